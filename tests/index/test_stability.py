@@ -85,7 +85,9 @@ def test_every_read_tells_at_once_that_a_writer_is_gone(world: World) -> None:
     for answer in (search, outline, calls):
         assert answer["hints"]["create"]["args"] == {"action": "create", "path": root}
     (row,) = listed["codebases"]
-    assert (row["section"], row["detail"]) == ("Failed", "abandoned at 10.0%: its writer is gone")
+    assert (row["section"], row["detail"]) == (
+        "Indexing", "10.0%, abandoned: its writer is gone",
+    ), "the section that goes with not_ready"  # fmt: skip
     assert "its writer is gone" in status["humanText"]
     assert world.bytes_at_rest() == before, "told, not repaired"
     lease.release()
@@ -318,9 +320,9 @@ def test_statuses_and_reasons_are_closed_sets() -> None:
     from holdfast.index.generations.proof import Outcome, Reason
 
     assert [outcome.value for outcome in Outcome] == [
-        "valid", "stale_local", "fingerprint_mismatch", "probe_failed",
+        "valid", "stale_local", "fingerprint_mismatch", "probe_failed", "newer_format",
     ]  # fmt: skip
     assert [reason.value for reason in Reason] == [
         "missing_marker_doc", "invalid_marker_kind", "path_mismatch", "invalid_payload",
-        "fingerprint_mismatch", "probe_failed",
+        "damaged", "fingerprint_mismatch", "probe_failed", "newer_format",
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.index.building.content_cache import ContentCache
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
-from holdfast.index.errors import BackendUnavailable
+from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generations import marker as markers
 from holdfast.index.generations.leases import Leases
 from holdfast.index.generations.model import Backend, Reader, Writer
@@ -40,7 +40,7 @@ FILES = {
 
 
 class FaultyBackend:
-    """The real backend, failing as told: `real`, `raise`, `hang`, `empty`, or a marker."""
+    """The real backend, failing as told: `real`, `raise`, `damage`, `hang`, `empty`, a marker."""
 
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
@@ -57,12 +57,24 @@ class FaultyBackend:
         self.probes += 1
         if self.marker == "raise":
             raise BackendUnavailable("the backend is away")
+        if self.marker == "damage":
+            raise DamagedBackend("a page is damaged")
         if self.marker == "hang":
             self.release.wait(20)
             raise BackendUnavailable("hung")
         if self.marker != "real":
             return self.marker
         return self.inner.read_marker(root)
+
+    def stamp(self, root: str) -> object:
+        return self.inner.stamp(root)
+
+    def verify(self, root: str) -> None:
+        if self.marker == "real":  # The marker of a test is about rows that were never stored.
+            self.inner.verify(root)
+
+    def check_format(self, root: str) -> None:
+        self.inner.check_format(root)
 
     def roots(self) -> list[str]:
         if self.listing == "raise":

@@ -132,10 +132,12 @@ def _index(app: App) -> Iterator[Finding]:
         if not os.path.isdir(path):
             fix = f"holdfast index clear {quote(path)}"
             yield Finding("index", "note", f"{path} no longer exists", fix)
-        elif section in ("Ready", "Indexing"):
+        elif section == "Ready" or (section == "Indexing" and "abandoned" not in detail):
             yield Finding("index", "ok", f"{path}: {section.lower()}{detail}")
         else:
             fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {quote(path)}"
+            if "newer_format" in detail:
+                fix = "pip install --upgrade holdfast"
             yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
     if not listed.codebases:
         yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")

@@ -97,8 +97,13 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
 
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
-    """Set an unreadable registry aside, end dead runs, restore what the backend proves."""
+    """Set an unreadable registry aside, end dead runs, restore what the backend proves.
+
+    An index that cannot be used is named with the command that rebuilds it.
+    """
     from holdfast.index.building.lifecycle import reconcile_nondestructive, recover_all
+    from holdfast.index.generations.gate import TooNew, Unproven
+    from holdfast.index.tools.refusals import refusal
 
     aside = index.registry.set_aside()
     ended = recover_all(index)
@@ -109,29 +114,37 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
         # Without the backend nothing can be proven, so the repair is not complete.
         away = f"{error}{f' ({error.hint})' if error.hint else ''}"
     restored = reconcile_nondestructive(index, stored)
+    unusable = {
+        record.root: refusal(gate, record.root, index.runtime(), "search again").message
+        for record in index.registry.records().values()
+        if isinstance(gate := index.verified_gate(record), Unproven | TooNew)
+    }
+    code = OK if away is None and not unusable else REFUSED
     if args.json:
         print_json(
             {
-                "status": "ok" if away is None else "error",
+                "status": "ok" if code == OK else "error",
                 **({} if away is None else {"message": away}),
                 "setAside": str(aside) if aside else None,
                 "ended": ended,
                 "restored": restored,
+                "unusable": unusable,
             }
         )
-        return OK if away is None else REFUSED
+        return code
     if aside is not None:
         print(f"The registry could not be read; it is kept as {aside}.")
     for root in ended:
         print(f"Ended an interrupted run on {root}.")
     for root in restored:
         print(f"Restored {root}: its index is complete.")
+    for message in unusable.values():
+        print(with_commands(message))
     if away is not None:
         print(f"The backend did not answer, so nothing more could be proven: {away}")
-        return REFUSED
-    if aside is None and not ended and not restored:
+    elif aside is None and not ended and not restored and not unusable:
         print("Nothing needed repair.")
-    return OK
+    return code
 
 
 class _Bar:

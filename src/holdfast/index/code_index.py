@@ -14,9 +14,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from holdfast import system
+from holdfast.errors import CodeIndexError
+from holdfast.files import disk
 from holdfast.files.edited_files import EditedFiles
 from holdfast.files.paths import canonical_root
-from holdfast.files.policy import Policy
+from holdfast.files.policy import SIZE_BYTES_MAX, Policy, unfit
+from holdfast.files.secrets import masked
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.home import Home
@@ -28,14 +31,24 @@ from holdfast.index.building.prepare import (
     prepare_with_vectors,
 )
 from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
 from holdfast.index.facts import model as facts
 from holdfast.index.generations.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
-from holdfast.index.generations.gate import Building, Gate, effective_record, pass_gate
+from holdfast.index.generations.gate import (
+    Building,
+    Gate,
+    Incompatible,
+    Open,
+    TooNew,
+    Unproven,
+    effective_record,
+    pass_gate,
+)
 from holdfast.index.generations.leases import Leases
 from holdfast.index.generations.model import Backend, PreparedFile, Reader, SourceFile
 from holdfast.index.generations.probe import Prober
-from holdfast.index.generations.proof import Proof
+from holdfast.index.generations.proof import Proof, Reason, newer_format
 from holdfast.index.generations.record import Options, Record
 from holdfast.index.generations.registry import Registry
 
@@ -84,6 +97,10 @@ class CodeIndex:
     _programs: ProgramCache | None = None
     watchers: dict[str, Watcher] = field(default_factory=dict)
     edited: EditedFiles = field(default_factory=EditedFiles)
+    _damage: dict[str, tuple[object, str]] = field(default_factory=dict)
+    """By root: the damage that a read met, and the stamp of the data then."""
+    _sound: dict[str, object] = field(default_factory=dict)
+    """By root: the stamp of the data that was read completely and found sound."""
 
     def __post_init__(self) -> None:
         timeout_s = getattr(self.backend, "probe_timeout_s", 2.0)
@@ -110,15 +127,59 @@ class CodeIndex:
 
     def gate(self, record: Record | None) -> Gate:
         gate = pass_gate(record, self.runtime(), lambda: self.prove(record.root if record else ""))
-        return self.with_abandoned_check(gate)
+        return self.with_details(gate)
 
-    def with_abandoned_check(self, gate: Gate) -> Gate:
-        """The gate, with a build marked as abandoned if its writer is gone."""
-        if not isinstance(gate, Building):
+    def with_details(self, gate: Gate) -> Gate:
+        """The gate, with what the registry and the marker do not tell.
+
+        A build may be abandoned, a read may have met damage, and an index that was made with other
+        settings may be of a newer version.
+        """
+        match gate:
+            case Building():
+                from holdfast.index.building.lifecycle import abandoned
+
+                return replace(gate, abandoned=abandoned(self, gate.record) is not None)
+            case Incompatible(record):
+                try:
+                    self.backend.check_format(record.root)
+                except NewerFormat as error:
+                    return TooNew(record, newer_format(error).detail)
+                except (CodeIndexError, OSError):
+                    return gate
+            case Open(record):
+                known = self._damage.get(record.root)
+                if known is not None and known[0] == self.backend.stamp(record.root):
+                    return Unproven(record, Reason.DAMAGED, known[1])
+            case _:
+                pass
+        return gate
+
+    def verified_gate(self, record: Record | None) -> Gate:
+        """The gate after all stored data was read, for tools that report on the index itself."""
+        return self.verified(self.gate(record))
+
+    def verified(self, gate: Gate) -> Gate:
+        """The gate after all stored data was read; not again while the data is the same."""
+        if not isinstance(gate, Open) or gate.marker is None:
             return gate
-        from holdfast.index.building.lifecycle import abandoned
+        root = gate.record.root
+        stamp = self.backend.stamp(root)
+        if self._sound.get(root) == stamp:
+            return gate
+        try:
+            self.backend.verify(root)
+        except DamagedBackend as error:
+            return self.damaged(gate.record, error)
+        except BackendUnavailable as error:
+            return replace(gate, marker=None, probe_failure=str(error))
+        self._sound[root] = stamp
+        return gate
 
-        return replace(gate, abandoned=abandoned(self, gate.record) is not None)
+    def damaged(self, record: Record, error: DamagedBackend) -> Unproven:
+        """The gate of a root whose data is damaged; kept until the data changes."""
+        self._damage[record.root] = (self.backend.stamp(record.root), str(error))
+        return Unproven(record, Reason.DAMAGED, str(error))
 
     def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
         """The files of a root that differ from its generation now."""
@@ -130,6 +191,16 @@ class CodeIndex:
         if self.provider.local:
             return prepare_with_vectors(file, self.extract, self.provider)
         return prepare(file, self.extract)
+
+    def facts_on_disk(self, root: str, key: str) -> facts.FileFacts | None:
+        """The facts of a file as it is now; None when it is missing or is not text."""
+        try:
+            source, _ = disk.read_file(root, key)
+        except OSError:
+            return None
+        if len(source) > SIZE_BYTES_MAX or unfit(source) is not None:
+            return None
+        return self.extract(key, masked(source))
 
     def timestamp(self, at: float | None = None) -> str:
         """A time in the format of answers: now, or the given seconds since the epoch."""
@@ -146,7 +217,7 @@ class CodeIndex:
 
         with _making:
             if self._programs is None:
-                self._programs = ProgramCache()
+                self._programs = ProgramCache(self.facts_on_disk)
             return self._programs
 
     def tools(self) -> BuildTools:

@@ -2,6 +2,7 @@
 
     CodeIndexError
     ├── BackendUnavailable        the backend did not answer, or not in time
+    │   └── NewerFormat           a newer version wrote the stored data
     ├── DamagedBackend            the stored data is damaged
     ├── RegistryDamaged           the registry of roots cannot be read
     ├── RootMissing               the directory does not exist or cannot be read (now)
@@ -24,6 +25,17 @@ class BackendUnavailable(CodeIndexError):
     def __init__(self, message: str, hint: str = "try again; nothing was changed") -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class NewerFormat(BackendUnavailable):
+    """Raised for data that a newer version wrote; it is neither read nor replaced."""
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"the index has format {found}, and this version reads up to {known}",
+            hint="update holdfast: a newer version wrote this index",
+        )
+        self.found, self.known = found, known
 
 
 class DamagedBackend(CodeIndexError):

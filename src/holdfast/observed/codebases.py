@@ -27,6 +27,7 @@ class CodebaseObserver:
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
         self._fresh: dict[str, Values] = {}
+        self._verified: set[str] = set()
 
     def stale(self, root: str) -> None:
         """Check a tree again at the next update, because it changed."""
@@ -48,7 +49,10 @@ class CodebaseObserver:
         }
 
     def _codebase(self, record: Record) -> Values:
-        gate = self._index.gate(record)
+        # All stored data is read once, not again after every sync.
+        first = record.root not in self._verified
+        self._verified.add(record.root)
+        gate = self._index.verified_gate(record) if first else self._index.gate(record)
         seen = codebase_values(record, gate)
         if seen["state"] == "indexing":
             from holdfast.index.building.lifecycle import abandoned
@@ -94,6 +98,7 @@ def codebase_values(record: Record, gate: Gate) -> Values:
         Incompatible,
         NotTracked,
         Open,
+        TooNew,
         Unproven,
     )
     from holdfast.index.generations.record import Indexed, SyncCompleted, status_name
@@ -140,12 +145,19 @@ def codebase_values(record: Record, gate: Gate) -> Values:
                 "why": detail,
                 "command": f"holdfast index reindex {quote(record.root)}",
             }
-        case Unproven(_, reason):
+        case Unproven(_, reason, detail):
+            why = f"The registry says indexed, but there is no proof ({reason.value})."
             seen |= {
                 "state": "unproven",
                 "proof": {"outcome": "stale_local", "reason": reason.value},
-                "why": f"The registry says indexed, but there is no proof ({reason.value}).",
+                "why": f"The index is damaged: {detail}." if reason.value == "damaged" else why,
                 "command": f"holdfast index create {quote(record.root)}",
+            }
+        case TooNew(_, detail):
+            seen |= {
+                "state": "unproven",
+                "proof": {"outcome": "newer_format", "reason": "newer_format"},
+                "why": f"{detail[:1].upper()}{detail[1:]}.",
             }
         case Failed(_, failure):
             at = "" if failure.last_pct is None else f" at {failure.last_pct:.0f} %"

@@ -40,24 +40,61 @@ def version_of(path: Path) -> int:
         connection.close()
 
 
-@pytest.mark.shows("INDEX-REUSE")
-def test_what_version_1_kept_is_used_and_added_to(tmp_path: Path) -> None:
-    store = old(tmp_path / "content.sqlite", 1)
-    assert store.has_prepared()
-    assert (store.prepared(b"\1"), store.vectors([b"\2"], 1)) == (b"\xaa", [b"\0\0\x80\x3f"])
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_an_older_version_kept_has_no_checksums_and_is_made_again(
+    tmp_path: Path, version: int
+) -> None:
+    store = old(tmp_path / "content.sqlite", version)
+    assert not store.has_prepared()
+    assert (store.prepared(b"\1"), store.vectors([b"\2"], 1)) == (None, [None])
     store.keep_prepared([(b"\3", b"new"), (b"\1", b"other")])
     assert [store.prepared(key) for key in (b"\1", b"\3")] == [b"other", b"new"]
     store.close()
+    assert version_of(tmp_path / "content.sqlite") == CONTENT_VERSION == 3
 
 
-def test_what_an_unknown_version_kept_is_made_again(tmp_path: Path) -> None:
-    store = old(tmp_path / "content.sqlite", CONTENT_VERSION + 1)
+@pytest.mark.shows("DAMAGE-NEWER")
+def test_what_a_newer_version_kept_is_neither_used_nor_changed(tmp_path: Path) -> None:
+    path = tmp_path / "content.sqlite"
+    store = old(path, CONTENT_VERSION + 1)
+    before = path.read_bytes()
     assert not store.has_prepared()
     store.keep_prepared([(b"\1", b"new")])
-    store.keep_prepared([(b"\1", b"newer")])
-    assert store.prepared(b"\1") == b"newer"
+    assert store.prepared(b"\1") is None
     store.close()
-    assert version_of(tmp_path / "content.sqlite") == CONTENT_VERSION == 2
+    assert path.read_bytes() == before
+
+
+@pytest.mark.shows("DAMAGE-CACHE")
+def test_an_entry_with_a_wrong_bit_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "content.sqlite"
+    store = ContentCache(path)
+    store.keep_prepared([(b"\1", b"one"), (b"\2", b"two")])
+    store.close()
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE prepared SET data = data || x'00' WHERE key = x'01'")
+    connection.close()
+    assert (store.prepared(b"\1"), store.prepared(b"\2")) == (None, b"two")
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE prepared SET key = x'03' WHERE key = x'02'")
+    connection.close()
+    assert store.prepared(b"\3") is None, "the value of another key"
+    store.keep_prepared([(b"\1", b"one")])
+    assert store.prepared(b"\1") == b"one"
+    store.close()
+
+
+@pytest.mark.shows("DAMAGE-CACHE")
+@pytest.mark.parametrize("damage", [b"not a database at all" * 50, b"", b"SQLite format 3\0"])
+def test_a_file_that_is_no_cache_is_replaced(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "content.sqlite"
+    path.write_bytes(damage)
+    store = ContentCache(path)
+    assert store.prepared(b"\1") is None
+    store.keep_prepared([(b"\1", b"one")])
+    store.keep_prepared([(b"\1", b"one")])
+    assert store.prepared(b"\1") == b"one"
+    store.close()
 
 
 @pytest.mark.shows("SEARCH-FINITE")

@@ -36,7 +36,7 @@ from tests.index.world import NoWrites, World
 STALE = [
     reason.value
     for reason in Reason
-    if reason not in (Reason.FINGERPRINT_MISMATCH, Reason.PROBE_FAILED)
+    if reason not in (Reason.FINGERPRINT_MISMATCH, Reason.PROBE_FAILED, Reason.NEWER_FORMAT)
 ]
 
 
@@ -89,6 +89,7 @@ def set_proof(world: World, proof: str) -> None:
         "invalid_marker_kind": world.marker(kind="someone_elses_v9"),
         "path_mismatch": world.marker(codebasePath="/somewhere/else"),
         "invalid_payload": world.marker(indexedFiles="many"),
+        "damaged": "damage",
     }[proof]
 
 

@@ -106,7 +106,7 @@ def _build(
         unreadable = compressed(files.unreadable)
         changes = plan.changes(files.entries, unreadable, taken_ns)
         for path in changes.removed:
-            writer.remove(path)
+            _remove(writer, path)
         for path in changes.touched:
             writer.restat(path, files.entries[path])
         totals = writer.totals()
@@ -157,5 +157,10 @@ def _remove_readable(writer: Writer, unreadable: frozenset[str]) -> dict[str, En
     entries = writer.snapshot().entries
     kept = {path: entry for path, entry in entries.items() if covered(path, unreadable)}
     for path in entries.keys() - kept.keys():
-        writer.remove(path)
+        _remove(writer, path)
     return kept
+
+
+def _remove(writer: Writer, path: str) -> None:
+    if not writer.remove(path):
+        raise DamagedBackend(f"what the index has of {path!r} cannot be found in it")

@@ -2,15 +2,19 @@
 
 Trees share most of their files: branches, clones, worktrees, the same tree a minute later. A
 prepared file depends only on its path and bytes, and a remote vector only on its text, so both are
-cached under hashes. An entry that is missing or damaged is made again.
+cached under hashes. Each entry has a checksum; one that is missing or damaged is made again. The
+file is written without waiting for the disk, so a power cut may damage it: then it is replaced. A
+file that a newer version wrote is neither used nor changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from zlib import crc32
 
 import apsw
 import msgspec
@@ -21,14 +25,15 @@ from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile, SourceFile
 
-CONTENT_VERSION = 2
-"""The tables' version; a file of a version that is not read is emptied.
+CONTENT_VERSION = 3
+"""The tables' version; the file of an older version is replaced.
 
 - 1: prepared(key, data), vector(key, row), kept in the order of their keys.
 - 2: the same, but prepared in the order they came, with the keys apart: large values are written
-  once and not moved by later inserts. A file of version 1 is used as it is.
+  once and not moved by later inserts.
+- 3: a value begins with the CRC-32 of its key and the rest.
 """
-_READ = (1, 2)
+_CHECK = struct.Struct("<I")
 
 BYTES_MAX = 2 * 1024**3
 PAGE_BYTES = 16_384
@@ -36,6 +41,9 @@ _TABLES = """
 CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE vector (key BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID;
 """
+
+
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError)
 
 
 class _Cached(msgspec.Struct, array_like=True, gc=False):
@@ -102,46 +110,81 @@ def vector_key(text: str, maker: str) -> bytes:
     return hashlib.sha256(f"{maker}\0{text}".encode("utf-8", "surrogatepass")).digest()[:20]
 
 
+def _sealed(key: bytes, value: bytes) -> bytes:
+    return _CHECK.pack(crc32(value, crc32(key))) + value
+
+
+def _opened(key: bytes, stored: object) -> bytes | None:
+    """The value in a stored entry; None if it is damaged."""
+    if not isinstance(stored, bytes) or len(stored) < _CHECK.size:
+        return None
+    value = stored[_CHECK.size :]
+    return value if _CHECK.unpack_from(stored)[0] == crc32(value, crc32(key)) else None
+
+
 class ContentCache:
     """Prepared files and vectors by hash, on SQLite. Never raises: at worst nothing is cached."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: apsw.Connection | None = None
+        self._damaged = False
+        """Whether the file has to be replaced before something is added."""
 
     def _open(self, create: bool) -> apsw.Connection | None:
         if self._connection is None:
             if not create and not self._path.exists():
                 return None
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                if not self._path.exists():
-                    os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-                connection = apsw.Connection(str(self._path))
-                connection.set_busy_timeout(1000)
-                connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # for a new file
-                connection.execute("PRAGMA journal_mode=WAL").fetchall()
-                connection.execute("PRAGMA synchronous=OFF")
-                if connection.pragma("user_version") not in _READ:
-                    with connection:
-                        for table in ("prepared", "vector"):
-                            connection.execute(f"DROP TABLE IF EXISTS {table}")
-                        connection.execute(_TABLES)
-                        connection.execute(f"PRAGMA user_version={CONTENT_VERSION}")
-                self._connection = connection
+                self._connection = self._connected()
+                if self._connection is None and create and self._damaged:
+                    self._remove()
+                    self._connection = self._connected()
             except (OSError, apsw.Error):
                 return None
         return self._connection
 
+    def _connected(self) -> apsw.Connection | None:
+        """A connection to a file of this version; None if it is damaged or of a newer one."""
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._path.exists():
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        connection = apsw.Connection(str(self._path))
+        try:
+            connection.set_busy_timeout(1000)
+            version = connection.pragma("user_version")
+            if isinstance(version, int) and version > CONTENT_VERSION:
+                connection.close()
+                return None
+            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # for a new file
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+            connection.execute("PRAGMA synchronous=OFF")
+            if version != CONTENT_VERSION:
+                with connection:
+                    for table in ("prepared", "vector"):
+                        connection.execute(f"DROP TABLE IF EXISTS {table}")
+                    connection.execute(_TABLES)
+                    connection.execute(f"PRAGMA user_version={CONTENT_VERSION}")
+                if version:
+                    connection.execute("VACUUM")
+        except _DAMAGED:
+            connection.close()
+            self._damaged = True
+            return None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _remove(self) -> None:
+        self.close()
+        for end in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + end).unlink(missing_ok=True)
+        self._damaged = False
+
     def has_prepared(self) -> bool:
         """Whether the cache has any prepared file; if not, lookups can be skipped."""
-        connection = self._open(create=False)
-        if connection is None:
-            return False
-        try:
-            return connection.execute("SELECT 1 FROM prepared LIMIT 1").fetchone() is not None
-        except apsw.Error:
-            return False
+        return self._row("SELECT 1 FROM prepared LIMIT 1", ()) is not None
 
     def prepared(self, key: bytes) -> bytes | None:
         return self._get("SELECT data FROM prepared WHERE key = ?", key)
@@ -153,14 +196,21 @@ class ContentCache:
         return [row if row and len(row) == width and usable_bytes(row) else None for row in rows]
 
     def _get(self, sql: str, key: bytes) -> bytes | None:
+        row = self._row(sql, (key,))
+        return None if row is None else _opened(key, row[0])
+
+    def _row(self, sql: str, parameters: tuple[bytes, ...]) -> tuple[object, ...] | None:
         connection = self._open(create=False)
         if connection is None:
             return None
         try:
-            row = connection.execute(sql, (key,)).fetchone()
-        except apsw.Error:
+            found: tuple[object, ...] | None = connection.execute(sql, parameters).fetchone()
+        except _DAMAGED:
+            self._damaged = True
             return None
-        return None if row is None else bytes(row[0])
+        except (apsw.Error, UnicodeDecodeError):  # The type of one value may be damaged.
+            return None
+        return found
 
     def keep_prepared(self, items: Iterable[tuple[bytes, bytes]]) -> None:
         self._keep("INSERT OR REPLACE INTO prepared VALUES (?,?)", items)
@@ -169,17 +219,23 @@ class ContentCache:
         self._keep("INSERT OR REPLACE INTO vector VALUES (?,?)", items)
 
     def _keep(self, sql: str, items: Iterable[tuple[bytes, bytes]]) -> None:
-        rows = list(items)
-        connection = self._open(create=True) if rows else None
-        if connection is None:
+        rows = [(key, _sealed(key, value)) for key, value in items]
+        if not rows:
             return
         try:
+            if self._damaged:
+                self._remove()
+            connection = self._open(create=True)
+            if connection is None:
+                return
             if self._path.stat().st_size > BYTES_MAX:
                 with connection:  # The cache is full, which is rare: start again.
                     connection.execute("DELETE FROM prepared")
                 connection.execute("VACUUM")
             with connection:
                 connection.executemany(sql, rows)
+        except _DAMAGED:
+            self._damaged = True
         except (OSError, apsw.Error):
             return
 

@@ -155,6 +155,7 @@ def begin(
 def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: Report) -> None:
     """Rebuild the index and end the run, whatever happens; releases the lease."""
     root, run_id = lease.root, lease.run_id
+    ended = False
     try:
         saver = _ProgressSaver(index, root, run_id, report)
         try:
@@ -171,17 +172,19 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
             if isinstance(error, Exception):
                 _log.warning("the build of %s failed: %s", root, error)
             _end(index, root, run_id, _after_failure(index, lease, error, saver.last_pct))
+            ended = True
             if not isinstance(error, HoldfastError | OSError):
                 raise
             return
         state = Indexed(built.totals.files, built.totals.chunks, built.index_status)
         left = unseen(built.unreadable, built.skipped["unnameable"])
         _end(index, root, run_id, lambda record: _published(index, record, state, left))
+        ended = True
         _log.info("published %s: %d files, %d chunks", root, state.files, state.chunks)
         index.freshness.forget(root)
         index.published(root, built.snapshot)
     finally:
-        lease.release()
+        lease.release(run_ended=ended)
 
 
 def run_sync(

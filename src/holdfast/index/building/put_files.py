@@ -12,6 +12,7 @@ from holdfast.index.building.prepare import embedded_text, replace_vectors
 from holdfast.index.building.progress import Meter
 from holdfast.index.building.workers import Recipe, prepare_all
 from holdfast.index.embedding.provider import embed_all
+from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.model import PreparedFile, SourceFile, Writer
 
 KEEP_EVERY_FILES = 64
@@ -129,11 +130,17 @@ class PutFiles:
     def _put(self, file: PreparedFile) -> None:
         self._chunks += len(file.chunks)
         if self._tools.provider.local or not file.chunks:
-            self._writer.put(file)
+            self._write(file)
             return
         self._waiting.append(file)
         if sum(len(waiting.chunks) for waiting in self._waiting) >= EMBED_EVERY_CHUNKS:
             self._put_waiting()
+
+    def _write(self, file: PreparedFile) -> None:
+        replaced = self._writer.put(file)
+        if file.path in self._before.entries and not replaced:
+            # The manifest has it and a lookup by path does not: its old text would stay.
+            raise DamagedBackend(f"what the index has of {file.path!r} cannot be found in it")
 
     def _put_waiting(self) -> None:
         """Embed the waiting files with the remote provider, except texts that are cached."""
@@ -154,6 +161,6 @@ class PutFiles:
         start = 0
         for file in self._waiting:
             end = start + len(file.chunks)
-            self._writer.put(replace_vectors(file, b"".join(row or b"" for row in rows[start:end])))
+            self._write(replace_vectors(file, b"".join(row or b"" for row in rows[start:end])))
             start = end
         self._waiting.clear()

@@ -2,7 +2,8 @@
 
     1. requires_reindex    the index was made with other settings
     2. not_ready           a build is running
-    3. not_indexed         nothing is tracked, the build failed, or the proof is missing
+    3. not_indexed         nothing is tracked, the build failed, the proof is missing, the data is
+                           damaged, or a newer version wrote it
 
 The proof is checked only when the first two did not decide and the registry says *searchable*. When
 the probe could not finish, the registry's state stands. The gate is computed at every call and not
@@ -67,6 +68,15 @@ class Unproven:
 
     record: Record
     reason: Reason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TooNew:
+    """A newer version wrote the index; it is neither served nor replaced."""
+
+    record: Record
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +88,7 @@ class Open:
     probe_failure: str | None = None
 
 
-Gate = NotTracked | Failed | Building | Incompatible | Unproven | Open
+Gate = NotTracked | Failed | Building | Incompatible | Unproven | TooNew | Open
 
 MISMATCH_DETAIL = "Completion proof fingerprint does not match the current runtime fingerprint."
 
@@ -144,4 +154,6 @@ def pass_gate(record: Record | None, runtime: Fingerprint, prove: Callable[[], P
             )
         case Outcome.STALE_LOCAL:
             assert proof.reason is not None
-            return Unproven(record, proof.reason)
+            return Unproven(record, proof.reason, proof.detail)
+        case Outcome.NEWER_FORMAT:
+            return TooNew(record, proof.detail)

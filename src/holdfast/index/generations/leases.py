@@ -17,6 +17,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,23 +50,32 @@ class Lease:
 
     def announce(self) -> None:
         """Let readers know which process is writing."""
-        facts = {
-            "pid": os.getpid(),
-            "started": process_start(os.getpid()),
-            "runId": self.run_id,
-            "action": self.action,
-            "root": self.root,
-        }
+        facts = self._facts(process_start(os.getpid()))
         os.ftruncate(self.descriptor, 0)
         os.pwrite(self.descriptor, json.dumps(facts).encode(), 0)
         self._announced = True
 
-    def release(self) -> None:
+    def release(self, *, run_ended: bool = True) -> None:
+        """Give the lease up; if the record could not be updated, say that the run is over."""
         if self._held:
             self._held = False
             if self._announced:
-                os.ftruncate(self.descriptor, 0)
+                # In place, and shorter than before: this works on a full disk.
+                over = b"" if run_ended else json.dumps(self._facts("")).encode()
+                with suppress(OSError):
+                    os.pwrite(self.descriptor, over, 0)
+                    os.ftruncate(self.descriptor, len(over))
             os.close(self.descriptor)
+
+    def _facts(self, started: str) -> dict[str, object]:
+        """What readers find; a process that started at "" is not running."""
+        return {
+            "pid": os.getpid(),
+            "started": started,
+            "runId": self.run_id,
+            "action": self.action,
+            "root": self.root,
+        }
 
 
 class Leases:

@@ -1,7 +1,8 @@
 """Is the index of a tree complete? The only place that decides it.
 
 A backend may return a marker, something else, nothing, or no answer at all. Only an answer can
-change the state of an index; a probe that could not finish changes nothing.
+change the state of an index; a probe that could not finish changes nothing. Damaged data is an
+answer; so is data that a newer version wrote, which is neither served nor replaced.
 
 May call a complete index *stale*, which is then rebuilt. Never calls an incomplete one *valid*.
 """
@@ -14,6 +15,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from holdfast.files.paths import canonical_root, nameable
+from holdfast.index.errors import DamagedBackend, NewerFormat
 from holdfast.index.generations import fingerprint as fingerprints
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.marker import COMPLETED, LIMIT_REACHED, MARKER_KIND, Marker
@@ -26,6 +28,7 @@ class Outcome(StrEnum):
     STALE_LOCAL = "stale_local"
     FINGERPRINT_MISMATCH = "fingerprint_mismatch"
     PROBE_FAILED = "probe_failed"
+    NEWER_FORMAT = "newer_format"
 
 
 class Reason(StrEnum):
@@ -35,8 +38,10 @@ class Reason(StrEnum):
     INVALID_MARKER_KIND = "invalid_marker_kind"
     PATH_MISMATCH = "path_mismatch"
     INVALID_PAYLOAD = "invalid_payload"
+    DAMAGED = "damaged"
     FINGERPRINT_MISMATCH = "fingerprint_mismatch"
     PROBE_FAILED = "probe_failed"
+    NEWER_FORMAT = "newer_format"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,11 @@ def validate_completion_proof(root: str, backend: object, runtime: Fingerprint) 
         return failed_probe("the backend has no marker reader")
     try:
         raw = read(root)
+    except NewerFormat as error:
+        return newer_format(error)
+    except DamagedBackend as error:
+        # An answer: the data is there and is not what was written.
+        return _stale(Reason.DAMAGED, str(error))
     except Exception as error:
         # Any exception (time-out, transport, auth, unparseable response) means that the query did
         # not finish. A narrower clause would let an unknown failure count as an answer.
@@ -69,6 +79,10 @@ def validate_completion_proof(root: str, backend: object, runtime: Fingerprint) 
 
 def failed_probe(detail: str) -> Proof:
     return Proof(Outcome.PROBE_FAILED, Reason.PROBE_FAILED, detail=detail)
+
+
+def newer_format(error: NewerFormat) -> Proof:
+    return Proof(Outcome.NEWER_FORMAT, Reason.NEWER_FORMAT, detail=f"{error}; {error.hint}")
 
 
 def judge(raw: object | None, root: str, runtime: Fingerprint) -> Proof:

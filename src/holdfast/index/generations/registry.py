@@ -17,16 +17,18 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zlib import crc32
 
 from holdfast.files.paths import canonical_root
 from holdfast.index.errors import HOME_HINT, RegistryDamaged
 from holdfast.index.generations.record import IndexFailed, Record, record_from_wire, record_to_wire
 
-REGISTRY_FORMAT = 2
+REGISTRY_FORMAT = 3
 """The file's version. An older file is read, and rewritten in this version by the next change.
 
 - 1: {"formatVersion", "codebases": {root: record}}.
 - 2: a record has what its last run could not read or name.
+- 3: "check", the CRC-32 of the codebases; a record has the files that were kept as plain text.
 """
 
 Change = Callable[[Record | None], Record | None]
@@ -120,11 +122,22 @@ class Registry:
             )
         if version not in range(1, REGISTRY_FORMAT + 1):
             raise RegistryDamaged(str(self._path), f"format {version!r} is not {REGISTRY_FORMAT}")
-        return dict(wire["codebases"])
+        codebases = dict(wire["codebases"])
+        # Whatever the version says: it may be damaged too.
+        if (version == REGISTRY_FORMAT or "check" in wire) and wire.get("check") != _check(
+            codebases
+        ):
+            raise RegistryDamaged(str(self._path), "its checksum differs")
+        return codebases
 
     def _write(self, codebases: dict[str, object]) -> None:
+        codebases = dict(sorted(codebases.items()))
         text = json.dumps(
-            {"formatVersion": REGISTRY_FORMAT, "codebases": dict(sorted(codebases.items()))},
+            {
+                "formatVersion": REGISTRY_FORMAT,
+                "check": _check(codebases),
+                "codebases": codebases,
+            },
             indent=1,
         )
         # Writers hold the lock, so one name is enough; it may replace a dead writer's file.
@@ -146,6 +159,11 @@ class Registry:
             yield
         finally:
             os.close(lock)
+
+
+def _check(codebases: dict[str, object]) -> int:
+    """The checksum of the records, whatever their spacing and order."""
+    return crc32(json.dumps(codebases, sort_keys=True).encode("ascii"))
 
 
 def _parse(root: str, wire: object) -> Record:

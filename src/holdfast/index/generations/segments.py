@@ -142,6 +142,8 @@ def followed(
     replaced = [file.path for file in known.corpus.files if file.number in gone]
     by_segment: dict[int, list[tuple[int, File]]] = {}
     for number, path, language, holder, slot in added:
+        if holder not in digests:
+            raise DamagedBackend("a segment of the index is missing")
         by_segment.setdefault(holder, []).append((slot, File(number, path, language)))
     fresh = {digests[holder]: load(holder) for holder in by_segment}
     parts = [
@@ -155,6 +157,8 @@ def followed(
 def _part(segment: PostingSegment, members: Iterable[tuple[int, File]]) -> Part:
     of_slots: list[File | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
     for slot, file in members:
+        if not 0 <= slot < len(of_slots):
+            raise DamagedBackend(f"{file.path!r} is not in its segment of the index")
         of_slots[slot] = file
     return Part(segment, of_slots)
 
@@ -170,6 +174,8 @@ def opened(
     """
     by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
     for number, path, language, holder, slot in files:
+        if holder not in by_segment:
+            raise DamagedBackend("a segment of the index is missing")
         by_segment[holder].append((slot, File(number, path, language)))
     parts: list[Part] = []
     kept: dict[str, PostingSegment] = {}

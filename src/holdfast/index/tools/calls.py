@@ -26,7 +26,7 @@ from holdfast.index.answers import (
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Edge, OpenCall
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable
+from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts, file_id
 from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
@@ -97,6 +97,8 @@ def call_graph(
         if isinstance(again, Open):
             raise
         return _refused(index, answer, again)
+    except DamagedBackend as error:
+        return _refused(index, answer, index.damaged(gate.record, error))
     return replace(found, hints=Hints(debug_proof_check=proof_check(gate)).or_none())
 
 

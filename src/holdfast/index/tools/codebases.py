@@ -16,6 +16,7 @@ from holdfast.index.generations.gate import (
     Incompatible,
     NotTracked,
     Open,
+    TooNew,
     Unproven,
     fingerprint_gate,
     pass_gate,
@@ -43,7 +44,7 @@ def list_codebases(index: CodeIndex) -> CodebasesAnswer:
 
 def _codebase(index: CodeIndex, record: Record, proof: Proof | None) -> Codebase:
     gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
-    match index.with_abandoned_check(gate):
+    match index.verified(index.with_details(gate)):
         case Open(_, _, failure):
             notes = ["completion-proof probe failed"] if failure else []
             if partial(record):
@@ -54,15 +55,16 @@ def _codebase(index: CodeIndex, record: Record, proof: Proof | None) -> Codebase
             if left.unnameable:
                 notes.append(f"{counted(left.unnameable, 'name')} left out")
             return Codebase(record.root, "Ready", ", ".join(notes) or None)
-        case Building(_, progress, abandoned=True):
-            detail = f"abandoned at {progress.progress_pct:.1f}%: its writer is gone"
-            return Codebase(record.root, "Failed", detail)
-        case Building(_, progress):
-            return Codebase(record.root, "Indexing", f"{progress.progress_pct:.1f}%")
+        case Building(_, progress, abandoned):
+            # The same section as the status of the other tools, whether or not a writer lives.
+            gone = ", abandoned: its writer is gone" if abandoned else ""
+            return Codebase(record.root, "Indexing", f"{progress.progress_pct:.1f}%{gone}")
         case Incompatible(_, _, reason):
             return Codebase(record.root, "Requires Reindex", reason or "unknown")
         case Unproven(_, reason):
             return Codebase(record.root, "Failed", f"stale_local:{reason.value}")
+        case TooNew(_, detail):
+            return Codebase(record.root, "Failed", f"newer_format: {detail}")
         case Failed(_, failure):
             return Codebase(record.root, "Failed", failure.error or "unknown")
         case NotTracked():

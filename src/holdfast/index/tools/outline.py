@@ -7,14 +7,17 @@ spans match what an editor shows.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.files import disk
 from holdfast.files.paths import canonical_root, relative_key, within
 from holdfast.files.policy import SIZE_BYTES_MAX, unfit
+from holdfast.files.secrets import masked
 from holdfast.index.answers import (
     CallGraphHint,
     Hints,
@@ -25,7 +28,7 @@ from holdfast.index.answers import (
     SymbolRef,
 )
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable, OutsideRoot
+from holdfast.index.errors import BackendUnavailable, DamagedBackend, OutsideRoot
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import FileFacts, Symbol
@@ -74,6 +77,8 @@ def file_outline(
         if isinstance(again, Open):
             raise
         return _refused(index, replace(empty, path=root), again)
+    except DamagedBackend as error:
+        return _refused(index, replace(empty, path=root), index.damaged(gate.record, error))
     if facts is None:
         message = f"'{key}' is not text that can be outlined"
         return replace(answer, status="unsupported", message=message)
@@ -136,9 +141,11 @@ def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:
 
     Stored facts are used when they belong to the bytes on disk; otherwise the file is parsed.
     """
-    with index.backend.reader(root) as reader:
-        stored = reader.facts([key]).get(key)
+    stored = entry = None
+    with index.backend.reader(root) as reader, suppress(DamagedBackend):
+        # Facts that are damaged are made again from the file.
         entry = reader.entry(key)
+        stored = reader.facts([key]).get(key)
     try:
         source, _ = disk.read_file(root, key)
     except OSError:
@@ -146,8 +153,9 @@ def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:
     if len(source) > SIZE_BYTES_MAX or unfit(source) is not None:
         return None
     if stored is not None and entry is not None and entry.digest == disk.digest(source):
-        return facts_of.decode(stored)
-    return index.extract(key, source)
+        with suppress(msgspec.DecodeError):
+            return facts_of.decode(stored)
+    return index.extract(key, masked(source))
 
 
 def has_calls(facts: FileFacts) -> bool:

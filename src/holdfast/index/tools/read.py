@@ -39,7 +39,7 @@ def read_file(
     answer = ReadAnswer(status="ok", path=file, mode=mode)
     record = effective_record(file, index.registry.records().values())
     if record is not None and isinstance(record.state, Indexing):
-        building = index.with_abandoned_check(Building(record, record.state))
+        building = index.with_details(Building(record, record.state))
         assert isinstance(building, Building)
         return replace(
             answer,

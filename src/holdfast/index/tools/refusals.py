@@ -26,6 +26,7 @@ from holdfast.index.generations.gate import (
     Incompatible,
     NotTracked,
     Open,
+    TooNew,
     Unproven,
 )
 from holdfast.index.generations.proof import Reason
@@ -76,6 +77,13 @@ def refusal(gate: Gate, requested: str, runtime: Fingerprint, retry: str) -> Ref
                     create=manage_call("create", record.root),
                     stale_local=stale_local(reason, record.root),
                 ),
+            )
+        case TooNew(record) as newer:
+            return Refusal(
+                "not_indexed",
+                Reason.NEWER_FORMAT.value,
+                newer_message(newer),
+                Hints(status=manage_call("status", record.root)),
             )
         case Building(record) as building:
             return Refusal(
@@ -182,9 +190,19 @@ def failed_message(failed: Failed, requested: str) -> str:
     )
 
 
+def newer_message(newer: TooNew) -> str:
+    return f"'{newer.record.root}' cannot be served: {newer.detail}. Nothing was changed."
+
+
 def stale_message(unproven: Unproven, requested: str) -> str:
     root = unproven.record.root
     asked = f" (asked for '{requested}')" if requested != root else ""
+    if unproven.reason is Reason.DAMAGED:
+        return (
+            f"'{root}' is not indexed{asked}: its index is damaged ({unproven.detail}), so the "
+            f"completion proof is missing or invalid (reason: damaged). To rebuild it, call "
+            f"manage_index with action='create' and path='{root}'."
+        )
     return (
         f"'{root}' is not indexed{asked}: local index metadata is stale, and the completion proof "
         f"is missing or invalid (reason: {unproven.reason.value}). To repair it, call manage_index "

@@ -25,7 +25,7 @@ from holdfast.index.answers import (
     SearchCounts,
 )
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable
+from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
@@ -165,6 +165,8 @@ def _search_root(
         if isinstance(again, Open):
             raise  # The backend is unavailable; that says nothing about the index.
         return again
+    except DamagedBackend as error:
+        return index.damaged(gate.record, error)
     # If a run began meanwhile, the answer is what the gate says now.
     now = index.registry.find(root)
     if now is None or not now.searchable:

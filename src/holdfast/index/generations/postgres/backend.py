@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from holdfast.index.errors import BackendUnavailable
+from holdfast.index.errors import BackendUnavailable, NewerFormat
 from holdfast.index.generations import change_log
 from holdfast.index.generations.model import Identity
 from holdfast.index.generations.postgres import tables
@@ -132,7 +132,11 @@ class PostgresBackend:
                 "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
                 (self._schema,),
             ).fetchone()
-            self._ready = row is not None and row[0] == f"holdfast index {tables.SCHEMA_VERSION}"
+            made = "" if row is None or row[0] is None else str(row[0])
+            number = made.removeprefix("holdfast index ")
+            if number.isascii() and number.isdigit() and int(number) > tables.SCHEMA_VERSION:
+                raise NewerFormat(int(number), tables.SCHEMA_VERSION)
+            self._ready = number == str(tables.SCHEMA_VERSION)
         return self._ready
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
@@ -163,6 +167,21 @@ class PostgresBackend:
                 return None
             row = connection.execute("SELECT marker FROM root WHERE path = $1", (root,)).fetchone()
             return None if row is None else row[0]
+
+    def stamp(self, root: str) -> object:
+        with self._session() as connection:
+            if not self._prepared(connection):
+                return None
+            found = "SELECT generation, run FROM root WHERE path = $1"
+            return connection.execute(found, (root,)).fetchone()
+
+    def verify(self, root: str) -> None:
+        with self.reader(root) as reader:
+            reader.verify(self._dimension)
+
+    def check_format(self, root: str) -> None:
+        with self._session() as connection:
+            self._prepared(connection)
 
     def roots(self) -> list[str]:
         with self._session() as connection:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from holdfast.files.snapshot import Entry, Snapshot, Stat
-from holdfast.index.errors import BackendUnavailable
+from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.facts import model as facts_of
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.postgres import tables
 from holdfast.index.search.trigrams import KeptFile
@@ -99,7 +102,7 @@ class PostgresReader:
         )
         return {row[0]: bytes(row[1]) for row in found}
 
-    def all_facts(self) -> Iterable[tuple[str, bytes]]:
+    def all_facts(self) -> Iterable[tuple[str, bytes | None]]:
         found = self._connection.execute(
             "SELECT path, facts FROM file WHERE root_id = $1 ORDER BY path", (self._root,)
         )
@@ -112,3 +115,19 @@ class PostgresReader:
             (self._root,),
         )
         return dict(found.fetchall())
+
+    def verify(self, dimension: int) -> None:
+        """Read segments and facts; raises DamagedBackend at the first bad one.
+
+        The other rows are the server's responsibility, whose pages have checksums of their own.
+        """
+        found = self._connection.execute(
+            "SELECT id FROM segment WHERE root_id = $1", (self._root,)
+        ).fetchall()
+        for (number,) in found:
+            tables.segment(self._connection, number, dimension)
+        for path, facts in self.all_facts():
+            try:
+                facts_of.decode(facts or b"")
+            except msgspec.DecodeError as error:
+                raise DamagedBackend(f"the facts of {path!r} are damaged: {error}") from error

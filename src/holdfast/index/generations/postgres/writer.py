@@ -70,8 +70,8 @@ class PostgresWriter:
         self._gathering, self._gathered_as = SegmentBuilder(self._dimension), None
         self._followable = False
 
-    def put(self, file: PreparedFile) -> None:
-        self.remove(file.path)
+    def put(self, file: PreparedFile) -> bool:
+        replaced = self.remove(file.path)
         run, stat = self._connection.execute, file.entry.stat
         slot = self._gathering.add(file) if file.chunks else None
         if slot is not None and self._gathered_as is None:
@@ -99,6 +99,7 @@ class PostgresWriter:
         )  # fmt: skip
         if self._gathering.rows >= ROWS_MAX:
             self._put_segment()
+        return replaced
 
     def _new_number(self) -> int:
         row = self._connection.execute("SELECT nextval('segment_id')").fetchone()
@@ -156,16 +157,17 @@ class PostgresWriter:
             for row in rows:
                 copy.write_row(row)
 
-    def remove(self, path: str) -> None:
+    def remove(self, path: str) -> bool:
         gone = self._connection.execute(
             "DELETE FROM file WHERE root_id = $1 AND path = $2 RETURNING id", (self._root, path)
         ).fetchone()
         if gone is None:
-            return
+            return False
         if gone[0] in self._added:
             self._added.remove(gone[0])
         else:
             self._removed.add(gone[0])
+        return True
 
     def restat(self, path: str, entry: Entry) -> None:
         stat = entry.stat

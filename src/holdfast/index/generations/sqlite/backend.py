@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from holdfast.index.errors import HOME_HINT, BackendUnavailable
+from holdfast.errors import CodeIndexError
+from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity
@@ -30,6 +31,7 @@ from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.index.generations.sqlite.writer import SqliteWriter
+from holdfast.touched import touched
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
@@ -62,8 +64,17 @@ class SqliteBackend:
         with self._reading(root) as connection:
             if connection is None:
                 return None
-            marker: object = tables.meta(connection, "marker")
+            with tables.translated():
+                marker: object = tables.meta(connection).get("marker")
             return marker
+
+    def stamp(self, root: str) -> object:
+        path = self._path(root)
+        return touched(path), touched(path.with_name(path.name + "-wal"))
+
+    def verify(self, root: str) -> None:
+        with self.reader(root) as reader:
+            reader.verify(self._dimension)
 
     def roots(self) -> list[str]:
         try:
@@ -77,10 +88,11 @@ class SqliteBackend:
         for name in names:
             if not name.endswith(".sqlite"):
                 continue
-            with suppress(apsw.Error, BackendUnavailable, OSError):
+            with suppress(CodeIndexError, OSError), tables.translated():
                 # Skip files that cannot be read.
                 with _opened(self._directory / name) as connection:
-                    root = tables.meta(connection, "root")
+                    current = tables.check_version(connection)
+                    root = tables.meta(connection).get("root") if current else None
                 if isinstance(root, str):
                     found.append(root)
         return found
@@ -147,20 +159,18 @@ class SqliteBackend:
                 self._open.move_to_end(root)
                 return known[1].corpus
         digests = dict(tables.rows(connection, "SELECT id, digest FROM segment"))
-        files = "SELECT id, path, language, segment, slot FROM file WHERE segment IS NOT NULL"
 
         def load(number: int) -> PostingSegment:
             return tables.segment(connection, number, self._dimension)
 
-        notes = change_log.decode(tables.meta(connection, "changes"))
+        notes = change_log.decode(tables.meta(connection).get("changes"))
         change = change_log.leading(notes, known[0], identity) if known is not None else None
         if known is not None and change is not None:
-            places = ", ".join("?" * len(change.added))
-            added = tables.rows(connection, f"{files} AND id IN ({places})", tuple(change.added))
+            added = [file for n in change.added for file in tables.placed_files(connection, n)]
             made = followed(known[1], change, added, load, digests)
         else:
             before = known[1].segments if known is not None else {}
-            made = opened(digests, tables.rows(connection, files), before, load)
+            made = opened(digests, tables.placed_files(connection), before, load)
         with self._lock:
             self._open[root] = (identity, made)
             while len(self._open) > OPEN_MAX:
@@ -178,6 +188,12 @@ class SqliteBackend:
             ) from error
         if not os.access(self._directory, os.W_OK):
             raise BackendUnavailable(f"cannot write to {self._directory}", HOME_HINT)
+        self.check_format(root)
+
+    def check_format(self, root: str) -> None:
+        # A damaged file has no format; it may be replaced.
+        with suppress(DamagedBackend), self._reading(root):
+            pass
 
     @contextmanager
     def writer(self, root: str) -> Iterator[SqliteWriter]:
@@ -187,7 +203,7 @@ class SqliteBackend:
             writer = self._begin_writer(root)
             try:
                 yield writer
-            except tables.DAMAGED:
+            except (*tables.DAMAGED, DamagedBackend):
                 if writer.started_over:
                     self._unlink(root)  # A rebuild reuses pages of the old file, damaged or not.
                 raise
@@ -221,7 +237,9 @@ class SqliteBackend:
             except BaseException:
                 connection.close()
                 raise
-        except tables.DAMAGED:
+        except (*tables.DAMAGED, DamagedBackend, apsw.ReadOnlyError) as error:
+            if isinstance(error, apsw.ReadOnlyError) and not os.access(self._path(root), os.W_OK):
+                raise
             return SqliteWriter(
                 self._new_file(root), root, self._dimension, lambda: self._new_file(root)
             )

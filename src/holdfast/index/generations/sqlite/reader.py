@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.index.errors import DamagedBackend
+from holdfast.index.generations.checksums import blob_check, row_check
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.search.trigrams import KeptFile
@@ -16,12 +18,24 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
 _CHUNK = (
-    "SELECT chunk.id, path, language, start_line, end_line, text, symbol_id, label, kind "
+    f"SELECT {tables.CHUNK}, chunk_check, {tables.PLACED} "
     f"FROM chunk JOIN file ON file.id = chunk.id >> {tables.ORDINAL_BITS}"
 )
+_CHUNK_VALUES = 7
 
 KEYS_AT_ONCE = 40
 _CHUNKS = f"{_CHUNK} WHERE chunk.id IN ({', '.join('?' * KEYS_AT_ONCE)})"
+_LOW = (1 << tables.ORDINAL_BITS) - 1
+
+
+def _checked_chunk(row: tuple[Any, ...]) -> StoredChunk:
+    """The chunk in a row of `_CHUNK`; raises DamagedBackend if it or its file is damaged."""
+    values, place = row[:_CHUNK_VALUES], row[_CHUNK_VALUES + 1 : -1]
+    if row[_CHUNK_VALUES] != row_check(values) or row[-1] != row_check(place):
+        raise tables.damaged_file(place[1])
+    key, first, last, symbol_id, label, kind, text = values
+    identity = key >> tables.ORDINAL_BITS, key & _LOW
+    return StoredChunk(identity, place[1], place[2], first, last, text, symbol_id, label, kind)
 
 
 class SqliteReader:
@@ -29,10 +43,8 @@ class SqliteReader:
 
     def __init__(self, connection: apsw.Connection, corpus: Any, root: str) -> None:
         self._connection, self._open, self._root = connection, corpus, root
-        self.identity: Identity = (
-            int(tables.meta(connection, "generation") or 0),
-            str(tables.meta(connection, "run") or ""),
-        )
+        known = tables.meta(connection)
+        self.identity: Identity = (int(known.get("generation") or 0), str(known.get("run") or ""))
 
     def snapshot(self) -> Snapshot:
         return tables.snapshot(self._connection)
@@ -46,81 +58,153 @@ class SqliteReader:
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
-        keys = [number << tables.ORDINAL_BITS | ordinal for number, ordinal in ids]
-        low = (1 << tables.ORDINAL_BITS) - 1
+        wanted = list(ids)
+        keys = [number << tables.ORDINAL_BITS | ordinal for number, ordinal in wanted]
         for at in range(0, len(keys), KEYS_AT_ONCE):
             some = keys[at : at + KEYS_AT_ONCE]
             # Always the same number of parameters, so that the statement is prepared once.
             some += some[-1:] * (KEYS_AT_ONCE - len(some))
             for row in tables.rows(self._connection, _CHUNKS, some):
-                identity = row[0] >> tables.ORDINAL_BITS, row[0] & low
-                found[identity] = StoredChunk(identity, *row[1:])
+                chunk = _checked_chunk(row)
+                found[chunk.id] = chunk
+        _check_complete(len(found), len(set(wanted)))
         return found
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
-        rows = sorted(number << tables.ORDINAL_BITS | ordinal for number, ordinal in ids)
-        found: list[tuple[int, str]] = []
+        rows = sorted({number << tables.ORDINAL_BITS | ordinal for number, ordinal in ids})
+        found: list[tuple[ChunkId, str]] = []
         at = 0
+        query = f"SELECT {tables.CHUNK}, chunk_check FROM chunk WHERE id BETWEEN ? AND ?"
         while at < len(rows):
             # Chunks of a file mostly come in runs, so one query reads a run.
             end = at + 1
             while end < len(rows) and rows[end] == rows[end - 1] + 1:
                 end += 1
-            query = "SELECT id, text FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
-            found += tables.rows(self._connection, query, (rows[at], rows[end - 1]))
+            run = tables.rows(self._connection, f"{query} ORDER BY id", (rows[at], rows[end - 1]))
+            for *values, check in run:
+                if check != row_check(tuple(values)):
+                    raise DamagedBackend("a chunk of the index is damaged: its checksum differs")
+                key, text = values[0], values[-1]
+                found.append(((key >> tables.ORDINAL_BITS, key & _LOW), text))
             at = end
-        low = (1 << tables.ORDINAL_BITS) - 1
-        return [((row >> tables.ORDINAL_BITS, row & low), text) for row, text in found]
+        _check_complete(len(found), len(rows))
+        return found
 
     def chunks_of(self, path: str) -> list[StoredChunk]:
-        row = tables.row(
-            self._connection, "SELECT id, chunk_count FROM file WHERE path = ?", (path,)
-        )
-        if row is None:
+        place = self._place(path)
+        if place is None:
             return []
-        found = self.chunks((row[0], ordinal) for ordinal in range(row[1]))
+        found = self.chunks((place[0], ordinal) for ordinal in range(place[4]))
         return [found[identity] for identity in sorted(found)]
 
-    def kept_files(self) -> list[KeptFile]:
-        there = tables.row(self._connection, "SELECT 1 FROM sqlite_schema WHERE name = 'trigram'")
-        kept = "signatures, names FROM file LEFT JOIN trigram ON file_id = id"
-        found = tables.rows(
-            self._connection,
-            "SELECT id, path, language, problem, chunk_count, "
-            f"{kept if there else 'NULL, NULL FROM file'} ORDER BY path",
+    def _place(self, path: str) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = tables.row(
+            self._connection, f"SELECT {tables.PLACED} FROM file WHERE path = ?", (path,)
         )
-        return [KeptFile(*row) for row in found]
+        if row is not None and row[-1] != row_check(row[:-1]):
+            raise tables.damaged_file(path)
+        return row
+
+    def kept_files(self) -> list[KeptFile]:
+        """Every file; without signatures and names where they are missing or damaged."""
+        found = []
+        for row in self._connection.execute(
+            f"SELECT {tables.PLACED}, signatures, names, trigram_check "
+            "FROM file LEFT JOIN trigram ON file_id = id"
+        ):
+            place, (signatures, names, check) = row[:7], row[8:]
+            if row[7] != row_check(place):
+                raise tables.damaged_file(place[1])
+            number, path, language, problem, count, _, _ = place
+            if not _is_intact(path, check, signatures, names):
+                signatures = names = None
+            found.append(KeptFile(number, path, language, problem, count, signatures, names))
+        _check_complete(len(found), self._files())
+        return sorted(found, key=lambda file: file.path)
+
+    def _files(self) -> int:
+        return int(tables.meta(self._connection).get("files", 0))
 
     def entry(self, path: str) -> Entry | None:
         row = tables.row(
-            self._connection,
-            "SELECT size_bytes, mtime_ns, ctime_ns, digest FROM file WHERE path = ?",
-            (path,),
+            self._connection, f"SELECT {tables.STAT}, stat_check FROM file WHERE path = ?", (path,)
         )
-        return None if row is None else Entry(Stat(*row[:3]), row[3])
+        if row is None:
+            return None
+        if row[-1] != row_check(row[:-1]):
+            raise tables.damaged_file(path)
+        return Entry(Stat(*row[3:6]), row[2])
 
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
         found = {}
         for path in paths:
             row = tables.row(
                 self._connection,
-                "SELECT facts FROM file JOIN facts ON file_id = id WHERE path = ?",
+                "SELECT facts, facts_check FROM file LEFT JOIN facts ON file_id = id "
+                "WHERE path = ?",
                 (path,),
             )
-            if row is not None:
-                found[path] = row[0]
+            if row is None:
+                continue
+            if not _is_intact(path, row[1], row[0]):
+                raise tables.damaged_file(path)
+            found[path] = row[0]
         return found
 
-    def all_facts(self) -> Iterable[tuple[str, bytes]]:
-        return tables.rows(
-            self._connection,
-            "SELECT path, facts FROM file JOIN facts ON file_id = id ORDER BY path",
-        )
+    def all_facts(self) -> Iterator[tuple[str, bytes | None]]:
+        count = 0
+        for path, facts, check in self._connection.execute(
+            "SELECT path, facts, facts_check FROM file LEFT JOIN facts ON file_id = id "
+            "ORDER BY path"
+        ):
+            count += 1
+            yield path, facts if _is_intact(path, check, facts) else None
+        _check_complete(count, self._files())
 
     def problems(self) -> Mapping[str, str]:
-        return dict(
-            tables.rows(
-                self._connection,
-                "SELECT path, problem FROM file WHERE problem IS NOT NULL ORDER BY path",
-            )
+        found = tables.rows(
+            self._connection, f"SELECT {tables.PLACED} FROM file WHERE problem IS NOT NULL"
         )
+        for row in found:
+            if row[-1] != row_check(row[:-1]):
+                raise tables.damaged_file(row[1])
+        return dict(sorted((row[1], row[3]) for row in found))
+
+    def verify(self, dimension: int) -> None:
+        """Read every row of the generation; raises DamagedBackend at the first bad one."""
+        known = tables.meta(self._connection)
+        self.snapshot()
+        placed = tables.placed_files(self._connection)
+        segments = {number for (number,) in tables.rows(self._connection, "SELECT id FROM segment")}
+        if not {file[3] for file in placed} <= segments:
+            raise DamagedBackend("a segment of the index is missing")
+        for number in segments:
+            tables.segment(self._connection, number, dimension)
+        for path, facts in self.all_facts():
+            # By the index of paths, which lookups use.
+            if facts is None or self._place(path) is None:
+                raise tables.damaged_file(path)
+        for file in self.kept_files():
+            if file.signatures is None:
+                raise tables.damaged_file(file.path)
+        chunks = 0
+        for *values, check in self._connection.execute(
+            f"SELECT {tables.CHUNK}, chunk_check FROM chunk"
+        ):
+            if check != row_check(tuple(values)):
+                raise DamagedBackend("a chunk of the index is damaged: its checksum differs")
+            chunks += 1
+        _check_complete(chunks, int(known.get("chunks", 0)))
+
+
+def _is_intact(path: object, check: object, *blobs: object) -> bool:
+    """Whether large values of a file are as they were written."""
+    if not isinstance(path, str):
+        return False
+    values = [blob for blob in blobs if isinstance(blob, bytes)]
+    return len(values) == len(blobs) and check == blob_check(path, *values)
+
+
+def _check_complete(found: int, expected: int) -> None:
+    if found != expected:
+        raise DamagedBackend(f"the index has {found} of {expected} rows that it should have")

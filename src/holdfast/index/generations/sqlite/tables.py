@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
+from holdfast.index.generations.checksums import mapping_check, row_check
 from holdfast.index.generations.model import Totals
-from holdfast.index.generations.segments import check_digest
+from holdfast.index.generations.segments import FileRow, check_digest
 from holdfast.index.search import posting_segment as segment_format
 
 if TYPE_CHECKING:
     from holdfast.index.search.posting_segment import PostingSegment
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
 - 2: meta, file, facts, chunk, segment: postings and vectors in our own format. `changes` in meta is
   the change log of the last generations; it is optional.
+- 3: every row has a checksum (`checksums.py`), and meta has the numbers of files and chunks.
 """
 
 TABLES = """
@@ -39,10 +41,13 @@ CREATE TABLE file (
   problem TEXT,
   chunk_count INTEGER NOT NULL,
   segment INTEGER,
-  slot INTEGER
+  slot INTEGER,
+  stat_check INTEGER NOT NULL,
+  place_check INTEGER NOT NULL
 );
-CREATE INDEX file_segment ON file (segment);
-CREATE TABLE facts (file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL);
+CREATE TABLE facts (
+  file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL, facts_check INTEGER NOT NULL
+);
 CREATE TABLE chunk (
   id INTEGER PRIMARY KEY,
   start_line INTEGER NOT NULL,
@@ -50,7 +55,8 @@ CREATE TABLE chunk (
   symbol_id TEXT,
   label TEXT,
   kind TEXT NOT NULL,
-  text TEXT NOT NULL
+  text TEXT NOT NULL,
+  chunk_check INTEGER NOT NULL
 );
 CREATE TABLE segment (
   id INTEGER PRIMARY KEY,
@@ -62,11 +68,20 @@ CREATE TABLE segment (
 """
 TRIGRAM = """
 CREATE TABLE IF NOT EXISTS trigram (
-  file_id INTEGER PRIMARY KEY, signatures BLOB NOT NULL, names BLOB NOT NULL
+  file_id INTEGER PRIMARY KEY, signatures BLOB NOT NULL, names BLOB NOT NULL,
+  trigram_check INTEGER NOT NULL
 )
 """
 """Separate from the others: its contents have their own version, and an index works without."""
-_DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file", "segment")
+_DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file", "segment", "trigram")
+
+STAT = "id, path, digest, size_bytes, mtime_ns, ctime_ns"
+"""The values that `stat_check` covers."""
+PLACE = "id, path, language, problem, chunk_count, segment, slot"
+"""The values that `place_check` covers."""
+CHUNK = "chunk.id, start_line, end_line, symbol_id, label, kind, text"
+"""The values that `chunk_check` covers."""
+PLACED = "file.id, path, language, problem, chunk_count, segment, slot, place_check"
 
 ORDINAL_BITS = 20
 """The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
@@ -76,7 +91,11 @@ PAGE_BYTES = 16_384
 CACHE_KIB = 2_048
 
 
-DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+DAMAGED = (
+    apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError, apsw.MismatchError,
+    apsw.FormatError, apsw.TooBigError, UnicodeDecodeError,
+)  # fmt: skip
+"""What a damaged file leads to. Our own statements are right, so a missing table is damage too."""
 
 
 def prepared(path: Path) -> apsw.Connection:
@@ -111,13 +130,10 @@ def prepared(path: Path) -> apsw.Connection:
 
 
 def check_version(connection: apsw.Connection) -> bool:
-    """Whether a file has this version's tables; raises BackendUnavailable for a newer version."""
+    """Whether a file has this version's tables; raises NewerFormat for those of a newer one."""
     version = connection.pragma("user_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise BackendUnavailable(
-            f"the index file has format {version}, and this version reads up to {SCHEMA_VERSION}",
-            hint="update holdfast: a newer version wrote this file",
-        )
+        raise NewerFormat(version, SCHEMA_VERSION)
     return bool(version == SCHEMA_VERSION)
 
 
@@ -130,9 +146,20 @@ def rows(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) 
     return connection.execute(sql, parameters).fetchall()
 
 
-def meta(connection: apsw.Connection, key: str) -> Any:
-    found = row(connection, "SELECT value FROM meta WHERE key = ?", (key,))
-    return None if found is None else found[0]
+def meta(connection: apsw.Connection) -> dict[str, Any]:
+    """What describes the generation as a whole; empty before the first one is published."""
+    # By the table, not by key: a damaged key would look like a value that was never set.
+    found = dict(rows(connection, "SELECT key, value FROM meta"))
+    if found and found.pop("check", None) != mapping_check(found):
+        raise DamagedBackend("the description of the index is damaged: its checksum differs")
+    return found
+
+
+def put_meta(connection: apsw.Connection, values: Mapping[str, Any]) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?,?)",
+        [*values.items(), ("check", mapping_check(values))],
+    )
 
 
 def row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -> Any:
@@ -142,12 +169,14 @@ def row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -
 
 def segment(connection: apsw.Connection, number: int, dimension: int) -> PostingSegment:
     """A stored segment; raises DamagedBackend if it is missing or damaged."""
-    query = "SELECT postings, vectors, digest FROM segment WHERE id = ?"
+    query = "SELECT postings, vectors, digest, rows FROM segment WHERE id = ?"
     found = row(connection, query, (number,))
     if found is None:
         raise DamagedBackend("a segment of the index is missing")
     unpacked = segment_format.unpack(found[0], found[1], dimension)
-    check_digest(*found)
+    check_digest(*found[:3])
+    if found[3] != unpacked.rows:
+        raise DamagedBackend("a segment of the index has another number of chunks")
     return unpacked
 
 
@@ -164,13 +193,40 @@ def translated() -> Iterator[None]:
 
 
 def snapshot(connection: apsw.Connection) -> Snapshot:
-    entries = {
-        path: Entry(Stat(size, mtime, ctime), digest)
-        for path, digest, size, mtime, ctime in connection.execute(
-            "SELECT path, digest, size_bytes, mtime_ns, ctime_ns FROM file"
-        )
-    }
-    return Snapshot(entries, int(meta(connection, "taken_ns") or 0))
+    known = meta(connection)
+    entries = {}
+    for found in connection.execute(f"SELECT {STAT}, stat_check FROM file"):
+        number, path, digest, size, mtime, ctime, check = found
+        if check != row_check((number, path, digest, size, mtime, ctime)):
+            raise damaged_file(path)
+        entries[path] = Entry(Stat(size, mtime, ctime), digest)
+    if len(entries) != known.get("files", 0):
+        raise DamagedBackend(f"the index has {len(entries)} of {known.get('files', 0)} files")
+    return Snapshot(entries, int(known.get("taken_ns") or 0))
+
+
+def placed_files(connection: apsw.Connection, number: int | None = None) -> list[FileRow]:
+    """The files that have chunks: number, path, language, segment and slot of each."""
+    query = f"SELECT {PLACE}, place_check FROM file NOT INDEXED"
+    parameters: tuple[int, ...] = ()
+    if number is not None:
+        query, parameters = f"{query} WHERE id = ?", (number,)
+    found = []
+    seen = 0
+    for *values, check in connection.execute(query, parameters):
+        seen += 1
+        file, path, language, _, _, segment, slot = values
+        if check != row_check(tuple(values)):
+            raise damaged_file(path)
+        if segment is not None:
+            found.append((file, path, language, segment, slot))
+    if seen != (meta(connection).get("files", 0) if number is None else 1):
+        raise DamagedBackend("a file of the index is missing")
+    return found
+
+
+def damaged_file(path: object) -> DamagedBackend:
+    return DamagedBackend(f"what the index has of {path!r} is damaged: its checksum differs")
 
 
 def totals(connection: apsw.Connection) -> Totals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -11,6 +11,7 @@ from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
+from holdfast.index.generations.checksums import blob_check, row_check
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.segments import (
     ROWS_MAX,
@@ -40,10 +41,11 @@ class SqliteWriter:
     ) -> None:
         self._connection, self._root, self._dimension = connection, root, dimension
         self._anew, self._new_id = anew, new_id
-        self.generation = int(tables.meta(connection, "generation") or 0) + 1
+        known = tables.meta(connection)
+        self.generation = int(known.get("generation") or 0) + 1
         self.published = False
-        self.follows: Identity = (self.generation - 1, str(tables.meta(connection, "run") or ""))
-        self._noted = change_log.decode(tables.meta(connection, "changes"))
+        self.follows: Identity = (self.generation - 1, str(known.get("run") or ""))
+        self._noted = change_log.decode(known.get("changes"))
         self._put_anew: set[str] | None = None
         """The files put since the tables were emptied; no other rows exist. None before that."""
         self._load_counters()
@@ -83,7 +85,7 @@ class SqliteWriter:
             tables.drop_tables(self._connection)
             # All tables but meta, which has the number of the generation.
             self._connection.execute(tables.TABLES.split(";\n", 1)[1])
-            self._connection.execute("DELETE FROM trigram")
+            self._connection.execute(tables.TRIGRAM)
         except tables.DAMAGED:
             self._connection.close()
             self._connection = self._anew()
@@ -91,9 +93,10 @@ class SqliteWriter:
         self._load_counters()
         self._followable = False
 
-    def put(self, file: PreparedFile) -> None:
+    def put(self, file: PreparedFile) -> bool:
+        replaced = False
         if self._put_anew is None or file.path in self._put_anew:
-            self.remove(file.path)
+            replaced = self.remove(file.path)
         else:
             self._put_anew.add(file.path)
         run, stat = self._connection.execute, file.entry.stat
@@ -101,25 +104,35 @@ class SqliteWriter:
         self._next_file += 1
         self._added.add(number)
         slot = self._gathering.add(file) if file.chunks else None
-        run(
-            "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-            (number, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns,
-             file.language, file.problem, len(file.chunks),
-             None if slot is None else self._next_segment, slot),
+        path = file.path
+        stated = (
+            number, path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns
         )  # fmt: skip
-        run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
-        run("INSERT INTO trigram VALUES (?,?,?)", (number, file.signatures, file.names))
+        placed = (
+            number, path, file.language, file.problem, len(file.chunks),
+            None if slot is None else self._next_segment, slot,
+        )  # fmt: skip
+        run(
+            "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (*stated, *placed[2:], row_check(stated), row_check(placed)),
+        )
+        run("INSERT INTO facts VALUES (?,?,?)", (number, file.facts, blob_check(path, file.facts)))
+        run(
+            "INSERT INTO trigram VALUES (?,?,?,?)",
+            (number, file.signatures, file.names, blob_check(path, file.signatures, file.names)),
+        )
         if not file.chunks:
-            return
+            return replaced
+        rows = [
+            (identity, c.start_line, c.end_line, c.symbol_id, c.label, c.kind, c.text)
+            for identity, c in enumerate(file.chunks, number << tables.ORDINAL_BITS)
+        ]
         self._connection.executemany(
-            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?)",
-            [
-                (identity, c.start_line, c.end_line, c.symbol_id, c.label, c.kind, c.text)
-                for identity, c in enumerate(file.chunks, number << tables.ORDINAL_BITS)
-            ],
+            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?)", [(*row, row_check(row)) for row in rows]
         )
         if self._gathering.rows >= ROWS_MAX:
             self._put_segment()
+        return replaced
 
     def _put_segment(self) -> None:
         if self._gathering.rows:
@@ -137,43 +150,47 @@ class SqliteWriter:
 
     def _merge_segments(self) -> None:
         """Merge segments that are small or mostly dead."""
+        stored = tables.rows(self._connection, "SELECT id, rows FROM segment")
+        living: dict[int, list[tuple[Any, ...]]] = {number: [] for number, _ in stored}
+        for *values, check in self._connection.execute(
+            f"SELECT {tables.PLACED} FROM file NOT INDEXED WHERE segment IS NOT NULL"
+        ):
+            if check != row_check(tuple(values)) or values[5] not in living:
+                raise tables.damaged_file(values[1])
+            living[values[5]].append(tuple(values))
         standings = [
-            SegmentUse(*row)
-            for row in tables.rows(
-                self._connection,
-                "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0) FROM file "
-                "WHERE file.segment = segment.id) FROM segment",
-            )
+            SegmentUse(number, rows, sum(file[4] for file in living[number]))
+            for number, rows in stored
         ]
         many = self._connection.executemany
         for group in to_merge(standings):
-            parts, moves = [], []
-            slots = 0
+            parts = []
+            moved: list[tuple[Any, ...]] = []
             for old in group:
                 segment = tables.segment(self._connection, old, self._dimension)
                 renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
-                for number, slot in tables.rows(
-                    self._connection, "SELECT id, slot FROM file WHERE segment = ?", (old,)
-                ):
-                    renamed[slot] = slots
-                    moves.append((slots, number))
-                    slots += 1
+                for file in living[old]:
+                    renamed[file[6]] = len(moved)
+                    moved.append(file)
                 parts.append((segment, renamed))
-            if moves:
+            if moved:
                 self._followable = False
                 new = self._insert_segment(merge(parts, self._dimension))
                 many(
-                    "UPDATE file SET segment = ?, slot = ? WHERE id = ?",
-                    [(new, slot, number) for slot, number in moves],
+                    "UPDATE file SET segment = ?, slot = ?, place_check = ? WHERE id = ?",
+                    [
+                        (new, slot, row_check((*file[:5], new, slot)), file[0])
+                        for slot, file in enumerate(moved)
+                    ],
                 )
             many("DELETE FROM segment WHERE id = ?", [(old,) for old in group])
 
-    def remove(self, path: str) -> None:
+    def remove(self, path: str) -> bool:
         row = tables.row(
             self._connection, "SELECT id, chunk_count FROM file WHERE path = ?", (path,)
         )
         if row is None:
-            return
+            return False
         number, count = row
         if number in self._added:
             self._added.remove(number)
@@ -185,12 +202,19 @@ class SqliteWriter:
         run("DELETE FROM facts WHERE file_id=?", (number,))
         run("DELETE FROM trigram WHERE file_id=?", (number,))
         run("DELETE FROM file WHERE id=?", (number,))
+        return True
 
     def restat(self, path: str, entry: Entry) -> None:
-        stat = entry.stat
+        number = tables.row(
+            self._connection, "SELECT id FROM file WHERE path=? AND digest=?", (path, entry.digest)
+        )
+        if number is None:
+            raise tables.damaged_file(path)
+        times = (entry.stat.size_bytes, entry.stat.mtime_ns, entry.stat.ctime_ns)
+        check = row_check((number[0], path, entry.digest, *times))
         self._connection.execute(
-            "UPDATE file SET size_bytes=?, mtime_ns=?, ctime_ns=? WHERE path=? AND digest=?",
-            (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
+            "UPDATE file SET size_bytes=?, mtime_ns=?, ctime_ns=?, stat_check=? WHERE id=?",
+            (*times, check, number[0]),
         )
 
     def _notes(self, identity: Identity) -> str | None:
@@ -204,16 +228,19 @@ class SqliteWriter:
         self._put_segment()
         self._merge_segments()
         identity = (self.generation, self._new_id())
-        values = {
-            "root": self._root,
-            "generation": self.generation,
-            "taken_ns": taken_ns,
-            "run": identity[1],
-            "marker": marker,
-            "changes": self._notes(identity),
-        }
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())
+        totals = self.totals()
+        tables.put_meta(
+            self._connection,
+            {
+                "root": self._root,
+                "generation": self.generation,
+                "taken_ns": taken_ns,
+                "run": identity[1],
+                "marker": marker,
+                "changes": self._notes(identity),
+                "files": totals.files,
+                "chunks": totals.chunks,
+            },
         )
         self._connection.execute("COMMIT")
         self.published = True

@@ -22,9 +22,11 @@ from holdfast.index.generations.gate import (
     Incompatible,
     NotTracked,
     Open,
+    TooNew,
     Unproven,
     fingerprint_gate,
 )
+from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexing, Options, Record
 from holdfast.index.tools.manage.request import (
     ManageRequest,
@@ -32,6 +34,7 @@ from holdfast.index.tools.manage.request import (
     busy,
     current_record,
     must_reindex,
+    too_new,
 )
 from holdfast.index.tools.refusals import proof_check, stale_local
 
@@ -104,7 +107,7 @@ def _decide_create(
         return busy(request, Building(record, record.state))
     if whole:
         return _decide_reindex(index, request, record)
-    match index.gate(record):
+    match index.verified_gate(record):
         case NotTracked():
             return _Go()
         case Failed(_, failure):
@@ -113,8 +116,13 @@ def _decide_create(
             return busy(request, building)
         case Incompatible() as refused:
             return must_reindex(index, request, refused)
-        case Unproven(tracked, reason):
-            return _Go((CREATE_NOTE,), Hints(stale_local=stale_local(reason, tracked.root)))
+        case Unproven(tracked, reason, detail):
+            notes: tuple[str, ...] = (CREATE_NOTE,)
+            if reason is Reason.DAMAGED:
+                notes = (f"The index is damaged and is rebuilt: {detail}.", CREATE_NOTE)
+            return _Go(notes, Hints(stale_local=stale_local(reason, tracked.root)))
+        case TooNew() as newer:
+            return too_new(request, newer)
         case Open(_, None) as opened:
             return _Go((CREATE_NOTE,), Hints(debug_proof_check=proof_check(opened)))
         case Open(tracked):

@@ -12,12 +12,14 @@ from holdfast.index.answers import Hints, ManageAnswer, Status, Warning, manage_
 from holdfast.index.building import lifecycle
 from holdfast.index.building.progress import Report
 from holdfast.index.code_index import RETRY_AFTER_MS, CodeIndex
-from holdfast.index.generations.gate import Building, Incompatible
+from holdfast.index.generations.gate import Building, Incompatible, TooNew
+from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexing, Record
 from holdfast.index.tools.refusals import (
     compatibility,
     compatibility_lines,
     indexing_progress,
+    newer_message,
     reindex_message,
 )
 
@@ -83,6 +85,12 @@ def busy(request: ManageRequest, building: Building) -> ManageAnswer:
         ),
     )
     return replace(answer, indexing=progress)
+
+
+def too_new(request: ManageRequest, newer: TooNew) -> ManageAnswer:
+    return request.answer(
+        "error", newer_message(newer), path=newer.record.root, reason=Reason.NEWER_FORMAT.value
+    )
 
 
 def must_reindex(index: CodeIndex, request: ManageRequest, refused: Incompatible) -> ManageAnswer:

@@ -17,10 +17,16 @@ from holdfast.index.generations.gate import (
     Incompatible,
     NotTracked,
     Open,
+    TooNew,
     Unproven,
 )
 from holdfast.index.generations.record import Indexed, SyncCompleted, partial
-from holdfast.index.tools.manage.request import ManageRequest, must_reindex, unseen_warnings
+from holdfast.index.tools.manage.request import (
+    ManageRequest,
+    must_reindex,
+    too_new,
+    unseen_warnings,
+)
 from holdfast.index.tools.refusals import (
     compatibility,
     compatibility_lines,
@@ -48,7 +54,7 @@ def status(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
         kept = " It stays tracked." if record is not None else ""
         return request.answer("error", f"'{root}' {what}.{kept}")
     runtime = index.runtime()
-    gate = index.gate(record)
+    gate = index.verified_gate(record)
     lines = compatibility_lines(runtime, record)
     create = manage_call("create", root)
     match gate:
@@ -81,6 +87,8 @@ def status(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
                 create=create,
                 stale_local=stale_local(reason, root),
             )
+        case TooNew() as newer:
+            answer = too_new(request, newer)
         case Open() as opened:
             answer = _open(request, opened, lines)
         case _:

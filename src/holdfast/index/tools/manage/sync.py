@@ -10,6 +10,7 @@ from holdfast.index.answers import Hints, ManageAnswer, SyncStats, manage_call
 from holdfast.index.building import lifecycle
 from holdfast.index.building.plan import EmptyTree
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.gate import (
     Building,
     Failed,
@@ -17,6 +18,7 @@ from holdfast.index.generations.gate import (
     Incompatible,
     NotTracked,
     Open,
+    TooNew,
     Unproven,
 )
 from holdfast.index.tools.manage.request import (
@@ -25,6 +27,7 @@ from holdfast.index.tools.manage.request import (
     busy,
     current_record,
     must_reindex,
+    too_new,
     unseen_warnings,
 )
 from holdfast.index.tools.refusals import (
@@ -72,6 +75,8 @@ def sync(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
                 f"Error syncing: {error} ({error.hint})",
                 hints=Hints(clear=manage_call("clear", root)),
             )
+        except DamagedBackend as error:
+            return _refused(index, request, index.damaged(gate.record, error))
     finally:
         lease.release()
     changes = built.changes
@@ -124,5 +129,7 @@ def _refused(index: CodeIndex, request: ManageRequest, gate: Gate) -> ManageAnsw
                 create=create,
                 stale_local=stale_local(reason, root),
             )
+        case TooNew() as newer:
+            return too_new(request, newer)
         case Open():
             raise AssertionError("an open gate does not refuse")

@@ -1,0 +1,34 @@
+"""Checksums of stored rows, so that damage is noticed and never believed.
+
+Each row carries the CRC-32 of its values, together with what it belongs to: a row that is found
+under another file's number or path fails as well. A CRC-32 notices every change of a few bits; it
+is not a protection against someone who can write the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def row_check(values: tuple[Any, ...]) -> int:
+    """The checksum of a row of plain values."""
+    return crc32(_encode(values))
+
+
+def blob_check(path: str, *blobs: bytes) -> int:
+    """The checksum of the large values that belong to a file."""
+    check = crc32(path.encode("utf-8", "surrogatepass"))
+    for blob in blobs:
+        check = crc32(blob, check)
+    return check
+
+
+def mapping_check(values: Mapping[str, Any]) -> int:
+    """The checksum of named values, in any order."""
+    return crc32(_encode(sorted(values.items(), key=lambda item: str(item[0]))))
