@@ -24,15 +24,19 @@ from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.home import Home
 from holdfast.index.building.content_cache import ContentCache
+from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.building.prepare import (
     Extract,
     extract_facts,
+    gave_up,
     prepare,
-    prepare_with_vectors,
+    with_vectors,
+    without_parser,
 )
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
 from holdfast.index.facts import model as facts
+from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
 from holdfast.index.generations.gate import (
@@ -57,6 +61,8 @@ if TYPE_CHECKING:
     from holdfast.index.building.build_tools import BuildTools
     from holdfast.index.generations.programs import ProgramCache
 
+CHANGED_FIRST_S, CHANGED_ALL_S = 2.0, 6.0
+"""The budget for changed files that no parser copes with: a caller waits for the answer."""
 RETRY_AFTER_MS = 2_000
 STALE_INDEXING_S = 120.0
 
@@ -184,13 +190,24 @@ class CodeIndex:
     def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
         """The files of a root that differ from its generation now."""
         policy = policy_of(record.options)
-        return self.freshness.check(record.root, reader, policy, self._prepare)
+        budget = ParseBudget(CHANGED_FIRST_S, CHANGED_ALL_S)
 
-    def _prepare(self, file: SourceFile) -> PreparedFile:
+        def prepared(file: SourceFile) -> PreparedFile:
+            return self._prepare(file, budget)
+
+        return self.freshness.check(record.root, reader, policy, prepared)
+
+    def _prepare(self, file: SourceFile, budget: ParseBudget) -> PreparedFile:
         """A changed file, with vectors only when they do not cost a request."""
-        if self.provider.local:
-            return prepare_with_vectors(file, self.extract, self.provider)
-        return prepare(file, self.extract)
+        allowance = budget.allowance()
+        if allowance.parses(file.path, len(file.source)):
+            with lowered_limits(allowance.share):
+                made = prepare(file, self.extract)
+        else:
+            made = without_parser(file, tried=False)
+        if gave_up(made):
+            budget.charge(file.path, len(file.source))
+        return with_vectors(made, self.provider) if self.provider.local else made
 
     def facts_on_disk(self, root: str, key: str) -> facts.FileFacts | None:
         """The facts of a file as it is now; None when it is missing or is not text."""

@@ -440,15 +440,17 @@ def test_the_registry_format_has_this_shape(tmp_path: Path) -> None:
     registry.change("/repo", lambda now: Record("/repo", Indexed(3, 4), "2026"))
     import json
 
-    assert REGISTRY_FORMAT == 2
+    assert REGISTRY_FORMAT == 3
     assert json.loads((tmp_path / "r.json").read_text()) == {
-        "formatVersion": 2,
+        "formatVersion": 3,
+        "check": 0,
         "codebases": {
             "/repo": {
                 "status": "indexed", "indexedFiles": 3, "totalChunks": 4,
                 "indexStatus": "completed", "lastUpdated": "2026", "indexFingerprint": None,
                 "fingerprintSource": "verified", "customExtensions": [], "ignorePatterns": [],
-                "unreadable": 0, "unreadableExamples": [], "unnameable": 0,
+                "unreadable": 0, "unreadableExamples": [], "unnameable": 0, "unparsed": [],
+                "unparsedMore": 0,
             }
         },
     }  # fmt: skip

@@ -185,3 +185,29 @@ def test_a_model_whose_weights_are_not_finite_is_refused(tmp_path: Path) -> None
     )
     with pytest.raises(EmbeddingFailed, match="not finite"):
         StaticEmbedding(path).embed(["a.py\n\na b c"])
+
+
+@pytest.mark.shows("DAMAGE-MODEL")
+def test_a_wrong_bit_anywhere_in_a_model_is_noticed(tmp_path: Path) -> None:
+    """One flipped bit in the model's file changed vectors and went unnoticed."""
+    ones = np.ones(3, np.float32)
+    good = tmp_path / "good.bin"
+    export(Model(np.eye(3, 8, dtype=np.float32), ones, ones, ones), ["a", "b", "c"], "tiny", good)
+    data = good.read_bytes()
+    name, rows = StaticEmbedding(good).model, StaticEmbedding(good).embed(["a.py\n\na b c"])
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << place % 8
+        path = tmp_path / f"{place}.bin"
+        path.write_bytes(flipped)
+        try:
+            damaged = StaticEmbedding(path)
+            found = damaged.embed(["a.py\n\na b c"])
+        except EmbeddingFailed:
+            continue
+        finally:
+            path.unlink()
+        # Padding, or the name alone: another name is another fingerprint.
+        assert np.array_equal(found, rows), place
+        assert damaged.model == name or damaged.model.split("-")[-1] == name.split("-")[-1], place
+    assert StaticEmbedding(good).model == name

@@ -82,11 +82,12 @@ def test_the_table_above_has_every_column(ready: World) -> None:
 def test_no_stored_value_can_change_unnoticed(ready: World, table: str, column: str) -> None:
     ready.backend.inner.verify(ready.root)
     with changed(ready) as connection:
-        ((first, kind, value),) = connection.execute(
+        found: Any = connection.execute(
             f"SELECT rowid, typeof({column}), {column} FROM {table} ORDER BY {column} LIMIT 1"
             if table != "meta"
             else f"SELECT key, typeof({column}), {column} FROM meta WHERE key = 'taken_ns'"
         ).fetchall()
+        ((first, kind, value),) = found
         other: Any = {"integer": 7_777_777, "text": "other", "null": "other"}.get(kind, b"other")
         key = "key" if table == "meta" else "rowid"
         assert value != other
@@ -119,9 +120,10 @@ def overwritten(path: Path) -> None:
 def marker_survives(path: Path) -> None:
     """The first pages are as they were, and what they lead to is gone."""
     connection = apsw.Connection(str(path))
-    ((page,),) = connection.execute(
+    found: Any = connection.execute(
         "SELECT rootpage FROM sqlite_schema WHERE name = 'segment'"
     ).fetchall()
+    ((page,),) = found
     connection.close()
     data = bytearray(path.read_bytes())
     start = (page - 1) * tables.PAGE_BYTES

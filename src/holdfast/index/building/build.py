@@ -33,6 +33,8 @@ class Built:
     index_status: str
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: frozenset[str] = frozenset()
+    unparsed: frozenset[str] = frozenset()
+    """Files of this run that are kept as plain text, because a parser gave up on them."""
     published: bool = True
     identity: Identity = (0, "")
     snapshot: Snapshot = field(default_factory=lambda: Snapshot({}, 0))
@@ -126,8 +128,9 @@ def _build(
     meter.finished(totals.files)
     manifest = plan.manifest({**kept, **files.entries}, changes.removed, unreadable, taken_ns)
     return Built(
-        totals, changes, status, found.skipped, unreadable, identity=identity, snapshot=manifest
-    )
+        totals, changes, status, found.skipped, unreadable, frozenset(files.unparsed),
+        identity=identity, snapshot=manifest,
+    )  # fmt: skip
 
 
 def _listed(root: str, policy: Policy) -> disk.Walk:

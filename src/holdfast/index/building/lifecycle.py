@@ -177,7 +177,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 raise
             return
         state = Indexed(built.totals.files, built.totals.chunks, built.index_status)
-        left = unseen(built.unreadable, built.skipped["unnameable"])
+        left = unseen(built.unreadable, built.skipped["unnameable"], built.unparsed)
         _end(index, root, run_id, lambda record: _published(index, record, state, left))
         ended = True
         _log.info("published %s: %d files, %d chunks", root, state.files, state.chunks)
@@ -215,7 +215,10 @@ def run_sync(
         # The root may have been cleared meanwhile; a sync never adds it again.
         if now is None or not now.searchable:
             return now
-        left = unseen(built.unreadable, built.skipped["unnameable"])
+        touched = {*built.changes.modified, *built.changes.removed}
+        left = unseen(
+            built.unreadable, built.skipped["unnameable"], built.unparsed, now.unseen, touched
+        )
         return _published(index, now, state, left)
 
     after = index.registry.change(record.root, finish)

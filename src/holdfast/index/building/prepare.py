@@ -81,11 +81,19 @@ def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
     return msgspec.structs.replace(file, vectors=vectors)
 
 
-def without_parser(file: SourceFile) -> PreparedFile:
-    """A file whose parsing killed its worker: prepared without parsing it."""
+def without_parser(file: SourceFile, *, tried: bool) -> PreparedFile:
+    """A file prepared without parsing it: its parsing killed a worker, or probably would."""
     from holdfast.index.facts import extract as extraction
 
-    return prepare(file, partial(extraction.extract, parsed=False))
+    why = extraction.TOO_HARD if tried else extraction.NOT_PARSED
+    return prepare(file, partial(extraction.extract, unparsed=why))
+
+
+def gave_up(file: PreparedFile) -> bool:
+    """Whether a parser gave up on the file, or was not asked, so that it is kept as plain text."""
+    if b"too_hard" not in file.facts:
+        return False
+    return any(problem.code == "too_hard" for problem in facts_of.decode(file.facts).problems)
 
 
 def embedded_text(path: str, chunk: PreparedChunk) -> str:

@@ -8,7 +8,8 @@ from holdfast.files import disk
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.building.build_tools import BuildTools
 from holdfast.index.building.content_cache import pack, prepared_key, unpack, vector_key
-from holdfast.index.building.prepare import embedded_text, replace_vectors
+from holdfast.index.building.parse_budget import ParseBudget
+from holdfast.index.building.prepare import embedded_text, gave_up, replace_vectors
 from holdfast.index.building.progress import Meter
 from holdfast.index.building.workers import Recipe, prepare_all
 from holdfast.index.embedding.provider import embed_all
@@ -40,6 +41,9 @@ class PutFiles:
         self.unreadable = set(found.unreadable)
         self.limit_reached = False
         self._chunks = writer.totals().chunks
+        self.unparsed: set[str] = set()
+        """Files that are kept as plain text, because a parser gave up on them."""
+        self._budget = ParseBudget()
         self._waiting: list[PreparedFile] = []
         self._done: set[str] = set()
 
@@ -92,17 +96,17 @@ class PutFiles:
                     yield file
 
         local = tools.provider if tools.provider.local else None
-        made = prepare_all(missing(), Recipe(tools.extract, local), total_bytes, tools.processes)
-        from holdfast.index.facts.extract import TOO_HARD
-
-        hard = TOO_HARD.code.encode()
+        recipe = Recipe(tools.extract, local)
+        made = prepare_all(missing(), recipe, total_bytes, tools.processes, self._budget)
         fresh: list[tuple[bytes, bytes]] = []
         for prepared in made:
             for path in list(ready):
                 yield ready.pop(path)
             key = keys.pop(prepared.path)
             # Not cached, because the parser may only have been slow this time.
-            if hard not in prepared.facts:
+            if gave_up(prepared):
+                self.unparsed.add(prepared.path)
+            else:
                 fresh.append((key, pack(prepared)))
             if len(fresh) >= KEEP_EVERY_FILES:
                 content.keep_prepared(fresh)

@@ -79,8 +79,9 @@ class _Worker:
 class WorkerPool:
     """Worker processes, started when they are needed."""
 
-    def __init__(self, work: Work, count: int) -> None:
-        self._work, self._count = work, count
+    def __init__(self, work: Work, count: int, preface: Callable[[], bytes] = bytes) -> None:
+        """`preface` is put before an order when it is sent, which is later than when it is made."""
+        self._work, self._count, self._preface = work, count, preface
         self._packed: bytes | None = None
         self._workers: list[_Worker] = []
         self._failed = 0
@@ -122,7 +123,7 @@ class WorkerPool:
                     yield tag, Unstarted()
                     continue
                 try:
-                    worker.orders.send_bytes(order)
+                    worker.orders.send_bytes(self._preface() + order)
                     answer: Answer = worker.results.recv_bytes()
                 except (EOFError, OSError):
                     _ended(worker)
@@ -154,7 +155,7 @@ class WorkerPool:
             waiting.popleft()
             worker.sent.append((number, order))
             try:
-                worker.orders.send_bytes(order)
+                worker.orders.send_bytes(self._preface() + order)
             except OSError:
                 return  # It is dead; reading its results will show that.
 

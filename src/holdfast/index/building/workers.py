@@ -4,13 +4,14 @@ The parser holds the interpreter's lock, so threads do not help: batches of file
 processes, and the results come back in order. A few files are prepared in this process, because
 starting a worker would take longer; so are all files when no process can be started. When a file
 kills its worker or exceeds its time limit, its batch is tried file by file, and that file is kept
-as plain text with the problem named.
+as plain text with the problem named. `parse_budget.py` limits what such files cost together.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +19,11 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
+from holdfast.index.building.parse_budget import Allowance, ParseBudget
 from holdfast.index.building.prepare import (
     Extract,
+    gave_up,
+    prepare,
     prepare_many,
     with_vectors,
     without_parser,
@@ -27,6 +31,7 @@ from holdfast.index.building.prepare import (
 from holdfast.index.building.worker_pool import Died, Unstarted, WorkerPool, ready
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import trial_parse as trial
+from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.model import PreparedFile, SourceFile
 
 POOL_BYTES_MIN = 400_000
@@ -50,6 +55,8 @@ class Recipe:
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[PreparedFile])
 _source_decoder = msgspec.msgpack.Decoder(list[SourceFile])
+_allowance_decoder = msgspec.msgpack.Decoder(Allowance)
+_SIZE = struct.Struct("<I")
 
 
 def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
@@ -58,16 +65,25 @@ def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
     trial.mark_disposable()
     ready(results)
     while order := orders.recv_bytes():
-        trial.allow(SLOWEST_SECONDS + SLOWEST_SECONDS_PER_BYTE * len(order))
-        results.send_bytes(_answer(order, recipe))
+        size = _SIZE.unpack_from(order)[0]
+        allowance = _allowance_decoder.decode(order[_SIZE.size : _SIZE.size + size])
+        order = order[_SIZE.size + size :]
+        seconds = SLOWEST_SECONDS + SLOWEST_SECONDS_PER_BYTE * len(order)
+        trial.allow(seconds * allowance.share)
+        results.send_bytes(_answer(order, recipe, allowance))
+
+
+def _preface(budget: ParseBudget) -> bytes:
+    allowance = _encoder.encode(budget.allowance())
+    return _SIZE.pack(len(allowance)) + allowance
 
 
 _MADE, _RAISED = b"+", b"-"
 
 
-def _answer(order: bytes, recipe: Recipe) -> bytes:
+def _answer(order: bytes, recipe: Recipe, allowance: Allowance) -> bytes:
     try:
-        return _MADE + _encoder.encode(_make(_source_decoder.decode(order), recipe))
+        return _MADE + _encoder.encode(_make(_source_decoder.decode(order), recipe, allowance))
     except Exception as error:
         return _RAISED + _sent(error)
 
@@ -83,18 +99,38 @@ def _sent(error: Exception) -> bytes:
 
 
 def _read(
-    answer: bytes | Unstarted, files: Sequence[SourceFile], recipe: Recipe
-) -> list[PreparedFile]:
+    answer: bytes | Unstarted, files: Sequence[SourceFile], recipe: Recipe, budget: ParseBudget
+) -> Iterator[PreparedFile]:
     """The prepared files of an answer; prepared here if no worker could be started."""
     if isinstance(answer, Unstarted):
-        return _make(files, recipe)
+        for file in files:
+            yield from _charged(_make([file], recipe, budget.allowance()), budget)
+        return
     if answer[:1] == _RAISED:
         raise pickle.loads(answer[1:])  # noqa: S301 our own worker's
-    return _decoder.decode(memoryview(answer)[1:])
+    yield from _charged(_decoder.decode(memoryview(answer)[1:]), budget)
 
 
-def _make(files: Sequence[SourceFile], recipe: Recipe) -> list[PreparedFile]:
-    prepared = prepare_many(files, recipe.extract)
+def _charged(files: Iterable[PreparedFile], budget: ParseBudget) -> Iterator[PreparedFile]:
+    for file in files:
+        if gave_up(file):
+            budget.charge(file.path, file.entry.stat.size_bytes)
+        yield file
+
+
+def _make(
+    files: Sequence[SourceFile], recipe: Recipe, allowance: Allowance
+) -> Sequence[PreparedFile]:
+    if allowance.share == 1.0:
+        prepared = prepare_many(files, recipe.extract)
+    else:
+        with lowered_limits(allowance.share):
+            prepared = [
+                prepare(file, recipe.extract)
+                if allowance.parses(file.path, len(file.source))
+                else without_parser(file, tried=False)
+                for file in files
+            ]
     if recipe.provider is None:
         return prepared
     return [with_vectors(file, recipe.provider) for file in prepared]
@@ -105,36 +141,50 @@ def prepare_all(
     recipe: Recipe,
     total_bytes: int,
     processes: int | None = None,
+    budget: ParseBudget | None = None,
 ) -> Iterator[PreparedFile]:
-    """Prepare every file, in order and lazily, so that sources are read only when needed."""
+    """Prepare every file, in order and lazily, so that sources are read only when needed.
+
+    `budget` limits the time that files take together which no parser copes with.
+    """
     processes = processes or os.cpu_count() or 1
+    budget = budget or ParseBudget()
     if total_bytes < POOL_BYTES_MIN or processes < 2:
         for file in files:
-            yield from _make([file], recipe)
+            yield from _charged(_make([file], recipe, budget.allowance()), budget)
         return
 
-    pool = WorkerPool(partial(_work, recipe), processes)
+    pool = WorkerPool(partial(_work, recipe), processes, partial(_preface, budget))
     batches = _batches(files, total_bytes, processes)
     try:
         for batch, answer in pool.answers((batch, _encoder.encode(batch)) for batch in batches):
             if isinstance(answer, Died):
-                yield from _one_by_one(batch, recipe, pool)
+                yield from _one_by_one(batch, recipe, pool, budget)
             else:
-                yield from _read(answer, batch, recipe)
+                yield from _read(answer, batch, recipe, budget)
     finally:
         pool.end()
 
 
 def _one_by_one(
-    files: list[SourceFile], recipe: Recipe, pool: WorkerPool
+    files: list[SourceFile], recipe: Recipe, pool: WorkerPool, budget: ParseBudget
 ) -> Iterator[PreparedFile]:
     """Prepare a batch in which one file kills its worker."""
+    if len(files) == 1 and budget.allowance().share < 1.0:
+        # Others have died of the same, so this is not an accident that a second try would show.
+        yield _given_up(files[0], recipe, budget)
+        return
     for file, answer in pool.alone((file, _encoder.encode([file])) for file in files):
         if isinstance(answer, Died):
-            plain = without_parser(file)
-            yield plain if recipe.provider is None else with_vectors(plain, recipe.provider)
+            yield _given_up(file, recipe, budget)
         else:
-            yield from _read(answer, [file], recipe)
+            yield from _read(answer, [file], recipe, budget)
+
+
+def _given_up(file: SourceFile, recipe: Recipe, budget: ParseBudget) -> PreparedFile:
+    budget.charge(file.path, len(file.source))
+    plain = without_parser(file, tried=True)
+    return plain if recipe.provider is None else with_vectors(plain, recipe.provider)
 
 
 def _batches(

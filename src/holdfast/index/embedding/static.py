@@ -11,7 +11,9 @@ spelling. `models/CARD.md` describes how it was trained.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import mmap
 import struct
 import zlib
 from collections import Counter
@@ -77,18 +79,38 @@ def read_header(path: Path = MODEL_FILE) -> Header:
         size = body + max(at + length for at, length in sections.values())
         if path.stat().st_size != size:
             raise ValueError(f"expected {size} bytes")
-    except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+        pieces, dimension = int(said["pieces"]), int(said["dimension"])
+        _check_sections(sections, pieces, dimension)
+        return Header(
+            str(said["model"]), str(said["digest"]), dimension, pieces, (a, b, c), sections, body,
+            size,
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
         raise EmbeddingFailed("static", f"the model {path.name} cannot be read: {error}") from error
-    return Header(
-        said["model"],
-        said["digest"],
-        said["dimension"],
-        said["pieces"],
-        (a, b, c),
-        sections,
-        body,
-        size,
-    )
+
+
+def _check_sections(sections: dict[str, tuple[int, int]], pieces: int, dimension: int) -> None:
+    """Raise ValueError unless the sections follow each other and have the sizes of their arrays."""
+    sizes = {"vectors": pieces * dimension, "asked": pieces * 4, "told": pieces * 4}
+    end = 0
+    for name in ("vocabulary", *sizes):
+        at, size = sections[name]
+        if at != -(-end // ALIGNMENT) * ALIGNMENT or size != sizes.get(name, size):
+            raise ValueError(f"the section {name} is not where it should be")
+        end = at + size
+
+
+def _check_digest(path: Path, header: Header) -> None:
+    """Raise EmbeddingFailed unless a model is what its digest says. Takes a few milliseconds."""
+    found = hashlib.sha256(json.dumps(list(header.fields)).encode())
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        found.update(memoryview(data)[header.body :])
+    if found.hexdigest() != header.digest:
+        raise EmbeddingFailed(
+            "static",
+            f"the model {path.name} is damaged: its digest differs",
+            hint="install holdfast again",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +125,11 @@ class _Loaded:
 
 @cache
 def _load(path: Path) -> _Loaded:
-    """Load the model. Its vectors are memory-mapped: shared by processes, and read on demand."""
+    """Load the model, after checking it. Its vectors are memory-mapped: shared by processes."""
     import numpy as np
 
     header = read_header(path)
+    _check_digest(path, header)
 
     def mapped(name: str, kind: str, shape: tuple[int, ...]) -> Any:
         at = header.body + header.sections[name][0]

@@ -22,13 +22,14 @@ PARSED_BYTES_MAX = 4_000_000
 """A larger file is indexed as plain text; hand-written files are never that long."""
 
 TOO_HARD = Problem("too_hard", 1, "parsing took too long")
+NOT_PARSED = Problem("too_hard", 1, "not parsed: files like it took too long in this tree")
 
 
-def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
+def extract(path: str, source: bytes, unparsed: Problem | None = None) -> FileFacts:
     """The facts of one file. `path` is relative to the root, with forward slashes.
 
-    Never raises, does no I/O, and gives equal facts for equal arguments. With `parsed=False` the
-    file is not parsed: its facts are those of a file that the parser gave up on.
+    Never raises, does no I/O, and gives equal facts for equal arguments. With a reason in
+    `unparsed` the file is not parsed: its facts are those of a file that the parser gave up on.
     """
     problems: list[Problem] = []
     starts = line_starts(source)
@@ -50,8 +51,8 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
     if len(source) > PARSED_BYTES_MAX:
         detail = f"{len(source)} bytes; at most {PARSED_BYTES_MAX} are parsed"
         problems.append(Problem("too_large", 1, detail))
-    elif not parsed:
-        problems.append(TOO_HARD)
+    elif unparsed is not None:
+        problems.append(unparsed)
     elif language:
         found = _walk(language, path, source, starts, problems)
     elif reader := _readers().get(name):

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ UNTRIED = 10
 """Factor on the time limit where no trial is possible: other work may be counted as well."""
 
 _one_at_a_time = threading.Lock()
+_limits = threading.local()
 
 
 class TooHardError(Exception):
@@ -69,8 +70,24 @@ def size_limits(size_bytes: int) -> AbstractContextManager[None]:
     return trial.cpu_and_memory_limits(_seconds(size_bytes), size_bytes)
 
 
-def _seconds(size_bytes: int) -> float:
+def full_seconds(size_bytes: int) -> float:
+    """The processor time that a parse of so many bytes may take."""
     return SLOWEST_SECONDS + size_bytes * SLOWEST_SECONDS_PER_BYTE
+
+
+def _seconds(size_bytes: int) -> float:
+    return full_seconds(size_bytes) * float(getattr(_limits, "share", 1.0))
+
+
+@contextmanager
+def lowered_limits(share: float) -> Iterator[None]:
+    """Give parses of this thread only a share of their time."""
+    before = getattr(_limits, "share", 1.0)
+    _limits.share = share
+    try:
+        yield
+    finally:
+        _limits.share = before
 
 
 @lru_cache(maxsize=64)

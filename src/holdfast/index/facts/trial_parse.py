@@ -23,7 +23,7 @@ from holdfast import system
 from holdfast.index import processes
 
 _HEAD = struct.Struct("<dIIII")
-_MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 30, 500
+_MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 29, 300
 _POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn") and bool(sys.executable)
 
 _READY = b"r"

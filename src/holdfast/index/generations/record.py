@@ -6,12 +6,13 @@ current settings and on a proof, see `gate`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from holdfast.index.generations import fingerprint as fingerprints
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.marker import COMPLETED, LIMIT_REACHED
+from holdfast.text import counted
 
 VERIFIED = "verified"
 ASSUMED = "assumed_v2"
@@ -84,37 +85,67 @@ class Unseen:
     """What the last run had to leave out, although no rule excludes it.
 
     `unreadable` counts files and directories, and `examples` names a few of them; `unnameable`
-    counts names that are not UTF-8 or contain a backslash.
+    counts names that are not UTF-8 or contain a backslash. `unparsed` names files that are kept as
+    plain text because parsing them took too long, and `unparsed_more` counts further ones.
     """
 
     unreadable: int = 0
     examples: tuple[str, ...] = ()
     unnameable: int = 0
+    unparsed: tuple[str, ...] = ()
+    unparsed_more: int = 0
 
     def sentences(self) -> list[str]:
         """Sentences for the user; none when everything was indexed."""
         said = []
         if self.unreadable:
-            names = ", ".join(name if name.isprintable() else repr(name) for name in self.examples)
-            more = ", …" if self.unreadable > len(self.examples) else ""
+            names = _names(self.examples, self.unreadable)
             said.append(
                 f"{self.unreadable} parts could not be read and may be missing from the index: "
-                f"{names}{more}"
+                f"{names}"
             )
         if self.unnameable:
             said.append(
                 f"{self.unnameable} names are not UTF-8 or contain a backslash; they are left out."
             )
+        if self.unparsed:
+            count = len(self.unparsed) + self.unparsed_more
+            said.append(
+                f"{counted(count, 'file')} kept as plain text, without outline and calls, because "
+                f"parsing took too long: {_names(self.unparsed[:EXAMPLES_MAX], count)}"
+            )
         return said
 
 
 EXAMPLES_MAX = 5
+UNPARSED_MAX = 100
 
 
-def unseen(unreadable: Collection[str], unnameable: int) -> Unseen:
-    """What a run had to leave out, by the keys it could not read; "" is the root."""
+def _names(examples: Iterable[str], count: int) -> str:
+    shown = [name if name.isprintable() else repr(name) for name in examples]
+    return ", ".join([*shown, "…"] if count > len(shown) else shown)
+
+
+def unseen(
+    unreadable: Collection[str],
+    unnameable: int,
+    unparsed: Collection[str] = (),
+    before: Unseen | None = None,
+    replaced: Collection[str] = (),
+) -> Unseen:
+    """What a run had to leave out, by the keys it could not read; "" is the root.
+
+    For a sync, `before` is what the run before it left out, and `replaced` are the files that
+    changed or went since.
+    """
     examples = tuple(key or "." for key in sorted(unreadable)[:EXAMPLES_MAX])
-    return Unseen(len(unreadable), examples, unnameable)
+    names = set(unparsed)
+    more = 0
+    if before is not None:
+        names |= set(before.unparsed) - set(replaced)
+        more = before.unparsed_more
+    kept = tuple(sorted(names)[:UNPARSED_MAX])
+    return Unseen(len(unreadable), examples, unnameable, kept, more + len(names) - len(kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +201,8 @@ def record_to_wire(record: Record) -> dict[str, object]:
         "unreadable": left.unreadable,
         "unreadableExamples": list(left.examples),
         "unnameable": left.unnameable,
+        "unparsed": list(left.unparsed),
+        "unparsedMore": left.unparsed_more,
     }
     return wire
 
@@ -199,14 +232,21 @@ def record_from_wire(root: str, wire: object) -> Record:
 
 
 def _unseen_from_wire(wire: dict[str, object]) -> Unseen:
-    """Empty for a record of format 1, which does not have it."""
+    """Empty where a record of an older format does not have it."""
     unreadable, unnameable = wire.get("unreadable", 0), wire.get("unnameable", 0)
     examples = wire.get("unreadableExamples", [])
     if not isinstance(unreadable, int) or not isinstance(unnameable, int):
         raise ValueError("unreadable and unnameable are not counts")
     if not isinstance(examples, list):
         raise ValueError("unreadableExamples is not a list")
-    return Unseen(unreadable, tuple(str(name) for name in examples), unnameable)
+    unparsed, more = wire.get("unparsed", []), wire.get("unparsedMore", 0)
+    if not isinstance(unparsed, list) or not isinstance(more, int):
+        raise ValueError("unparsed and unparsedMore are not a list and a count")
+    return Unseen(unreadable, _texts(examples), unnameable, _texts(unparsed), more)
+
+
+def _texts(values: list[object]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
 
 
 def _state_to_wire(state: State) -> dict[str, object]:

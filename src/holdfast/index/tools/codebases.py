@@ -54,6 +54,9 @@ def _codebase(index: CodeIndex, record: Record, proof: Proof | None) -> Codebase
                 notes.append(f"{counted(left.unreadable, 'part')} unreadable")
             if left.unnameable:
                 notes.append(f"{counted(left.unnameable, 'name')} left out")
+            if left.unparsed:
+                count = len(left.unparsed) + left.unparsed_more
+                notes.append(f"{counted(count, 'file')} kept as plain text")
             return Codebase(record.root, "Ready", ", ".join(notes) or None)
         case Building(_, progress, abandoned):
             # The same section as the status of the other tools, whether or not a writer lives.
