@@ -37,7 +37,7 @@ class ParseBudget:
     """The seconds that hostile files may take before limits are lowered, and in all."""
 
     first_s: float = 10.0
-    all_s: float = 40.0
+    all_s: float = 30.0
     spent_s: float = 0.0
     _languages: set[str] = field(default_factory=set)
 
@@ -47,7 +47,16 @@ class ParseBudget:
         spent = self.spent_s >= self.all_s
         return Allowance(SHARE, tuple(sorted(self._languages)) if spent else ())
 
-    def charge(self, path: str, size_bytes: int) -> None:
-        """A file was given up on: its time limit counts as spent."""
+    @property
+    def given_up(self) -> bool:
+        """Whether a file was given up on before."""
+        return bool(self._languages)
+
+    def spend(self, size_bytes: int) -> None:
+        """A parse of so many bytes was stopped: its time limit counts as spent."""
         self.spent_s += full_seconds(size_bytes) * self.allowance().share
+
+    def charge(self, path: str, size_bytes: int) -> None:
+        """The same for a file that is given up on; its language may not be parsed any more."""
+        self.spend(size_bytes)
         self._languages.add(language_of(path))

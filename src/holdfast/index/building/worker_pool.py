@@ -79,9 +79,18 @@ class _Worker:
 class WorkerPool:
     """Worker processes, started when they are needed."""
 
-    def __init__(self, work: Work, count: int, preface: Callable[[], bytes] = bytes) -> None:
-        """`preface` is put before an order when it is sent, which is later than when it is made."""
-        self._work, self._count, self._preface = work, count, preface
+    def __init__(
+        self,
+        work: Work,
+        count: int,
+        preface: Callable[[], bytes] = bytes,
+        died: Callable[[bytes], None] = lambda order: None,
+    ) -> None:
+        """`preface` is put before an order when it is sent, which is later than when it is made.
+
+        `died` is called with an order that killed its worker, before another order is sent.
+        """
+        self._work, self._count, self._preface, self._died = work, count, preface, died
         self._packed: bytes | None = None
         self._workers: list[_Worker] = []
         self._failed = 0
@@ -176,7 +185,9 @@ class WorkerPool:
                 self._workers.remove(worker)
                 _ended(worker)
                 if worker.ready:
-                    yield worker.sent.popleft()[0], Died()
+                    number, order = worker.sent.popleft()
+                    self._died(order)
+                    yield number, Died()
                 else:
                     self._failed += 1
                 waiting.extendleft(reversed(worker.sent))

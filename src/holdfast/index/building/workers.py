@@ -154,7 +154,13 @@ def prepare_all(
             yield from _charged(_make([file], recipe, budget.allowance()), budget)
         return
 
-    pool = WorkerPool(partial(_work, recipe), processes, partial(_preface, budget))
+    # A batch that killed its worker took its time. What follows has less, its second try included.
+    pool = WorkerPool(
+        partial(_work, recipe),
+        processes,
+        partial(_preface, budget),
+        lambda order: budget.spend(len(order)),
+    )
     batches = _batches(files, total_bytes, processes)
     try:
         for batch, answer in pool.answers((batch, _encoder.encode(batch)) for batch in batches):
@@ -170,7 +176,7 @@ def _one_by_one(
     files: list[SourceFile], recipe: Recipe, pool: WorkerPool, budget: ParseBudget
 ) -> Iterator[PreparedFile]:
     """Prepare a batch in which one file kills its worker."""
-    if len(files) == 1 and budget.allowance().share < 1.0:
+    if len(files) == 1 and budget.given_up:
         # Others have died of the same, so this is not an accident that a second try would show.
         yield _given_up(files[0], recipe, budget)
         return
