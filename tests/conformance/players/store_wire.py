@@ -102,6 +102,14 @@ class WirePlayer:
             self._saved[variable] = _at(frames[-1], path)
         return frames
 
+    def receive(self, conn: str, text: str) -> None:
+        """Give a frame to the server, as it is."""
+        self._connections[conn].receive(text)
+
+    def closing(self, conn: str) -> tuple[int, str] | None:
+        """With which code and reason the server closes a connection, if it does."""
+        return self._connections[conn].closing
+
     def unread(self, conn: str) -> int:
         """How many characters were sent to a connection and not acknowledged."""
         return self._connections[conn].unread
