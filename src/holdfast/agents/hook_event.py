@@ -115,6 +115,10 @@ class HookEvent:
     subagent: str | None = None
     name: str = ""
     """The agent's own name of the event, which some answers must repeat."""
+    turn: str = ""
+    """What was asked of the agent: while it is the same, the conversation only grew."""
+    batch: tuple[str, ...] = ()
+    """The ids of all calls of a turn, also of tools that are not ours to touch."""
     again: str = "same call again prints all"
     """How the model gets the text that a short answer leaves out, in words for this agent."""
 

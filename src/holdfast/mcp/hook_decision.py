@@ -11,11 +11,8 @@ Whatever is not proven leaves the agent's own result as it is.
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -30,7 +27,7 @@ from holdfast.agents.hooks import (
     ToolUse,
     adapter_of,
 )
-from holdfast.errors import HoldfastError
+from holdfast.mcp.hook_state import PATHS_MAX, Notices, Turns, absolute, rows_of
 from holdfast.reading import native, recovery, stale
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
@@ -45,8 +42,6 @@ if TYPE_CHECKING:
 
 WAIT_S, LOOK_EVERY_S = 0.12, 0.004
 """How long a call that the log does not show yet is waited for."""
-CONTEXTS_MAX = 256
-PATHS_MAX = 400
 
 
 class HookDecision:
@@ -54,7 +49,7 @@ class HookDecision:
 
     def __init__(self, context: HostContext) -> None:
         self._context = context
-        self._notices = Notices()
+        self._notices, self._turns = Notices(), Turns()
 
     def decide(self, event: HookEvent) -> Outcome:
         """What to do; an empty outcome leaves the agent's own result as it is."""
@@ -62,6 +57,7 @@ class HookDecision:
             return Outcome()
         reader = self._context.reader(event.cwd, self._context.app.user_home)
         if event.moment is Moment.AFTER_COMPACTION:
+            self._turns.forget(event)
             with self._log(event, None) as log:
                 return Outcome(note=_recovery(reader, log, event))
         if event.moment is Moment.AFTER_TOOL:
@@ -93,32 +89,31 @@ class HookDecision:
 
     def _claimed(self, use: ToolUse, event: HookEvent, reader: Reader, log: SessionLog) -> Outcome:
         assert isinstance(use.call, ReadCall)
-        path = _absolute(use.call.path, event.cwd)
+        path = absolute(use.call.path, event.cwd)
         evidence = log.evidence()
-        if isinstance(evidence, Evidence):
-            view = evidence.ledger.view(path, reader.objects.load)
-            # A short answer of ours says that the same call again prints the text.
-            if view.named is None and self._holds(use.call, path, reader, evidence):
-                return Outcome()
+        if isinstance(evidence, Evidence) and self._holds(use.call, path, reader, evidence):
+            return Outcome()
         return self._text(use, event, reader)
 
     def _holds(self, call: ReadCall, path: str, reader: Reader, evidence: Evidence) -> bool:
-        rows = _rows(reader, path)
+        rows = rows_of(reader, path)
         if rows is None:
             return False
         first = call.first or 1
-        wanted = (
-            rows[first - 1 :] if call.count is None else rows[first - 1 : first - 1 + call.count]
-        )
+        wanted = rows[first - 1 :]
+        if call.count is not None:
+            wanted = wanted[: call.count]
+        view = evidence.ledger.view(path, reader.objects.load)
+        if view.named == (first, first + len(wanted) - 1):
+            return False  # our short answer said that the same call again prints the text
         if wanted and wanted[-1] == "":
             wanted = wanted[:-1]  # what follows the last newline is not a line
         options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
-        view = evidence.ledger.view(path, reader.objects.load)
         return native.holds(view, first, wanted, options)
 
     def _text(self, use: ToolUse, event: HookEvent, reader: Reader) -> Outcome:
         assert isinstance(use.call, ReadCall)
-        rows = _rows(reader, _absolute(use.call.path, event.cwd))
+        rows = rows_of(reader, absolute(use.call.path, event.cwd))
         if rows is None:
             return Outcome()
         first = use.call.first or 1
@@ -136,7 +131,7 @@ class HookDecision:
         call: OwnRead | OwnShell
         if isinstance(use.call, ReadCall):
             rows = tuple(use.text.split("\n"))
-            path = _absolute(use.call.path, event.cwd)
+            path = absolute(use.call.path, event.cwd)
             call = OwnRead(path, use.first, rows, size + 5 * len(rows))
         else:
             assert isinstance(use.call, ShellCall)
@@ -155,12 +150,15 @@ class HookDecision:
     # all results of a turn, as the model gets them
 
     def _after_batch(self, event: HookEvent, reader: Reader) -> Outcome:
-        last = event.uses[-1].id
-        with self._log(event, last) as log:
-            found = self._waited(log)
-            note = None
-            if isinstance(found, Evidence):
-                note = self._notices.lines(event, reader, found.ledger)
+        note = None
+        if event.uses and event.batch:
+            with self._log(event, event.batch[-1]) as log:
+                found = log.evidence()
+                if isinstance(found, Doubt) and self._notices.may_say(event):
+                    found = self._waited(log)
+                if isinstance(found, Evidence):
+                    note = self._notices.lines(event, reader, found.ledger)
+        self._turns.ended(event, self._context.app.clock.monotonic())
         return Outcome(notes=_edit_help(event), note=note)
 
     # the session
@@ -187,10 +185,12 @@ class HookDecision:
                 log.sidechain = event.subagent is not None
                 before = log.call, log.newest_leaf
                 log.call, log.newest_leaf = call, call is None
+                log.after = self._turns.before(event, self._context.app.clock.monotonic())
                 try:
                     yield log
                 finally:
                     log.call, log.newest_leaf = before
+                    log.after = ()
             else:
                 yield log
 
@@ -226,62 +226,12 @@ def _patch_help(event: HookEvent) -> dict[int, str]:
     return found
 
 
-class Notices:
-    """Which changes on disk each context was told of."""
-
-    def __init__(self) -> None:
-        self._told: OrderedDict[tuple[str, str], dict[str, tuple[int, int, int]]] = OrderedDict()
-        self._turn = threading.Lock()
-
-    def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
-        """One line for each held file that changed, and was not told of."""
-        with self._turn:
-            key = (event.session, event.subagent or "")
-            told = self._told.setdefault(key, {})
-            self._told.move_to_end(key)
-            while len(self._told) > CONTEXTS_MAX:
-                self._told.popitem(last=False)
-        own = {
-            _absolute(path, event.cwd)
-            for use in event.uses
-            if (path := getattr(use.call, "path", None)) is not None
-        }
-        out = []
-        for path in list(ledger.seen_paths())[-PATHS_MAX:]:
-            if path in own:
-                continue  # the log does not show yet what this turn did with it
-            state = _state(path)
-            if told.get(path) == state:
-                continue
-            first_look = path not in told
-            told[path] = state
-            live = ledger.view(path, reader.objects.load).live(0, None)
-            rows = _rows(reader, path)
-            if rows is None and (first_look or state != GONE):
-                continue
-            line = stale.notice(recovery.shown(path, event.cwd), live, rows)
-            if line is not None:
-                out.append(line)
-        return "\n".join(out) or None
-
-
-GONE = (0, 0, 0)
-
-
-def _state(path: str) -> tuple[int, int, int]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return GONE
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
 def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:
     files = held_before(log, reader)
 
     def changed(path: str) -> bool:
         ledger = ledger_before(log)
-        rows = _rows(reader, path)
+        rows = rows_of(reader, path)
         live = ledger.view(path, reader.objects.load).live(0, None)
         return rows is None or bool(stale.changed(live, rows))
 
@@ -316,21 +266,6 @@ def held_before(log: SessionLog, reader: Reader) -> list[recovery.Used]:
         if view.lines:
             out.append(recovery.used(path, ledger.history(path), len(view.lines)))
     return out
-
-
-def _rows(reader: Reader, path: str) -> Sequence[str] | None:
-    """The lines of a file that may be shown; None for any other."""
-    from holdfast.reading.answer import Current
-
-    try:
-        found = reader.current(path)
-    except (HoldfastError, OSError):
-        return None
-    return native.shown_rows(found.data) if isinstance(found, Current) else None
-
-
-def _absolute(path: str, cwd: str) -> str:
-    return os.path.normpath(os.path.join(cwd, path))
 
 
 def _may_print_a_file(command: str) -> bool:

@@ -86,6 +86,7 @@ class BackgroundHost:
             os.close(ready)
         log.info("serving, version %s, process %d", self._version, os.getpid())
         idling = loop.create_task(self._idle_out())
+        loop.run_in_executor(None, self._context.prepare_hooks)
         await self._leave.wait()
         idling.cancel()
         # No new client finds the socket now; one that is queued already connects again.

@@ -165,6 +165,15 @@ class HostContext:
                 self._hooks = HookService(HookDecision(self).decide)
             return self._hooks
 
+    def prepare_hooks(self) -> None:
+        """Import what hooks need: a hook has too little time for it."""
+        import holdfast.reading.hosts.claude_code
+        import holdfast.reading.hosts.codex  # noqa: F401
+        from holdfast.edits import explain
+
+        _ = self.hooks, self.sessions
+        explain("one two\nthree\n", "one four", "example")  # the first one imports numpy
+
     def close(self) -> None:
         with self._turn:
             if self._hooks is not None:

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from holdfast.reading.pieces import Run
 
 AGENT = "claude-code"
-AGAIN = "numbers on the left are not the file's; same call again prints all"
 FIELDS = (
-    *("hook_event_name", "session_id", "transcript_path", "cwd", "agent_id"),
+    *("hook_event_name", "session_id", "transcript_path", "cwd", "agent_id", "prompt_id"),
     *("tool_name", "tool_use_id", "tool_input", "tool_response", "tool_calls", "source"),
 )
 """The members of a payload that are used."""
@@ -65,7 +64,8 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
         uses,
         subagent,
         name,
-        AGAIN,
+        _text(payload, "prompt_id"),
+        tuple(id for id in map(_id, _calls(payload)) if id) if name == "PostToolBatch" else (),
     )
 
 
@@ -84,12 +84,18 @@ def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[T
         use = _use(payload, _value(payload, "tool_response"))
         return (None, ()) if use is None else (Moment.AFTER_TOOL, (use,))
     if name == "PostToolBatch":
-        calls = _value(payload, "tool_calls")
-        given = [one for one in calls if isinstance(one, Mapping)] if _is_list(calls) else []
-        found = [_use(one, one.get("tool_response")) for one in given]
-        uses = tuple(use for use in found if use is not None)
-        return (Moment.AFTER_BATCH, uses) if uses else (None, ())
+        found = [_use(one, one.get("tool_response")) for one in _calls(payload)]
+        return Moment.AFTER_BATCH, tuple(use for use in found if use is not None)
     return None, ()
+
+
+def _calls(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    calls = _value(payload, "tool_calls")
+    return [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
+
+
+def _id(call: Mapping[str, Any]) -> str:
+    return _text(call, "tool_use_id")
 
 
 def _use(payload: Mapping[str, Any], result: object) -> ToolUse | None:
@@ -198,11 +204,13 @@ def _changed(use: ToolUse, outcome: Outcome) -> dict[str, Any] | None:
 def _numbered_result(call: ReadCall, text: str, pieces: tuple[Run, ...]) -> dict[str, Any]:
     """A short answer as the result of Read, which numbers every line.
 
-    One run of new lines gets its own numbers: the line before it says which lines are held.
+    One run of new lines gets its own numbers: the line before it says which lines are held. A diff
+    that removes lines says more than that.
     """
     new = [run for run in pieces if run.before is None]
     in_place = all(run.before in (None, run.first) for run in pieces)
-    if len(new) == 1 and in_place and new[0].first > 1:
+    removes = any(line.startswith("-") for line in text.split("\n")[1:])
+    if len(new) == 1 and in_place and new[0].first > 1 and not removes:
         run, last = new[0], pieces[-1].first + len(pieces[-1].rows) - 1
         until = run.first + len(run.rows) - 1
         head = (
@@ -210,6 +218,8 @@ def _numbered_result(call: ReadCall, text: str, pieces: tuple[Run, ...]) -> dict
             "others as they are; the same Read again prints all]"
         )
         return _text_result(call, "\n".join((head, *run.rows)), run.first - 1)
+    if "\n" in text:
+        text = text.replace("; ", "; the numbers on the left are not the file's; ", 1)
     return _text_result(call, text, 1)
 
 
@@ -239,10 +249,6 @@ def _value(payload: Mapping[str, Any], name: str) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return value
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
 
 
 def _whole_number(value: object) -> int | None:

@@ -115,6 +115,9 @@ class ClaudeCodeLog:
         self.sidecar = sidecar
         self.call = call
         """The call being answered; set before every read."""
+        self.after: tuple[str, ...] = ()
+        """The calls of the turn before this one, as the agent itself reported them: once all their
+        results are here, what follows them is the pending call, before its own line is written."""
         self.newest_leaf = newest_leaf
         """Take the newest line for the leaf: for looking at a session, not for answering."""
         self.sidechain = sidechain
@@ -306,7 +309,7 @@ class ClaudeCodeLog:
 
     def _leaf(self) -> _Line | Doubt:
         if self.call is not None:
-            caller = self._callers.get(self.call)
+            caller = self._callers.get(self.call) or self._last_result(self.after)
             if caller is None:
                 return Doubt("the pending call is not in the transcript yet")
             if caller.sidechain != self.sidechain:
@@ -318,6 +321,14 @@ class ClaudeCodeLog:
             if line.sidechain == self.sidechain:
                 return line
         return Doubt("the transcript has no entries")
+
+    def _last_result(self, calls: tuple[str, ...]) -> _Line | None:
+        """The newest line with results of these calls; None unless all of them are here."""
+        lines = [self._answers.get(call) for call in calls]
+        found = [line for line in lines if line is not None]
+        if not found or len(found) < len(calls):
+            return None
+        return max(found, key=lambda line: line.number)
 
     def _path(self, leaf: _Line) -> list[_Line]:
         """The lines from the leaf back to a root, within the bytes allowed."""

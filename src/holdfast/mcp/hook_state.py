@@ -1,0 +1,135 @@
+"""What is remembered between the events of one context: its latest turn, and what it was told.
+
+A context is a conversation, or one of its subagents. All of it is in memory and may be lost: then a
+call is waited for in the log, and a notice may come twice.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.agents.hooks import HookEvent
+from holdfast.errors import HoldfastError
+from holdfast.reading import native, recovery, stale
+
+if TYPE_CHECKING:
+    from holdfast.reading.reader import Reader
+    from holdfast.reading.trust import Ledger
+
+WRITTEN_S = 0.15
+"""After so long an agent has written to its log what it had to write."""
+CONTEXTS_MAX = 256
+PATHS_MAX = 400
+
+Context = tuple[str, str]
+
+
+class Turns:
+    """The calls of the latest turn of each context, as the agent reported them.
+
+    An agent writes its log some 100 ms late, and a result must not wait for that. What was reported
+    before in the same prompt is enough: a conversation is rewound, forked or resumed only by
+    another prompt, and a compaction reports itself. The lines of that turn have had their time to
+    be written, whatever else they say.
+    """
+
+    def __init__(self) -> None:
+        self._latest: OrderedDict[Context, tuple[str, tuple[str, ...], float]] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def ended(self, event: HookEvent, now: float) -> None:
+        with self._turn:
+            self._latest[context_of(event)] = (event.turn, event.batch, now)
+            self._latest.move_to_end(context_of(event))
+            while len(self._latest) > CONTEXTS_MAX:
+                self._latest.popitem(last=False)
+
+    def forget(self, event: HookEvent) -> None:
+        with self._turn:
+            self._latest.pop(context_of(event), None)
+
+    def before(self, event: HookEvent, now: float) -> tuple[str, ...]:
+        """The calls that came before those of this event; none unless that is certain."""
+        with self._turn:
+            turn, calls, at = self._latest.get(context_of(event), ("", (), 0.0))
+        return calls if turn and turn == event.turn and now - at >= WRITTEN_S else ()
+
+
+def context_of(event: HookEvent) -> Context:
+    """What has a context of its own: a conversation, or one of its subagents."""
+    return event.session, event.subagent or ""
+
+
+class Notices:
+    """Which changes on disk each context was told of."""
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def may_say(self, event: HookEvent) -> bool:
+        """Whether a file that was held changed since it was last looked at."""
+        with self._turn:
+            told = dict(self._told.get(context_of(event), {}))
+        return any(_state(path) != state for path, state in told.items())
+
+    def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
+        """One line for each held file that changed, and was not told of."""
+        with self._turn:
+            key = context_of(event)
+            told = self._told.setdefault(key, {})
+            self._told.move_to_end(key)
+            while len(self._told) > CONTEXTS_MAX:
+                self._told.popitem(last=False)
+        own = {
+            absolute(path, event.cwd)
+            for use in event.uses
+            if (path := getattr(use.call, "path", None)) is not None
+        }
+        out = []
+        for path in list(ledger.seen_paths())[-PATHS_MAX:]:
+            if path in own:
+                continue  # the log does not show yet what this turn did with it
+            state = _state(path)
+            if told.get(path) == state:
+                continue
+            first_look = path not in told
+            told[path] = state
+            live = ledger.view(path, reader.objects.load).live(0, None)
+            rows = rows_of(reader, path)
+            if rows is None and (first_look or state != GONE):
+                continue
+            line = stale.notice(recovery.shown(path, event.cwd), live, rows)
+            if line is not None:
+                out.append(line)
+        return "\n".join(out) or None
+
+
+GONE = (0, 0, 0)
+
+
+def _state(path: str) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return GONE
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def rows_of(reader: Reader, path: str) -> Sequence[str] | None:
+    """The lines of a file that may be shown; None for any other."""
+    from holdfast.reading.answer import Current
+
+    try:
+        found = reader.current(path)
+    except (HoldfastError, OSError):
+        return None
+    return native.shown_rows(found.data) if isinstance(found, Current) else None
+
+
+def absolute(path: str, cwd: str) -> str:
+    return os.path.normpath(os.path.join(cwd, path))

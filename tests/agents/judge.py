@@ -1,0 +1,446 @@
+"""Judges every word of ours by the request that carries it.
+
+What the model holds is rebuilt from the request alone: the texts that it shows, and the model's own
+edits in it, each line under the number it was last shown with. Nothing of Holdfast takes part. What
+was on disk when a result was made is the snapshot of the first request that has the result.
+
+    unchanged, named as held    every such line is in the request, with the text on disk
+    a diff                      applied to the lines in the request it gives the text on disk
+    only the lines not held     together with those in the request they are the text on disk
+    changed on disk             every line named differs from disk, and no other line does
+    help for a failed edit      every line shown is on disk under its number
+    after a compaction          every file named was shown before; `changed` is said where it is so
+
+A marker that outlives its text (a compaction keeps the latest messages) must be beside a recovery
+note that names the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tests.agents.model import Recorded
+from tests.agents.shown import Result, Said, Used, shown
+
+MARK = "[holdfast: "
+NUMBERED = re.compile(r" *([0-9]+)(?:\t|→|: |\| )(.*)\Z", re.DOTALL)
+UNCHANGED = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))? unchanged")
+DIFF = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))? as you have them, with this diff")
+UNSEEN = re.compile(r"\[holdfast: of lines? (\d+)(?:-(\d+))? only those")
+ONLY = re.compile(r"\[holdfast: only lines (\d+)-(\d+) of (\d+)-(\d+); you have the others")
+STALE = re.compile(r"\[holdfast: (\S+) changed on disk since you read it: ([^\]]*)\]")
+HELP = re.compile(r"\[holdfast: the old text (?:is|occurs|now occurs)[^\n]*\]")
+RECOVERY = "[holdfast: before this compaction you had seen"
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+OWN_UNCHANGED = ("Wasted call", "file unchanged since")
+
+READS = {"Read": "file_path", "read": "filePath", "read_file": "absolute_path"}
+EDITS = {"Edit": ("file_path", "old_string", "new_string")}
+SHELLS = {
+    "Bash": "command",
+    "bash": "command",
+    "exec_command": "cmd",
+    "run_shell_command": "command",
+}
+
+
+class Wrong(AssertionError):
+    """A word of ours that the request does not bear out."""
+
+
+@dataclass
+class Knowledge:
+    """The lines of each file that a request shows, by number."""
+
+    files: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def show(self, path: str, first: int, rows: Sequence[str], *, whole: bool) -> None:
+        known = {} if whole else self.files.get(path, {})
+        known.update(enumerate(rows, start=first))
+        self.files[path] = known
+
+    def edit(self, path: str, old: str, new: str, *, every: bool) -> None:
+        """The model's own edit, where the request shows the lines around it."""
+        known = self.files.get(path)
+        if not known:
+            return
+        first = min(known)
+        rows = [known.get(number) for number in range(first, max(known) + 1)]
+        if None in rows or "\n".join(map(str, rows)).count(old) == 0:
+            self.files[path] = {}  # the place is not known, so neither is what follows
+            return
+        text = "\n".join(map(str, rows)).replace(old, new, -1 if every else 1)
+        self.files[path] = dict(enumerate(text.split("\n"), start=first))
+
+
+@dataclass
+class Verdict:
+    """What was judged, by kind."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    judged: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, text: str) -> None:
+        self.counts[kind] += 1
+        self.judged.append(f"{kind}: {text[:120]}")
+
+
+def judge(requests: Sequence[Recorded], cwd: str) -> Verdict:
+    """Judge all requests of one agent; raises `Wrong` at the first false word."""
+    verdict = Verdict()
+    snapshots: dict[str, dict[str, str]] = {}
+    ever: dict[str, set[int]] = {}
+    for request in requests:
+        if request.plays:
+            _judge_one(request, cwd, snapshots, ever, verdict)
+    return verdict
+
+
+def _judge_one(
+    request: Recorded,
+    cwd: str,
+    snapshots: dict[str, dict[str, str]],
+    ever: dict[str, set[int]],
+    verdict: Verdict,
+) -> None:
+    items = shown(request)
+    known, calls = Knowledge(), {}
+    note = next((i.text for i in items if isinstance(i, Said) and RECOVERY in i.text), "")
+    for item in items:
+        if isinstance(item, Used):
+            calls[item.id] = item
+        elif isinstance(item, Said):
+            _said(item, request, cwd, known, ever, snapshots, verdict)
+        else:
+            fresh = item.id not in snapshots
+            disk = snapshots.setdefault(item.id, request.files)
+            use = calls.get(item.id)
+            if use is None:
+                continue
+            try:
+                _result(use, item, cwd, disk, known, verdict if fresh else Verdict())
+            except Wrong:
+                path = _path_of(use, cwd)
+                if fresh or path is None or os.path.relpath(path, cwd) not in note:
+                    raise
+    for path, lines in known.files.items():
+        ever.setdefault(path, set()).update(lines)
+
+
+def _result(
+    use: Used,
+    item: Result,
+    cwd: str,
+    disk: dict[str, str],
+    known: Knowledge,
+    verdict: Verdict,
+) -> None:
+    path = _path_of(use, cwd)
+    text = _output(item.text)
+    if path is None:
+        return
+    rows = _disk_rows(disk, path)
+    if use.name in EDITS:
+        names = EDITS[use.name]
+        if "error" not in item.text[:40].lower() and "has been updated" in item.text:
+            old, new = (str(use.arguments[name]) for name in names[1:])
+            known.edit(path, old, new, every=bool(use.arguments.get("replace_all")))
+        return
+    numbered = use.name in READS
+    plain = _unnumbered(text) if numbered else text
+    if MARK in plain.split("\n", 1)[0]:
+        _short(plain, text, path, rows, known, verdict, numbered=numbered)
+    elif plain.startswith(OWN_UNCHANGED):
+        span = _span_of(use, len(rows))
+        _held(known, path, rows, *span, "the agent's own unchanged")
+        verdict.add("own unchanged", plain)
+    else:
+        _shown_text(use, text, path, rows, known, numbered=numbered)
+
+
+def _shown_text(
+    use: Used, text: str, path: str, rows: list[str], known: Knowledge, *, numbered: bool
+) -> None:
+    """A result of the agent's own, as it is."""
+    if numbered:
+        found = [NUMBERED.match(line) for line in text.split("\n")]
+        pairs = {int(m[1]): m[2] for m in found if m is not None}
+        if pairs:
+            whole = "offset" not in use.arguments and "limit" not in use.arguments
+            if whole:
+                known.files[path] = {}
+            known.files.setdefault(path, {}).update(pairs)
+        return
+    span = _shell_span(str(use.arguments[SHELLS[use.name]]), len(rows))
+    lines = text.rstrip("\n").split("\n")
+    if span is not None and [r.rstrip() for r in rows[span[0] - 1 : span[1]]] == [
+        line.rstrip() for line in lines
+    ]:
+        known.show(path, span[0], rows[span[0] - 1 : span[1]], whole=span == (1, len(rows)))
+
+
+def _short(
+    plain: str,
+    text: str,
+    path: str,
+    rows: list[str],
+    known: Knowledge,
+    verdict: Verdict,
+    *,
+    numbered: bool,
+) -> None:
+    head = plain.split("\n", 1)[0]
+    if match := UNCHANGED.match(head):
+        first, last = int(match[1]), int(match[2] or match[1])
+        _held(known, path, rows, first, last, head)
+        verdict.add("unchanged", head)
+    elif match := DIFF.match(head):
+        first, last = int(match[1]), int(match[2] or match[1])
+        _apply(known, path, rows, first, last, plain.split("\n")[1:])
+        verdict.add("diff", head)
+    elif match := ONLY.match(head):
+        new_first, new_last, first, last = map(int, match.groups())
+        for line in text.split("\n")[1:]:
+            found = NUMBERED.match(line)
+            if found is None:
+                raise Wrong(f"a line without a number: {line!r}")
+            known.files.setdefault(path, {})[int(found[1])] = found[2]
+        if new_last - new_first + 1 != text.count("\n"):
+            raise Wrong(f"not the lines it names: {head}")
+        _held(known, path, rows, first, last, head)
+        verdict.add("unseen", head)
+    elif match := UNSEEN.match(head):
+        first, last = int(match[1]), int(match[2] or match[1])
+        _pieces(known, path, plain.split("\n")[1:])
+        _held(known, path, rows, first, last, head)
+        verdict.add("unseen", head)
+    else:
+        raise Wrong(f"not understood: {head}")
+
+
+def _held(known: Knowledge, path: str, rows: list[str], first: int, last: int, what: str) -> None:
+    held = known.files.get(path, {})
+    for number in range(first, min(last, len(rows)) + 1):
+        text = rows[number - 1]
+        if number == len(rows) and text == "":
+            continue  # what follows the last newline
+        if held.get(number) != text:
+            raise Wrong(
+                f"{what}\n{path}:{number} is {text!r} on disk, "
+                f"the request shows {held.get(number)!r}"
+            )
+
+
+def _apply(
+    known: Knowledge, path: str, rows: list[str], first: int, last: int, lines: list[str]
+) -> None:
+    """Apply a diff to what is held, and compare."""
+    held = dict(known.files.get(path, {}))
+    hunks: list[tuple[int, list[str], list[str]]] = []
+    for line in lines:
+        if match := HUNK.match(line):
+            hunks.append((int(match[1]), [], []))
+            continue
+        if not hunks:
+            raise Wrong(f"a diff without a place: {line!r}")
+        _, old, new = hunks[-1]
+        if line[:1] in (" ", "-"):
+            old.append(line[1:])
+        if line[:1] in (" ", "+"):
+            new.append(line[1:])
+    for start, old, new in reversed(hunks):
+        for at, text in enumerate(old):
+            if held.get(start + at) != text:
+                raise Wrong(f"the diff removes {path}:{start + at} {text!r}, not in the request")
+        delta = len(new) - len(old)
+        moved = {}
+        for number, text in held.items():
+            if number < start:
+                moved[number] = text
+            elif number >= start + len(old):
+                moved[number + delta] = text
+        moved.update(enumerate(new, start=start))
+        held = moved
+    known.files[path] = held
+    _held(known, path, rows, first, last, "a diff")
+
+
+def _pieces(known: Knowledge, path: str, lines: list[str]) -> None:
+    held, out, at = known.files.get(path, {}), {}, 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if match := re.match(r"\[(\d+)(?:-(\d+))?:\]\Z", line):
+            for number in range(int(match[1]), int(match[2] or match[1]) + 1):
+                out[number] = lines[at]
+                at += 1
+        elif match := re.match(
+            r"\[(\d+)(?:-(\d+))? as you have them(?:, there numbered (\d+)-\d+)?\]\Z", line
+        ):
+            first, last = int(match[1]), int(match[2] or match[1])
+            before = int(match[3] or first)
+            for number in range(first, last + 1):
+                text = held.get(before + number - first)
+                if text is None:
+                    raise Wrong(f"{path}:{number} is named as held and not in the request")
+                out[number] = text
+        else:
+            raise Wrong(f"not understood: {line!r}")
+    known.files[path] = {**held, **out}
+
+
+def _said(
+    item: Said,
+    request: Recorded,
+    cwd: str,
+    known: Knowledge,
+    ever: dict[str, set[int]],
+    snapshots: dict[str, dict[str, str]],
+    verdict: Verdict,
+) -> None:
+    text = item.text
+    key = f"said:{text[:4000]}"
+    fresh = key not in snapshots
+    disk = snapshots.setdefault(key, request.files)
+    if item.role == "assistant":
+        return
+    if "Result of calling the Read tool" in text:
+        _attached(text, known)
+    out = verdict if fresh else Verdict()
+    for match in STALE.finditer(text):
+        _stale(os.path.join(cwd, match[1]), match[2], disk, known)
+        out.add("stale", match[0])
+    for match in HELP.finditer(text):
+        _help(text[match.start() :], cwd, disk)
+        out.add("help", match[0])
+    if RECOVERY in text:
+        _recovery(text, cwd, disk, ever)
+        out.add("recovery", text[text.index(RECOVERY) :])
+
+
+def _attached(text: str, known: Knowledge) -> None:
+    """Files that Claude Code attaches again after a compaction."""
+    for part in text.split("Called the Read tool with the following input: ")[1:]:
+        path = re.match(r'\{"file_path":"([^"]+)"\}', part)
+        if path is None:
+            continue
+        rows = {}
+        for line in part.split("\n")[2:]:
+            found = NUMBERED.match(line)
+            if found is None:
+                break
+            rows[int(found[1])] = found[2]
+        known.files[path[1]] = rows
+
+
+def _stale(path: str, said: str, disk: dict[str, str], known: Knowledge) -> None:
+    rows, held = _disk_rows(disk, path), known.files.get(path, {})
+    changed, _, tail = said.partition(" moved by ")
+    spans = [(int(a), int(b or a)) for a, b in re.findall(r"(\d+)(?:-(\d+))?", changed)]
+    differs = {
+        number
+        for number, text in held.items()
+        if (number > len(rows) or rows[number - 1] != text)
+        and not (text == "" and number > len(rows))
+    }
+    named = {n for first, last in spans for n in range(first, last + 1)}
+    if not differs:
+        raise Wrong(f"{path} is said to have changed, and no held line did")
+    if not differs <= named:
+        raise Wrong(f"{path}: {sorted(differs - named)} changed and are not named in {said!r}")
+    if tail:
+        first, last = spans[-1]
+        shift = int(re.match(r"[+-]\d+", tail)[0])  # type: ignore[index]
+        for number in range(first, last + 1):
+            if number in held and rows[number + shift - 1] != held[number]:
+                raise Wrong(f"{path}:{number} did not move by {shift}")
+
+
+def _help(text: str, cwd: str, disk: dict[str, str]) -> None:
+    name = re.search(r"(?:in|of) (\S+?)(?:;|,|\]| )", text)
+    rows: list[str] | None = None
+    if name is not None:
+        rows = _disk_rows(disk, os.path.join(cwd, name[1]))
+    for line in text.split("\n")[1:]:
+        found = re.match(r" *(\d+)\t(.*)\Z", line)
+        if found is None:
+            continue
+        if not rows or rows[int(found[1]) - 1] != found[2]:
+            raise Wrong(f"help shows {line!r}, which is not on disk")
+
+
+def _recovery(text: str, cwd: str, disk: dict[str, str], ever: dict[str, set[int]]) -> None:
+    body = text[text.index(RECOVERY) :].split("\n\n")[0]
+    if len(body.encode()) > 400 * 4:
+        raise Wrong(f"a recovery note of {len(body.encode())} bytes")
+    for line in body.split("\n")[1:]:
+        match = re.match(r"- (\S+): (?:lines ([0-9, …-]+)|all(?: \d+)? lines)", line)
+        if match is None:
+            if not re.match(r"- and \d+ more files?", line):
+                raise Wrong(f"not understood: {line!r}")
+            continue
+        path = os.path.normpath(os.path.join(cwd, match[1]))
+        if path not in ever:
+            raise Wrong(f"{path} is listed as seen, and no request showed it")
+
+
+# calls
+
+
+def _path_of(use: Used, cwd: str) -> str | None:
+    """The file that a call reads or edits; None for any other call."""
+    name = READS.get(use.name) or (EDITS[use.name][0] if use.name in EDITS else None)
+    if name is not None:
+        path = use.arguments.get(name)
+        return os.path.normpath(os.path.join(cwd, path)) if isinstance(path, str) else None
+    command = use.arguments.get(SHELLS.get(use.name, ""))
+    if not isinstance(command, str):
+        return None
+    match = re.match(
+        r"(?:cat|nl -ba|head -n \d+|tail -n \+?\d+|sed -n '[\d,$]+p') (\S+)\Z", command
+    )
+    return os.path.normpath(os.path.join(cwd, match[1])) if match else None
+
+
+def _shell_span(command: str, total: int) -> tuple[int, int] | None:
+    count = total - 1  # the last row is what follows the last newline
+    if command.startswith("cat "):
+        return 1, count
+    if match := re.match(r"head -n (\d+)", command):
+        return 1, min(int(match[1]), count)
+    if match := re.match(r"tail -n \+(\d+)", command):
+        return int(match[1]), count
+    if match := re.match(r"tail -n (\d+)", command):
+        return max(1, count - int(match[1]) + 1), count
+    if match := re.match(r"sed -n '(\d+),(\d+)p'", command):
+        return int(match[1]), min(int(match[2]), count)
+    return None
+
+
+def _span_of(use: Used, total: int) -> tuple[int, int]:
+    first = int(use.arguments.get("offset") or 1)
+    limit = use.arguments.get("limit")
+    return first, total if limit is None else min(total, first + int(limit) - 1)
+
+
+def _disk_rows(disk: dict[str, str], path: str) -> list[str]:
+    return disk.get(path, "").split("\n")
+
+
+def _unnumbered(text: str) -> str:
+    """A result of a tool that numbers lines, without the numbers."""
+    out = []
+    for line in text.split("\n"):
+        found = NUMBERED.match(line)
+        out.append(found[2] if found else line)
+    return "\n".join(out)
+
+
+def _output(text: str) -> str:
+    """What Codex puts around an output is not part of it."""
+    head, mark, rest = text.partition("\nOutput:\n")
+    return rest if mark and head.startswith("Chunk ID:") else text

@@ -1,0 +1,193 @@
+"""Inside the real Claude Code: its own tools, its own transcript, a scripted model.
+
+Every word of ours is judged by the request that carries it (`tests.agents.judge`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents.judge import judge
+from tests.agents.model import Model, Turn, call, calls, say, scripted_model
+from tests.agents.programs import HOLDFAST, Place, claude
+from tests.agents.shown import results, texts
+
+pytestmark = pytest.mark.service("node")
+
+SOAK = pytest.mark.skipif(not os.environ.get("HOLDFAST_SOAK"), reason="runs in make soak")
+SESSION = "11111111-1111-4111-8111-111111111111"
+TEXT = "".join(f"def line_{n}(): return {n}\n" for n in range(1, 121))
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[Model]:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "a.py").write_text(TEXT)
+    (tmp_path / "work" / "b.py").write_text(TEXT.replace("line", "row"))
+    with scripted_model(tmp_path / "work") as model:
+        yield model
+
+
+@pytest.fixture
+def place(tmp_path: Path, model: Model) -> Place:
+    place = Place(tmp_path, model, model.script("one")).make()
+    place.holdfast_command("install", "--client", "claude", "--command", HOLDFAST)
+    return place
+
+
+@pytest.fixture
+def warm(place: Place) -> Iterator[Place]:
+    with place.warm_host():
+        yield place
+
+
+def replace(path: Path, old: str, new: str) -> Turn:
+    """A turn before which someone else changes a file."""
+    return Turn(before=lambda: path.write_text(path.read_text().replace(old, new)))
+
+
+@pytest.mark.shows("CLAUDE-INSIDE")
+def test_the_six_checks_hold_in_one_conversation(warm: Place) -> None:
+    a, b = warm.work / "a.py", warm.work / "b.py"
+    read_a, read_b = ("Read", {"file_path": str(a)}), ("Read", {"file_path": str(b)})
+    warm.script.play(
+        call("Read", file_path=str(a)),
+        call("Bash", command="cat a.py"),
+        Turn((read_a,), before=replace(a, "line_7(", "line_seven(").before),
+        call("Edit", file_path=str(a), old_string="return 9\n", new_string="return 99\n"),
+        call("Bash", command="sed -n '1,30p' a.py"),
+        call("Read", file_path=str(a), offset=5, limit=30),
+        call("Edit", file_path=str(a), old_string="def line_11(): return 12", new_string="x"),
+        call("Read", file_path=str(b), offset=1, limit=40),
+        calls(read_b, ("Bash", {"command": "head -n 20 b.py"})),
+        Turn((("Bash", {"command": "ls"}),), before=replace(a, "line_20(", "line_zwanzig(").before),
+        call("Bash", command="pwd"),
+        say(),
+    )
+    claude(warm, "go", "--session-id", SESSION)
+    last = warm.script.played()[-1]
+    found = results(last)
+    numbered = "".join(f"{n}\t{row}\n" for n, row in enumerate(TEXT.split("\n"), start=1))
+    assert found[0] == numbered.rstrip("\n"), "a first read is whole"
+    assert (
+        found[1] == "[holdfast: lines 1-120 unchanged, as you have them; same call again "
+        "prints all]"
+    )
+    assert "with this diff" in found[2]
+    assert "has been updated" in found[3]
+    assert found[4].startswith("[holdfast: lines 1-30 unchanged")
+    assert "lines 5-34 unchanged" in found[5]
+    assert a.read_text() == TEXT.replace("line_7(", "line_seven(").replace(
+        "return 9\n", "return 99\n"
+    ).replace("line_20(", "line_zwanzig(")
+    verdict = judge(warm.script.requests, str(warm.work))
+    assert verdict.counts["unchanged"] >= 3, verdict.judged
+    assert verdict.counts["diff"] == 1, verdict.judged
+    assert verdict.counts["help"] == 1, verdict.judged
+    assert verdict.counts["unseen"] >= 1, verdict.judged
+    assert verdict.counts["stale"] == 1, "told once"
+
+
+@pytest.mark.shows("CLAUDE-AGAIN")
+def test_repeating_a_call_that_was_answered_in_short_prints_everything(warm: Place) -> None:
+    a = warm.work / "a.py"
+    warm.script.play(
+        call("Read", file_path=str(a)),
+        call("Bash", command="cat a.py"),
+        call("Bash", command="cat a.py"),
+        call("Read", file_path=str(a), offset=3, limit=60),
+        call("Read", file_path=str(a), offset=3, limit=60),
+        say(),
+    )
+    claude(warm, "go")
+    found = results(warm.script.played()[-1])
+    assert [text.count("def line_") for text in found] == [120, 0, 120, 0, 60]
+    judge(warm.script.requests, str(warm.work))
+
+
+@pytest.mark.shows("CLAUDE-COMPACTION")
+def test_after_a_compaction_the_model_is_told_what_it_held(warm: Place) -> None:
+    a, b = warm.work / "a.py", warm.work / "b.py"
+    warm.script.play(
+        call("Read", file_path=str(b), offset=20, limit=40),
+        call("Read", file_path=str(a)),
+        call("Edit", file_path=str(a), old_string="return 60\n", new_string="return 6\n"),
+        say(),
+    )
+    claude(warm, "go", "--session-id", SESSION)
+    claude(warm, "/compact", "--resume", SESSION)
+    warm.script.play(
+        Turn((("Bash", {"command": "cat b.py"}),), before=None),
+        call("mcp__holdfast__recover", tokens=3000),
+        say(),
+    )
+    claude(warm, "go on", "--resume", SESSION)
+    last = warm.script.played()[-1]
+    seen = texts(last)
+    assert "- a.py: lines 50-70, edited by you\n- b.py: lines 20-59" in seen
+    assert "def row_99(): return 99" in results(last)[0], "what was compacted away is sent again"
+    recovered = results(last)[1]
+    assert "def line_60(): return 6" in recovered
+    assert "def line_100()" not in recovered, "the lines that were used, not the whole file"
+    verdict = judge(warm.script.requests, str(warm.work))
+    assert verdict.counts["recovery"] == 1, verdict.judged
+
+
+@pytest.mark.shows("CLAUDE-HARMLESS")
+@pytest.mark.parametrize("trouble", ["no host", "frozen", "another version"])
+def test_without_a_working_host_every_result_is_the_agents_own(place: Place, trouble: str) -> None:
+    if trouble == "no host":
+        place.environment["HOLDFAST_HOME"] = "/dev/null/nowhere"
+    a = place.work / "a.py"
+    place.script.play(call("Read", file_path=str(a)), call("Bash", command="cat a.py"), say())
+    if trouble == "no host":
+        claude(place, "go")
+    else:
+        run_with_a_broken_host(place, trouble)
+    found = results(place.script.played()[-1])
+    assert [text.count("def line_") for text in found] == [120, 120]
+
+
+def run_with_a_broken_host(place: Place, trouble: str) -> None:
+    """Something listens where the host would, and never answers, or refuses us."""
+    import socket
+    import threading
+
+    run = place.holdfast / "run"
+    run.mkdir(exist_ok=True, mode=0o700)
+    before = os.getcwd()
+    os.chdir(run)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind("host-default.sock")
+        os.chdir(before)
+        server.listen()
+        held = []
+
+        def refuse() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                held.append(connection)
+                if trouble == "another version":
+                    answer = {
+                        "holdfast": "mcp-host", "v": 1, "version": "0", "ok": False,
+                        "leaves": False, "message": "another version", "hint": "",
+                    }  # fmt: skip
+                    connection.sendall(json.dumps(answer).encode() + b"\n")
+
+        thread = threading.Thread(target=refuse, daemon=True)
+        thread.start()
+        try:
+            claude(place, "go")
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+            for connection in held:
+                connection.close()
