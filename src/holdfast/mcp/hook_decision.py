@@ -227,10 +227,10 @@ def _patch_help(event: HookEvent) -> dict[int, str]:
 
 
 def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:
-    files = held_before(log, reader)
+    ledger = ledger_before(log, at_compaction=True)
+    files = used_files(ledger, reader)
 
     def changed(path: str) -> bool:
-        ledger = ledger_before(log)
         rows = rows_of(reader, path)
         live = ledger.view(path, reader.objects.load).live(0, None)
         return rows is None or bool(stale.changed(live, rows))
@@ -239,11 +239,11 @@ def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:
     return recovery.to_text(files, changed, event.cwd, call)
 
 
-def ledger_before(log: SessionLog) -> Ledger:
-    """What was held before the latest compaction, or is held if the log does not show one yet.
+def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
+    """What was held before the latest compaction.
 
-    An agent tells of a compaction before its log does: then what is held at the leaf is what is
-    lost.
+    `at_compaction`: the agent has just told of it, and its log does not show it yet. Then what is
+    held at the leaf is what is lost.
     """
     from holdfast.reading.session_log import CompactionHistory
     from holdfast.reading.trust import Ledger
@@ -251,15 +251,15 @@ def ledger_before(log: SessionLog) -> Ledger:
     evidence = log.evidence()
     if isinstance(evidence, Doubt):
         return Ledger()
-    if evidence.boundary == "root" or any(True for _ in evidence.ledger.seen_paths()):
+    if at_compaction and any(True for _ in evidence.ledger.seen_paths()):
         return evidence.ledger
     if isinstance(log, CompactionHistory):
         return log.before_compaction() or Ledger()
-    return evidence.ledger
+    return Ledger()
 
 
-def held_before(log: SessionLog, reader: Reader) -> list[recovery.Used]:
-    ledger = ledger_before(log)
+def used_files(ledger: Ledger, reader: Reader) -> list[recovery.Used]:
+    """What the model did with each file of which it held some lines."""
     out = []
     for path in list(ledger.seen_paths())[-PATHS_MAX:]:
         view = ledger.view(path, reader.objects.load)

@@ -16,6 +16,7 @@ from holdfast.mcp.tools.memory import (
 from holdfast.mcp.tools.outline import FILE_OUTLINE
 from holdfast.mcp.tools.read import READ
 from holdfast.mcp.tools.readcache import READCACHE_REFRESH, READCACHE_STATUS
+from holdfast.mcp.tools.recover import RECOVER
 from holdfast.mcp.tools.search import SEARCH_CODE
 from holdfast.mcp.tools.sequence import CLONES, LOCATE
 
@@ -26,6 +27,7 @@ TOOLS: dict[str, Tool] = {
         READCACHE_REFRESH,
         READCACHE_STATUS,
         CONTEXT,
+        RECOVER,
         SEARCH_CODE,
         FILE_OUTLINE,
         CALL_GRAPH,

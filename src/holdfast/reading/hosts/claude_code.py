@@ -363,10 +363,19 @@ class ClaudeCodeLog:
         path = self._path(leaf)
         root = path[-1] if path else leaf
         before = None if root.bridged is None else self._lines.get(root.bridged)
+        if before is None and root.bridged is not None:
+            # A compaction by the command line names a line that is not in the transcript.
+            before = self._line_before(root)
         if before is None or before.number >= root.number:
             return None
         tree = self._tree(before)
         return tree.ledger(len(tree) - 1) if len(tree) else None
+
+    def _line_before(self, line: _Line) -> _Line | None:
+        for before in reversed(self._order[: line.number]):
+            if before.sidechain == self.sidechain and before.kind in ("user", "assistant"):
+                return before
+        return None
 
     def _tree(self, leaf: _Line) -> Tree:
         """One chain with everything the model sees at the leaf."""
