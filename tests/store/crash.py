@@ -68,6 +68,7 @@ class Watched:
         self.rows, self.rollback = inner.rows, inner.rollback
         self.begin_reading, self.tables, self.close = inner.begin_reading, inner.tables, inner.close
         self.distant, self.maintenance = inner.distant, inner.maintenance
+        self.structure_problems = inner.structure_problems
         self._together = self._committed = False
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
@@ -109,6 +110,11 @@ class Watched:
             self._together = False
         if self._committed:
             self._passing("after COMMIT")
+
+    def replace_tables(self, tables: Sequence[str]) -> None:
+        self._passing("before a statement")
+        self._inner.replace_tables(tables)
+        self._passing("after a statement")
 
     def compact(self) -> None:
         self._passing("before compacting")

@@ -6,6 +6,7 @@ the twin must accept.
 """
 
 import copy
+import os
 from typing import Any
 
 import hypothesis.strategies as st
@@ -20,12 +21,14 @@ from holdfast.store.errors import ConflictError, PatchError, ProtocolError
 from holdfast.store.model import Applied
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
-from tests.scale import examples
-from tests.store.harness import Writer, commit, delete_, patch_, replace_, set_
+from tests.scale import SOAKING, examples
+from tests.store.harness import Engines, Writer, commit, delete_, patch_, replace_, set_
+from tests.store.pairs import pairs
 
 IDS = ["doc:a", "doc:b"]
 SESSIONS = ["one", "two", "three"]
 NOTHING = object()
+SEED = int(os.environ.get("HOLDFAST_SEED", "7"))
 
 members = st.sampled_from(["x", "y", "0", "1", "list"])
 leaves = st.one_of(st.integers(0, 3), st.sampled_from(["p", "q"]))
@@ -483,3 +486,73 @@ def test_what_a_caller_changes_after_handing_it_over_changes_nothing(store: Stor
     store._group.exclusively(queue_all)
     store.close()
     assert [type(answer).__name__ for answer in told] == ["Applied", "ConflictError"]
+
+
+@pytest.mark.shows("INV-1", "INV-2", "STORE-NAIVE-MODEL")
+@pytest.mark.parametrize("reach", list(Reach))
+def test_no_edit_goes_unseen_by_a_reader_of_anything_it_changed(reach: Reach) -> None:
+    """Everything readable in a document, lengths included, against every kind of edit."""
+    outcomes = pairs(500_000 if SOAKING else examples(10_000), SEED, reach)
+    missed = [what for what in outcomes if what.startswith("missed")]
+    assert not missed, f"seed {SEED}: {missed[:3]}"
+    assert outcomes["held"] > outcomes["refused, though it held"] / 2, "not everything is refused"
+
+
+def patched_often(store: Store, times: int) -> None:
+    write = Writer(store, "seed")
+    write(set_("doc:a", {"n": 0, "m": 0}))
+    told: list[Any] = []
+    for n in range(times):
+        patch_commit = commit(n + 2, patch_("doc:a", replace_("/value/n", n)))
+        store.submit("seed", patch_commit, told.append)
+    store.transact("last", commit(1, set_("doc:z", 1)))
+    assert all(isinstance(answer, Applied) for answer in told)
+
+
+@pytest.mark.shows("STORE-READ-AGE", "INV-1")
+def test_a_read_is_checked_against_a_thousand_commits_and_no_more(engines: Engines) -> None:
+    store = engines.open()
+    patched_often(store, 1_001)
+    path = {"id": "doc:a", "path": ["value", "m"]}
+    store.transact("near", commit(1, set_("doc:b", 1), reads=[{**path, "seq": 2}]))
+    with pytest.raises(ConflictError) as refused:
+        store.transact("far", commit(1, set_("doc:c", 1), reads=[{**path, "seq": 1}]))
+    assert str(refused.value) == "read too old: doc:a at seq 1 was not checked"
+    assert refused.value.retry_after_seq == 1_002
+    assert refused.value.hint == (
+        "more than 1000 commits wrote doc:a since, the newest at 1002; "
+        "read again at seq 1002 or later, then commit again"
+    )
+    (conflict,) = refused.value.conflicts
+    assert conflict.to_wire()["reason"] == "readTooOld"
+    pending = [{**path, "localSeq": [1], "basisSeq": 1}]
+    with pytest.raises(ConflictError, match="read too old"):
+        store.transact("near", commit(2, set_("doc:c", 1), pending=pending))
+    # One commit may write a document many times; it is commits that are counted.
+    many = [patch_("doc:a", replace_("/value/n", n)) for n in range(2_000)]
+    store.transact("many", commit(1, *many))
+    at = {**path, "seq": store.newest_seq() - 500}
+    assert store.transact("near", commit(3, set_("doc:c", 1), reads=[at])).seq > 1_000
+    assert store.verify().findings == []
+
+
+@pytest.mark.shows("STORE-READ-AGE", "STORE-GROWTH")
+@pytest.mark.parametrize("shape", [False, True])
+def test_checking_many_old_reads_asks_few_questions(store: Store, shape: bool) -> None:
+    """Each read used to look up its own writes, and every patch the document that was read."""
+    patched_often(store, 300)
+    reads = [
+        {"id": "doc:a", "path": ["value", f"m{n}"], "seq": 1, "nonRecursive": shape}
+        for n in range(50)
+    ]
+    writing, asked = store.engine.writing, 0
+    ask = writing.rows
+
+    def rows(*arguments: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return ask(*arguments)
+
+    writing.rows = rows  # type: ignore[assignment,method-assign]
+    store.transact("me", commit(1, set_("doc:b", 1), reads=reads))
+    assert asked < 260, "a head and a snapshot for each read, and the writes once"

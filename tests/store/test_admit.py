@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.ids import EntityId, LocalSeq, Seq
 from holdfast.store import admit
-from holdfast.store.admit import Layers, Overlap, Reach, RevisionWrite
+from holdfast.store.admit import Layers, Overlap, Reach, RevisionWrite, StoredWrite
 from holdfast.store.errors import ProtocolError
 from holdfast.store.model import ConfirmedRead, PendingRead
 
@@ -41,22 +41,28 @@ def test_a_read_is_overtaken_by_a_later_write_only(
     assert admit.is_overtaken(confirmed(4), newest) == overtaken
 
 
-def test_a_replaced_document_breaks_a_read_without_a_look_at_earlier_writes() -> None:
-    def earlier() -> Any:
-        raise AssertionError("the newest write is enough")
-        yield
-
+def test_a_replaced_document_breaks_a_read_before_any_patch_is_decoded() -> None:
     replaced = RevisionWrite(Seq(9), "set", None)
-    found = admit.confirmed_overlap(confirmed(4, "a"), replaced, earlier(), Reach.LEAF, had)
+    unread = StoredWrite(Seq(8), "patch", "not JSON")
+    found = admit.first_overlap(("a",), False, [unread, replaced], Reach.LEAF, had)
     assert found == Overlap(replaced, None)
+
+
+def test_of_a_stored_patch_only_the_places_are_decoded() -> None:
+    text = '[{"op":"move","from":"/a","path":"/b"},{"op":"add","path":"/c","value":{"deep":[1]}}]'
+    assert StoredWrite(Seq(1), "patch", text).patches == [
+        {"op": "move", "from": "/a", "path": "/b"},
+        {"op": "add", "path": "/c"},
+    ]
+    assert StoredWrite(Seq(1), "patch", "[]").patches == []
+    assert StoredWrite(Seq(1), "set", "{}").patches is None
 
 
 def test_a_patch_elsewhere_leaves_a_read_and_one_at_its_path_breaks_it() -> None:
     elsewhere = patched(5, {"op": "replace", "path": "/b"})
     here = patched(6, {"op": "replace", "path": "/a/x"})
-    read = confirmed(4, "a")
-    assert admit.confirmed_overlap(read, elsewhere, [elsewhere], Reach.LEAF, had) is None
-    found = admit.confirmed_overlap(read, here, [here, elsewhere], Reach.LEAF, had)
+    assert admit.first_overlap(("a",), False, [elsewhere], Reach.LEAF, had) is None
+    found = admit.first_overlap(("a",), False, [here, elsewhere], Reach.LEAF, had)
     assert found == Overlap(here, ("a", "x"))
 
 

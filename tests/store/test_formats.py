@@ -1,6 +1,7 @@
 """What is kept at rest changes only together with its version."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from holdfast.ids import LocalSeq, SessionId
 from holdfast.store import postgres, sqlite, transfer
 from holdfast.store.errors import DamagedStore
 from holdfast.store.model import CommitKey
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import SCHEMA_VERSION
 from tests.store.harness import Engines, Writer, dump, patch_, replace_, set_
+from tests.store.older import downgrade
 
 # One line per version that ever left this project: never edit one, add one.
 SCHEMAS = {
@@ -28,10 +31,18 @@ SCHEMAS = {
         "sqlite": "1f3ec99cf379274b",
         "postgres": "aac8ef3846a39fa0",
     },
+    6: {
+        "sqlite": "e42be3bad6df730d",
+        "postgres": "48a296bd3cbee1a8",
+    },
 }
 EXPORTS = {
     1: "18a7d48aad4aaf55",
+    2: "802a77344032f595",
 }
+
+
+SMALL = StoreSettings(snapshot_interval=2)
 
 
 def digest(text: str) -> str:
@@ -55,7 +66,9 @@ def test_the_tables_change_only_with_a_new_schema_version(engine: str, schema: s
 def test_the_export_changes_only_with_a_new_format() -> None:
     clock = iter(f"2026-01-01T00:00:{second:02}.000Z" for second in range(60))
     with open_store("memory:", "did:key:format", clock=lambda: next(clock)) as store:
-        store.engine.writing.run("UPDATE branch SET created_at = '2026-01-01T00:00:00.000Z'")
+        main = store.branch("")
+        assert main is not None
+        store.engine._writes.put_branch(replace(main, created_at="2026-01-01T00:00:00.000Z"))
         write = Writer(store)
         write(set_("doc:a", {"n": 1.5, "é": [None, True]}), codeCID="bafy")
         store.create_branch("draft", by=CommitKey(SessionId("keeper"), LocalSeq(1)))
@@ -73,54 +86,44 @@ def test_the_export_changes_only_with_a_new_format() -> None:
 
 
 @pytest.mark.shows("STORE-FORMATS")
-def test_a_file_of_version_3_is_brought_up_to_date_and_says_what_it_said(tmp_path: Path) -> None:
-    with open_store(tmp_path, "did:key:old") as store:
-        write = Writer(store)
-        write(set_("doc:a", {"n": 1}))
-        write(patch_("doc:a", replace_("/value/n", 2)))
-        store.create_branch("draft", by=CommitKey(SessionId("keeper"), LocalSeq(1)))
-        write(set_("doc:b", {"n": 3}), branch="draft")
-        hash = store.put_blob(b"bytes", "text/plain")
-        before = dump(store)
-        del before["blob_store"]
-    (file,) = tmp_path.rglob("*.sqlite")
-    make_version_3(file)
-    with open_store(tmp_path, "did:key:old") as store:
-        assert dump(store).items() >= before.items()
-        assert store.blob(hash) == (b"bytes", "text/plain")
-        assert store.collect_garbage(blobs=True).blobs_dropped == 0, "put an unknown time ago"
-        assert store.verify().findings == []
-        rows = store.engine.writing.rows
-        assert rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
-        assert rows("PRAGMA foreign_key_check") == []
-        assert rows("PRAGMA foreign_keys") == [(1,)]
-        schema = "SELECT sql FROM sqlite_master WHERE name IN ('commit', 'revision') ORDER BY name"
-        upgraded = rows(schema)
-        assert write_again(store) == (5, 2)
-    with open_store("memory:", "did:key:new") as fresh:
-        assert upgraded == fresh.engine.writing.rows(schema)
-
-
-@pytest.mark.shows("STORE-FORMATS")
-def test_tables_of_version_4_are_brought_up_to_date(engines: Engines) -> None:
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_tables_of_an_older_version_are_brought_up_to_date(engines: Engines, version: int) -> None:
     if engines.url == "memory:":
         return  # what is in memory was never left by another version
     space = engines.space()
-    with open_store(engines.url, space) as store:
-        Writer(store)(set_("doc:a", {"n": 1}))
-        hash = store.put_blob(b"bytes")
+    with open_store(engines.url, space, SMALL) as store:
+        write = Writer(store)
+        write(set_("doc:a", {"n": 1}))
+        for n in range(5):
+            write(patch_("doc:a", replace_("/value/n", n)))
+        by = CommitKey(SessionId("keeper"), LocalSeq(1))
+        store.create_branch("draft", by=by)
+        write(set_("doc:b", {"n": 3}), branch="draft")
+        store.merge(CommitKey(SessionId("keeper"), LocalSeq(2)), "draft")
+        store.create_branch("a", "draft")
+        hash = store.put_blob(b"bytes", "text/plain")
         before = dump(store)
-        write = store.engine.writing.run
-        write("ALTER TABLE blob_store DROP COLUMN put_at")
-        if engines.url.startswith("postgres"):
-            write(f"COMMENT ON SCHEMA {postgres.schema_name(space)} IS 'holdfast 4 {space}'")
-        else:
-            write("PRAGMA user_version=4")
+    downgrade(engines.url, space, version)
     for _ in "once", "and again, with nothing left to do":
-        with open_store(engines.url, space, create=False) as store:
-            assert {**dump(store), "blob_store": None} == {**before, "blob_store": None}
-            assert store.blob(hash)[0] == b"bytes"
-            assert store.collect_garbage(blobs=True).blobs_dropped == 0
+        with open_store(engines.url, space, SMALL, create=False) as store:
+            after = dump(store)
+            if version < 5:
+                before.pop("blob_store", None)
+            assert after.items() >= before.items()
+            assert store.blob(hash) == (b"bytes", "text/plain")
+            assert store.collect_garbage(blobs=True).blobs_dropped == 0, "put an unknown time ago"
+            assert store.verify().findings == []
+            if not engines.url.startswith("postgres"):
+                rows = store.engine.writing.rows
+                assert rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+                assert rows("PRAGMA foreign_key_check") == []
+                assert rows("PRAGMA foreign_keys") == [(1,)]
+                schema = "SELECT sql FROM sqlite_master ORDER BY name"
+                with open_store("memory:", "did:key:new") as fresh:
+                    assert rows(schema) == fresh.engine.writing.rows(schema)
+        before.pop("blob_store", None)
+    with open_store(engines.url, space, SMALL) as store:
+        assert write_again(store) == (10, 2)
 
 
 def write_again(store: Store) -> tuple[int, int]:
@@ -128,22 +131,10 @@ def write_again(store: Store) -> tuple[int, int]:
     again = {
         "localSeq": 2,
         "reads": {"confirmed": [], "pending": []},
-        "operations": [patch_("doc:a", replace_("/value/n", 2))],
+        "operations": [patch_("doc:a", replace_("/value/n", 0))],
     }
     more = {"localSeq": 9, "operations": [set_("doc:c", {"n": 4})]}
     return store.transact("writer", more).seq, store.transact("writer", again).seq
-
-
-def make_version_3(file: Path) -> None:
-    """The file as version 3 had it: the same rows, with the session first in the key's index."""
-    database = sqlite.SqliteDatabase(file)
-    ours, older = "UNIQUE (local_seq, session_id)", "UNIQUE (session_id, local_seq)"
-    assert ours in sqlite._FROM_3[0]
-    database.rows("PRAGMA foreign_keys=OFF")
-    database.rows("ALTER TABLE blob_store DROP COLUMN put_at")
-    database._run_all(statement.replace(ours, older) for statement in sqlite._FROM_3)
-    database.rows("PRAGMA user_version=3")
-    database.close()
 
 
 @pytest.mark.shows("STORE-FORMATS")

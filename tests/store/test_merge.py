@@ -21,14 +21,21 @@ from hypothesis.stateful import (
 from holdfast.ids import EntityId, LocalSeq, SessionId
 from holdfast.store import delta, patch
 from holdfast.store.delta import MISSING
-from holdfast.store.errors import BranchError, ConflictError, MergeClash, PatchError, ReplayMismatch
+from holdfast.store.errors import (
+    BranchError,
+    ConflictError,
+    MergeClash,
+    PatchError,
+    ReplayMismatch,
+    TransactionError,
+)
 from holdfast.store.merge import DocumentMerger
 from holdfast.store.model import Applied, CommitKey
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store
 from holdfast.store.values import same
 from tests.scale import examples
-from tests.store.harness import Engines, Writer, delete_, patch_, replace_, set_
+from tests.store.harness import Engines, Writer, delete_, dump, patch_, replace_, set_
 from tests.store.strategies import json_values
 
 # values
@@ -490,24 +497,45 @@ def test_what_came_through_a_third_branch_does_not_clash(store: Store) -> None:
     assert store.read("doc:a") == {"value": {"x": 2}}
 
 
-@pytest.mark.shows("STORE-MERGE-BASE")
+TRUE_CLAIM = {"sourceBranch": "draft", "sourceSeq": 2, "baseBranch": "", "baseSeq": 1}
+
+
+@pytest.mark.shows("STORE-MERGE-CLAIM")
 @pytest.mark.parametrize(
     "claim",
     [
         "nonsense",
-        {"sourceBranch": "draft", "sourceSeq": 2**53 - 1},
-        {"sourceBranch": "draft", "sourceSeq": -1},
-        {"sourceBranch": "draft", "sourceSeq": True},
-        {"sourceBranch": "nowhere", "sourceSeq": 1},
-        {"sourceBranch": "", "sourceSeq": 1},
-        {"sourceBranch": ["draft"], "sourceSeq": 1},
+        {},
+        {"sourceBranch": "draft", "sourceSeq": 2},
+        {**TRUE_CLAIM, "more": 1},
+        {**TRUE_CLAIM, "sourceSeq": 2**53 - 1},
+        {**TRUE_CLAIM, "sourceSeq": -1},
+        {**TRUE_CLAIM, "sourceSeq": True},
+        {**TRUE_CLAIM, "sourceBranch": "nowhere"},
+        {**TRUE_CLAIM, "sourceBranch": ""},
+        {**TRUE_CLAIM, "sourceBranch": ["draft"]},
+        {**TRUE_CLAIM, "baseSeq": 0},
+        {**TRUE_CLAIM, "baseBranch": "draft"},
+        TRUE_CLAIM,
     ],
 )
-def test_a_claim_of_a_merge_that_cannot_be_is_ignored(forked: Store, claim: Any) -> None:
-    Writer(forked, "liar")(set_("doc:b", 7), merge=claim)
+def test_a_claim_of_a_merge_that_is_not_true_is_refused(forked: Store, claim: Any) -> None:
+    """A forged one made the next merge say that there was nothing to merge."""
+    before = dump(forked)
+    with pytest.raises(TransactionError):
+        Writer(forked, "liar")(set_("doc:b", 7), merge=claim)
+    assert dump(forked) == before
     assert forked.merge(key(1), "draft") is not None
     assert forked.read("doc:a") == {"value": {"x": 1, "y": 2}}
-    assert forked.read("doc:b") == {"value": 7}
+
+
+@pytest.mark.shows("STORE-MERGE-CLAIM")
+def test_a_merge_may_write_what_its_author_resolved(forked: Store) -> None:
+    proposal = forked.propose_merge("draft").to_commit(1)
+    resolved = [set_(operation["id"], "resolved") for operation in proposal["operations"]]
+    applied = forked.transact("author", {**proposal, "operations": resolved})
+    assert forked.transact("author", {**proposal, "operations": resolved}).seq == applied.seq
+    assert forked.merge(key(1), "draft") is None, "there is nothing left to merge"
 
 
 @pytest.mark.shows("STORE-MERGE-RACE", "INV-1")
@@ -562,3 +590,32 @@ def test_a_branch_differs_from_its_fork_point_by_what_it_wrote(forked: Store) ->
     ]
     assert forked.diff("", "") == []
     assert [d.id for d in forked.diff("", seq=3, against_seq=1)] == ["doc:a"]
+
+
+@pytest.mark.shows("STORE-GROWTH")
+def test_a_diff_and_a_merge_of_one_change_look_at_few_rows(store: Store) -> None:
+    """Both used to look at every head, and the base was searched in every commit's text."""
+    write = Writer(store)
+    for page in range(4):
+        write(*(set_(f"doc:{page}-{n}", n) for n in range(100)))
+    store.create_branch("draft")
+    write(set_("doc:0-0", "mine"), branch="draft")
+    write(set_("doc:1-1", "theirs"))
+    reading = store.engine.reading
+    asked: list[str] = []
+    ask = reading.rows
+
+    def rows(sql: str, *parameters: Any) -> Any:
+        found = ask(sql, *parameters)
+        asked.extend([sql] * len(found))
+        return found
+
+    reading.rows = rows  # type: ignore[assignment,method-assign]
+    assert [document.id for document in store.diff("draft")] == ["doc:0-0"]
+    assert len(asked) < 60
+    asked.clear()
+    assert [one["id"] for one in store.propose_merge("draft").operations] == ["doc:0-0"]
+    assert len(asked) < 60
+    asked.clear()
+    assert [one["id"] for one in store.propose_merge("", "draft").operations] == ["doc:1-1"]
+    assert len(asked) < 300, "the heads of one page, or the commits since the fork"

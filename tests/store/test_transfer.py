@@ -115,6 +115,37 @@ def signed(lines: list[str]) -> list[str]:
     return [*body, json.dumps({"end": {"lines": len(body), "sha256": digest}})]
 
 
+def as_format_1(lines: list[str]) -> list[str]:
+    """The lines as the first format had them: no hashes, no oldest seq."""
+    older = []
+    for text in lines:
+        line = json.loads(text)
+        if "holdfast" in line:
+            line["format"] = 1
+        line.get("commit", {}).pop("chain", None)
+        line.get("branch", {}).pop("oldestSeq", None)
+        older.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+    return older
+
+
+@pytest.mark.shows("STORE-FORMATS")
+def test_an_export_of_the_first_format_can_be_imported(engines: Engines) -> None:
+    source = filled(open_store("memory:", SPACE))
+    lines = list(source.export(SPACE))
+    target = engines.open()
+    target.import_lines(signed(as_format_1(lines)))
+    assert list(target.export(SPACE)) == lines
+
+
+@pytest.mark.shows("STORE-CHAIN", "STORE-IMPORT-DAMAGE")
+def test_a_commit_that_does_not_match_its_hash_is_not_imported() -> None:
+    source = filled(open_store("memory:", SPACE))
+    lines = edited(list(source.export(SPACE)), "commit", 2, createdAt="2000-01-01T00:00:00.000Z")
+    with open_store("memory:", SPACE) as target, pytest.raises(InvalidExport) as refused:
+        target.import_lines(signed(lines))
+    assert "commit 3 does not match its hash" in str(refused.value)
+
+
 def edited(lines: list[str], kind: str, nth: int = 0, /, **members: Any) -> list[str]:
     """The lines with members of the nth line of a kind changed."""
     places = [at for at, line in enumerate(lines) if line.startswith(f'{{"{kind}"')]
@@ -166,7 +197,7 @@ PLAIN: dict[str, Damage] = {
 }
 
 SIGNED: dict[str, Damage] = {
-    "another format": lambda lines: edited(lines, "holdfast", format=2),
+    "another format": lambda lines: edited(lines, "holdfast", format=99),
     "another kind": lambda lines: edited(lines, "holdfast", holdfast="index"),
     "a newest seq that is not there": lambda lines: edited(lines, "holdfast", newestSeq=99),
     "rich values": lambda lines: edited(lines, "holdfast", richValues=True),

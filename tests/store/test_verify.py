@@ -41,12 +41,12 @@ TAMPERING: dict[str, tuple[str, str | list[str]]] = {
     "a head before its time": ("INV-21", "UPDATE head SET seq = 5 WHERE id = 'doc:a'"),
     "a head at another operation": ("INV-21", "UPDATE head SET op_index = 1 WHERE id = 'doc:c'"),
     "a head that is gone": ("INV-21", "DELETE FROM head WHERE id = 'doc:c'"),
-    "a head of nothing": ("INV-21", "INSERT INTO head VALUES ('', 'doc:z', 1, 0)"),
+    "a head of nothing": ("INV-21", "INSERT INTO head VALUES ('', 'doc:z', 1, 0, 0)"),
     "a revision that is gone": ("INV-8", "DELETE FROM revision WHERE seq = 3"),
     "the newest revision gone": ("INV-21", "DELETE FROM revision WHERE id = 'doc:c' AND seq = 8"),
     "a revision too many": (
         "INV-8",
-        "INSERT INTO revision VALUES ('', 'doc:c', 8, 1, 'delete', NULL, 8)",
+        "INSERT INTO revision VALUES ('', 'doc:c', 8, 1, 'delete', NULL, 8, 0)",
     ),
     "a revision with other data": (
         "INV-8",
@@ -68,9 +68,9 @@ TAMPERING: dict[str, tuple[str, str | list[str]]] = {
     "a snapshot that is no text": ("INV-9", "UPDATE snapshot SET value = '{'"),
     "a snapshot where nothing was written": (
         "INV-9",
-        "INSERT INTO snapshot VALUES ('', 'doc:a', 8, '{}')",
+        "INSERT INTO snapshot VALUES ('', 'doc:a', 8, '{}', 0)",
     ),
-    "a snapshot of nothing": ("INV-9", "INSERT INTO snapshot VALUES ('', 'doc:z', 8, '{}')"),
+    "a snapshot of nothing": ("INV-9", "INSERT INTO snapshot VALUES ('', 'doc:z', 8, '{}', 0)"),
     "a patch that does not apply": (
         "INV-9",
         'UPDATE revision SET data = \'[{"op":"remove","path":"/value/z"}]\' WHERE seq = 2',

@@ -8,15 +8,16 @@ commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import admit, patch, replay, snapshots
-from holdfast.store.admit import Overlap, RevisionWrite
-from holdfast.store.conflict import Conflict, conflict_of, unresolved
-from holdfast.store.errors import ConflictError, InactiveBranch, ReplayMismatch
+from holdfast.store import admit, checks, patch, replay, snapshots
+from holdfast.store.admit import Overlap, RevisionWrite, StoredWrite
+from holdfast.store.conflict import Conflict, conflict_of, too_old, unresolved
+from holdfast.store.errors import ConflictError, InactiveBranch, ReplayMismatch, TextRemoved
 from holdfast.store.headcache import HeadCache, HeadDocument
 from holdfast.store.model import (
     ACTIVE,
@@ -50,6 +51,8 @@ class CommitRequest(NamedTuple):
     original: str
     encoded: Sequence[str | None]
     guard: Guard | None = None
+    merged: str | None = None
+    """What it merges, for the column `merged`."""
 
 
 RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None]
@@ -90,6 +93,8 @@ class Batch:
         self._clock = clock
         self._now = ""
         self._known_newest: Seq | None = None
+        self._link = checks.GENESIS_CHAIN
+        self._scans: dict[tuple[BranchName, EntityId, Seq], list[admit.Write] | None] = {}
         self._stored_commits = tables.commits_by_keys(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
         self._commits: dict[CommitKey, NewCommit] = {}
@@ -138,7 +143,10 @@ class Batch:
 
     def _replayed(self, request: CommitRequest, stored: CommitRow) -> Applied:
         """The same commit again gets the same answer, whatever happened since."""
-        if stored.original != request.original and not self._same_commit(
+        if stored.squashed:
+            if checks.text_digest(request.original) != stored.digest:
+                raise TextRemoved(*request.key, stored.seq)
+        elif stored.original != request.original and not self._same_commit(
             stored.original, request.original
         ):
             raise ReplayMismatch(request.key.session, request.commit.local_seq)
@@ -168,13 +176,14 @@ class Batch:
         if newest is None or not admit.is_overtaken(read, newest):
             admit.check_not_future("confirmed", read.id, "seq", read.seq, self._newest)
             return None
-        found = admit.confirmed_overlap(
-            read,
-            newest,
-            self._writes_since(on, read.id, read.seq),
-            self._settings.reach,
-            lambda path: self._had(on, read.id, read.seq, path),
-        )
+        if newest.op != "patch":
+            # Whatever was written before it, this write broke every read.
+            return self._conflict(read, on, read.seq, Overlap(newest, None))
+        writes = self._writes_since(on, read.id, read.seq)
+        if writes is None:
+            return too_old(read, on, read.seq, newest.seq)
+        had = self._memory(on, read.id, read.seq)
+        found = admit.first_overlap(read.path, read.shape, writes, self._settings.reach, had)
         return self._conflict(read, on, read.seq, found)
 
     def _check_pending(
@@ -194,13 +203,12 @@ class Batch:
             return unresolved(read, branch, layers)
         basis, own = layers
         admit.check_not_future("pending", read.id, "basisSeq", basis, self._newest)
-        found = admit.pending_overlap(
-            read,
-            own,
-            self._writes_since(branch, read.id, basis),
-            self._settings.reach,
-            lambda path: self._had(branch, read.id, basis, path, own),
-        )
+        writes = self._writes_since(branch, read.id, basis)
+        if writes is None:
+            newest = self._newest_write(branch, read.id)
+            return too_old(read, branch, basis, self._newest if newest is None else newest.seq)
+        had = self._memory(branch, read.id, basis, own)
+        found = admit.pending_overlap(read, own, writes, self._settings.reach, had)
         return self._conflict(read, branch, basis, found)
 
     def _conflict(
@@ -220,7 +228,7 @@ class Batch:
     def _newest(self) -> Seq:
         """The newest seq of the space. Looked up late: a stale commit is refused without it."""
         if self._known_newest is None:
-            self._known_newest = self._tables.newest_seq()
+            self._known_newest, self._link = self._tables.newest_link()
         return self._known_newest
 
     def _branch(self, name: BranchName) -> Branch:
@@ -246,12 +254,19 @@ class Batch:
 
     def _writes_since(
         self, branch: BranchName, id: EntityId, after: Seq
-    ) -> Iterator[RevisionWrite]:
-        for row in reversed(self._revisions.get((branch, id), ())):
-            if row[2] > after:
-                yield self._write_of(row)
-        for seq, op, data in self._tables.writes_since(branch, id, after):
-            yield RevisionWrite(Seq(seq), op, self._decode(data) if op == "patch" else None)
+    ) -> list[admit.Write] | None:
+        """The writes of a document above `after`, newest first; None if there are too many.
+
+        The stored ones are looked up once for all reads of the same moment.
+        """
+        key = (branch, id, after)
+        if key not in self._scans:
+            self._scans[key] = stored_writes(self._tables, branch, id, after, admit.WRITES_MAX)
+        stored = self._scans[key]
+        if stored is None:
+            return None
+        here = reversed(self._revisions.get((branch, id), ()))
+        return [*(self._write_of(row) for row in here if row[2] > after), *stored]
 
     def _write_of(self, row: RevisionTuple) -> RevisionWrite:
         _, _, seq, index, op, _ = row
@@ -266,23 +281,27 @@ class Batch:
         assert stored is not None, "every write has a commit"
         return stored
 
-    def _had(
-        self,
-        branch: BranchName,
-        id: EntityId,
-        seq: Seq,
-        path: Path,
-        layers: Collection[Seq] = (),
-    ) -> bool:
-        """Whether a reader through `layers` certainly saw this path."""
-        here = self._revisions.get((branch, id))
-        if here is not None and here[0][2] <= seq:
-            return False  # that state is in this batch, not yet in the tables
-        state = replay.state_at(self._tables, self._decode, self._branch(branch), id, seq)
-        if state is None:
-            return False
-        own = (w for w in self._writes_since(branch, id, seq) if w.seq in layers) if layers else ()
-        return admit.certainly_had(path, state.document, own)
+    def _memory(
+        self, branch: BranchName, id: EntityId, seq: Seq, layers: Collection[Seq] = ()
+    ) -> admit.Had:
+        """Whether a reader through `layers` certainly saw a path; the document is read once."""
+
+        @cache
+        def seen() -> tuple[Any, list[admit.Write]] | None:
+            here = self._revisions.get((branch, id))
+            if here is not None and here[0][2] <= seq:
+                return None  # that state is in this batch, not yet in the tables
+            state = replay.state_at(self._tables, self._decode, self._branch(branch), id, seq)
+            if state is None:
+                return None
+            own = self._writes_since(branch, id, seq) if layers else []
+            return state.document, [write for write in own or () if write.seq in layers]
+
+        def had(path: Path) -> bool:
+            what = seen()
+            return what is not None and admit.certainly_had(path, *what)
+
+        return had
 
     def _head_document(self, branch: Branch, id: EntityId) -> HeadDocument:
         """The newest state of a document, as the base for a patch."""
@@ -383,8 +402,28 @@ class Batch:
         self._known_newest = seq
         self._now = self._now or self._clock()
         resolution = _resolution(seq, resolved)
-        row = (seq, name, session, local_seq, request.original, resolution, self._now)
-        self._commits[request.key] = row
+        original = request.original
+        self._link = checks.chain(
+            self._link,
+            seq,
+            name,
+            session,
+            local_seq,
+            checks.text_digest(original),
+            resolution,
+            self._now,
+        )
+        self._commits[request.key] = (
+            seq,
+            name,
+            session,
+            local_seq,
+            original,
+            resolution,
+            self._now,
+            request.merged,
+            self._link,
+        )
         for index, (op, id, _) in enumerate(request.commit.operations):
             revision = (name, id, seq, index, op, request.encoded[index])
             earlier = self._revisions.get((name, id))
@@ -448,6 +487,23 @@ class Batch:
                 self._cache.forget(key)
             else:
                 self._cache.put(key, document)
+
+
+def stored_writes(
+    tables: Tables, branch: BranchName, id: EntityId, after: Seq, commits_max: int
+) -> list[admit.Write] | None:
+    """The stored writes above `after`, newest first; None if more than so many commits made them.
+
+    A commit may write a document several times, so there may be more writes than commits.
+    """
+    limit = commits_max + 1
+    while True:
+        rows = tables.writes_since(branch, id, after, limit)
+        if len(rows) > commits_max and len({row.seq for row in rows}) > commits_max:
+            return None
+        if len(rows) < limit:
+            return [StoredWrite(row.seq, row.op, row.data) for row in rows]
+        limit *= 4
 
 
 def _resolution(seq: Seq, resolved: Mapping[LocalSeq, Seq]) -> str:

@@ -50,7 +50,7 @@ def plan_create(
             hint="merge some of them, then fork from there",
         )
     at = above.head_seq if fork_seq is None else fork_seq
-    least = 0 if above.name == MAIN else above.created_seq
+    least = above.first_seq
     if not least <= at <= above.head_seq:
         raise BranchError(
             f"forkSeq {at} is not on {_called(parent)}",
@@ -81,7 +81,7 @@ def carry_out(tables: Tables, plan: Plan, seq: Seq | None, now: str) -> Branch:
             made = replace(made, created_seq=seq, head_seq=seq)
         tables.put_branch(made)
     elif plan.change == "delete":
-        tables.end_branch(plan.branch.name, now)
+        tables.put_branch(replace(plan.branch, status=DELETED, deleted_at=now))
     return required_branch(tables, plan.branch.name)
 
 

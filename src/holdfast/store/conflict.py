@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import pointer
-from holdfast.store.admit import Overlap
+from holdfast.store.admit import WRITES_MAX, Overlap
 from holdfast.store.model import CommitKey, ConfirmedRead, PendingRead
 from holdfast.store.pointer import Path
 
@@ -28,10 +28,14 @@ class Conflict:
     session: SessionId | None = None
     local_seq: LocalSeq | None = None
     written: Path | None = None
+    too_old: bool = False
+    """Whether the read was not checked, because too many commits wrote its document since."""
 
     def __str__(self) -> str:
         if self.seq is None:
             return f"pending dependency not resolved: {self.layers[-1]}"
+        if self.too_old:
+            return f"read too old: {self.id} at seq {self.read_seq} was not checked"
         if self.layers:
             via = ", ".join(str(layer) for layer in self.layers)
             return (
@@ -46,6 +50,8 @@ class Conflict:
         where = f"{pointer.encode(self.path) or 'all'} of {self.id}"
         if self.seq is None:
             return f"{where} was read through a commit that did not land"
+        if self.too_old:
+            return f"more than {WRITES_MAX} commits wrote {self.id} since, the newest at {self.seq}"
         wrote = "all of it" if self.written is None else pointer.encode(self.written) or "its root"
         return (
             f"{where} was read, and session {self.session} wrote {wrote} "
@@ -61,6 +67,8 @@ class Conflict:
             "expected": {"seq": self.read_seq, "localSeq": list(self.layers)},
         }
         if self.seq is not None:
+            if self.too_old:
+                wire["reason"] = "readTooOld"
             written = None if self.written is None else list(self.written)
             wire["actual"] = {
                 "seq": self.seq,
@@ -90,6 +98,14 @@ def conflict_of(
         local_seq=whose.local_seq,
         written=found.path,
     )
+
+
+def too_old(
+    read: ConfirmedRead | PendingRead, branch: BranchName, basis: Seq, newest: Seq
+) -> Conflict:
+    """The conflict to report for a read that is too old to be checked."""
+    layers = read.layers if isinstance(read, PendingRead) else ()
+    return Conflict(read.id, branch, read.path, basis, layers, newest, too_old=True)
 
 
 def unresolved(read: PendingRead, branch: BranchName, layer: LocalSeq) -> Conflict:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from holdfast.ids import EntityId, Seq
@@ -15,7 +17,7 @@ from holdfast.store import hashing, patch, replay, snapshots
 from holdfast.store.model import Branch, Document
 from holdfast.store.settings import StoreSettings
 from holdfast.store.snapshots import Chain
-from holdfast.store.tables import RevisionRow, Tables
+from holdfast.store.tables import RevisionRow, Tables, checked_revision
 
 _PAGE = 500
 
@@ -25,18 +27,33 @@ def rebuild(
     settings: StoreSettings,
     encode: Callable[[Any], str],
     decode: Callable[[str], Any],
+    damaged: bool = False,
 ) -> tuple[int, int]:
     """Rebuild all heads and snapshots in the caller's transaction; returns how many of each."""
-    tables.clear_derived()
+    tables.clear_derived(damaged)
+    branches = {branch.name: branch for branch in tables.branches()}
     heads = kept = 0
-    for branch in tables.branches():
-        for id in tables.ids_written(branch.name):
-            rows = tables.revisions_of(branch.name, id)
-            tables.put_heads([(branch.name, id, rows[-1].seq, rows[-1].op_index)])
-            placed = list(_placed(tables, settings, encode, decode, branch, id, rows))
-            tables.put_snapshots((branch.name, id, seq, text) for seq, text in placed)
-            heads, kept = heads + 1, kept + len(placed)
+    new_heads: list[tuple[Any, ...]] = []
+    placed: list[tuple[Any, ...]] = []
+    for (name, id), group in groupby(tables.all_revisions(), key=itemgetter(0, 1)):
+        rows = [checked_revision(name, id, row[2:]) for row in group]
+        new_heads.append((name, id, rows[-1].seq, rows[-1].op_index))
+        if any(row.op == "patch" for row in rows):
+            found = _placed(tables, settings, encode, decode, branches[name], id, rows)
+            placed += [(name, id, seq, text) for seq, text in found]
+        if len(new_heads) >= _PAGE or len(placed) >= _PAGE:
+            heads, kept = heads + len(new_heads), kept + len(placed)
+            _write(tables, new_heads, placed)
+    heads, kept = heads + len(new_heads), kept + len(placed)
+    _write(tables, new_heads, placed)
     return heads, kept
+
+
+def _write(tables: Tables, heads: list[tuple[Any, ...]], placed: list[tuple[Any, ...]]) -> None:
+    tables.put_heads(heads)
+    tables.put_snapshots(placed)
+    heads.clear()
+    placed.clear()
 
 
 def _placed(
@@ -132,6 +149,9 @@ def unused_blobs(
     words = re.compile(f"(?=(b[a-z2-7]{{{width - 1}}}))").findall
     named: set[str] = set()
     after = Seq(0)
+    for kept in tables.all_revisions():
+        # The text of its commit may have been removed by retention.
+        named.update(words(kept[5] or ""))
     while page := tables.commits(after, _PAGE):
         for row in page:
             # An imported commit is stored as received, and may contain escaped letters.

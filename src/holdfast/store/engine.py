@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
@@ -19,6 +19,7 @@ from holdfast.store.errors import (
     DATABASE_FAILURES,
     CommitTooLarge,
     ConflictError,
+    DamagedStore,
     InvalidBlob,
     InvalidExport,
     ReplayMismatch,
@@ -37,7 +38,11 @@ from holdfast.store.model import (
 )
 from holdfast.store.settings import StoreSettings
 from holdfast.store.tables import Database, RevisionRow, Tables
+from holdfast.store.upgrade import linked, merged_text
 from holdfast.store.values import SAFE_INTEGER
+
+if TYPE_CHECKING:
+    from holdfast.store.retention import Squashed
 
 Made = TypeVar("Made")
 
@@ -140,7 +145,12 @@ class Engine:
         if "delete" in [operation.op for operation in operations]:
             pairs = zip(operations, texts, strict=True)
             encoded = [None if operation.op == "delete" else text for operation, text in pairs]
-        return CommitRequest(CommitKey(session, commit.local_seq), commit, original, encoded, guard)
+        merged = None
+        merge = message.get("merge")
+        if merge is not None:
+            merged = merged_text(merge["sourceBranch"], merge["sourceSeq"])
+        key = CommitKey(session, commit.local_seq)
+        return CommitRequest(key, commit, original, encoded, guard, merged)
 
     def transact(self, requests: Sequence[CommitRequest]) -> list[Applied | StoreError]:
         """Decide and write a batch. No answer is returned before the whole batch is durable."""
@@ -283,12 +293,11 @@ class Engine:
                 self._check_guard(guard)
             planned, now, seq = plan(tables), self._clock(), None
             if by is not None and planned.change is not None:
-                seq = Seq(tables.newest_seq() + 1)
+                newest, link = tables.newest_link()
+                seq = Seq(newest + 1)
                 original, resolution = self._lifecycle_text(act, by), self.encode({"seq": seq})
-                name = planned.branch.name
-                tables.add_commits(
-                    [(seq, name, by.session, by.local_seq, original, resolution, now)]
-                )
+                row = (seq, planned.branch.name, *by, original, resolution, now)
+                tables.add_commits(linked([row], link))
             return branching.carry_out(tables, planned, seq, now)
 
         return self._in_transaction(carry_out)
@@ -346,7 +355,7 @@ class Engine:
                 self._writes, lines, self.settings, self.encode, self.decode, hashing.blob_hash, now
             )
             # The digest detects accidental changes; it does not prove that the history is valid.
-            report = Verifier(self._writes, self.encode, self.decode).run()
+            report = Verifier(self._writes, self.encode, self.decode, structure=False).run()
             if report.findings:
                 raise InvalidExport(f"the export is not sound: {report.findings[0]}")
             return commits
@@ -363,9 +372,9 @@ class Engine:
 
         now = self._clock()
 
-        def collect() -> Garbage:
-            before = self._writes.snapshot_count()
-            _, kept = derive.rebuild(self._writes, self.settings, self.encode, self.decode)
+        def collect(damaged: bool = False) -> Garbage:
+            before = 0 if damaged else self._writes.snapshot_count()
+            _, kept = derive.rebuild(self._writes, self.settings, self.encode, self.decode, damaged)
             unused: list[str] = []
             if blobs:
                 self._writes.date_blobs(now)
@@ -374,7 +383,26 @@ class Engine:
                 self._writes.drop_blobs(unused)
             return Garbage(before, kept, len(unused))
 
-        done = self._in_transaction(collect)
+        try:
+            done = self._in_transaction(collect)
+        except DamagedStore:
+            # Heads and snapshots may be what is damaged. If it is anything else, this fails too.
+            done = self._in_transaction(lambda: collect(damaged=True))
+        self.writing.compact()
+        return done
+
+    def squash(self, before: int | str) -> Squashed:
+        """Remove history before a seq or a time; see `retention.py`."""
+        from holdfast.store import derive, retention
+
+        def remove() -> Squashed:
+            tables, encode, decode = self._writes, self.encode, self.decode
+            base = retention.seq_before(tables, before)
+            done = retention.squash(tables, encode, decode, base)
+            derive.rebuild(tables, self.settings, encode, decode)
+            return done
+
+        done = self._in_transaction(remove)
         self.writing.compact()
         return done
 

@@ -18,6 +18,7 @@
     ├── AuthorizationError        the caller did not prove its identity
     ├── ProtocolError             the caller broke the protocol; sending it again cannot help
     │   ├── ReplayMismatch        one localSeq for two different commits
+    │   ├── TextRemoved           a commit sent again whose text retention removed
     │   ├── UnsafeSubject         a space id that could leave its directory
     │   └── InvalidIdentity       a DID that is not an Ed25519 key
     ├── DamagedStore              the database contradicts itself
@@ -204,14 +205,28 @@ class ReplayMismatch(ProtocolError):
         self.session, self.local_seq = session, local_seq
 
 
+class TextRemoved(ProtocolError):
+    """Raised when a commit is sent again whose text was removed, and it is not the same text."""
+
+    def __init__(self, session: str, local_seq: int, seq: int) -> None:
+        super().__init__(
+            f"commit {local_seq} of session {session} landed at seq {seq}; its text was removed "
+            "by gc --before, so this one cannot be compared with it",
+            hint="every commit of a session needs a localSeq of its own",
+        )
+        self.session, self.local_seq, self.seq = session, local_seq, seq
+
+
 class OutOfRange(_MessageError):
     """Raised when reading a branch at a seq that it does not have."""
 
     name = "QueryError"
 
-    def __init__(self, branch: str, seq: int, least: int, most: int) -> None:
-        super().__init__(f"seq {seq} is out of range for branch {branch}")
+    def __init__(self, branch: str, seq: int, least: int, most: int, gone: bool = False) -> None:
+        why = ": its history was removed by gc --before" if gone else ""
+        super().__init__(f"seq {seq} is out of range for branch {branch}{why}")
         self.branch, self.seq, self.least, self.most = branch, seq, least, most
+        self.gone = gone
         self.hint = f"this branch can be read at seq {least} to {most}"
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store import replay
+from holdfast.store.checks import GENESIS_CHAIN
 from holdfast.store.model import lifecycle_of, name_problem
-from holdfast.store.tables import CommitRow, Tables
+from holdfast.store.tables import CommitRow, Tables, is_linked
 
 _MOST = 2**62
 _PAGE = 200
@@ -70,6 +71,18 @@ def log(
     return found[:limit]
 
 
+def broken_link(tables: Tables) -> int | None:
+    """The seq of the first commit that does not match its hash; None if the chain holds."""
+    link, at = GENESIS_CHAIN, 0
+    while page := tables.commits_unchecked(Seq(at), _PAGE):
+        for row in page:
+            at += 1
+            if row.seq != at or not is_linked(row, link):
+                return at
+            link = row.chain
+    return None
+
+
 def _entry(row: CommitRow, decode: Callable[[str], Any]) -> LogEntry:
     message = decode(row.original)
     lifecycle = lifecycle_of(message)
@@ -79,6 +92,7 @@ def _entry(row: CommitRow, decode: Callable[[str], Any]) -> LogEntry:
         merged = message.get("merge")
         known = isinstance(merged, dict) and isinstance(merged.get("sourceBranch"), str)
         kind = f"merge {merged['sourceBranch']}" if known else "commit"
+        kind = "squashed" if row.squashed else kind
         operations = [(op["op"], op["id"]) for op in message["operations"]]
     return LogEntry(
         row.seq,

@@ -6,6 +6,8 @@ matches the request, then the signature. Nothing is stored. May refuse an owner 
 written differently; never accepts another principal as the owner.
 """
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from holdfast.store.errors import (
@@ -114,6 +116,63 @@ def is_signed_by(did: str, invocation: object, signature: object, canonical_hash
     except InvalidValue:
         return False
     return _is_signed(key, raw, payload)
+
+
+def sign_commit(
+    space: str, session: str, commit: Mapping[str, object], did: str, sign: Callable[[bytes], bytes]
+) -> dict[str, object]:
+    """The commit with a `signature` member by the key of a DID, for this session of this space.
+
+    The signature is stored with the commit, exported and imported with it, and checked by
+    `verify`. It covers the commit without that member, so it must be signed last.
+    """
+    signature = {"iss": did, "sub": space}
+    payload = _commit_payload(session, {**commit, "signature": signature})
+    raw = urlsafe_b64encode(sign(payload)).decode().rstrip("=")
+    return {**commit, "signature": {**signature, "sig": raw}}
+
+
+def commit_signature_problem(
+    session: str, commit: Mapping[str, object], space: str | None = None, did: str | None = None
+) -> str:
+    """Why a commit's signature does not hold; empty if it does.
+
+    With `space` and `did` it must also be for that space, and by that key.
+    """
+    signature = commit.get("signature")
+    if not isinstance(signature, dict) or not all(
+        isinstance(signature.get(name), str) for name in ("iss", "sub", "sig")
+    ):
+        return "is not {iss, sub, sig}"
+    if space is not None and signature["sub"] != space:
+        return f"is for the space {signature['sub']}"
+    if did is not None and signature["iss"] != did:
+        return f"is by {signature['iss']}"
+    try:
+        key = public_key_of(signature["iss"])
+        text = signature["sig"]
+        raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        payload = _commit_payload(session, commit)
+    except (InvalidIdentity, InvalidValue, ValueError) as error:
+        return f"cannot be read: {error}"
+    return "" if _is_signed(key, raw, payload) else f"was not made by {signature['iss']}"
+
+
+def _commit_payload(session: str, commit: Mapping[str, object]) -> bytes:
+    """The bytes that a commit's signature covers."""
+    signature = commit["signature"]
+    assert isinstance(signature, dict), "the caller has checked it"
+    invocation = {
+        "cmd": "transact",
+        "iss": signature["iss"],
+        "sub": signature["sub"],
+        "args": {
+            "protocol": PROTOCOL,
+            "sessionId": session,
+            "commit": {name: value for name, value in commit.items() if name != "signature"},
+        },
+    }
+    return hash_of(invocation)
 
 
 def _repeats(invocation: dict[str, object], space: str, session: object) -> bool:

@@ -11,15 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from holdfast.ids import BranchName, EntityId, Seq
 from holdfast.store import delta, replay
 from holdfast.store.branch import ancestry
 from holdfast.store.delta import MISSING, ValueChange
-from holdfast.store.errors import BranchError
+from holdfast.store.errors import BranchError, TransactionError
 from holdfast.store.merge import Clash, DocumentMerger
-from holdfast.store.model import ACTIVE, Branch, Document, State
+from holdfast.store.model import ACTIVE, Branch, Commit, Document, State
 from holdfast.store.replay import Decode, required_branch
 from holdfast.store.tables import Tables
+
+_PAGE = 500
+_HEADS_ENOUGH = 200
+"""Below this many heads it is not worth looking at commits instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +105,10 @@ def common_ancestor(tables: Tables, one: Branch, other: Branch) -> Point:
     raise AssertionError("every branch descends from the default branch")
 
 
-def _reaches(tables: Tables, branch: Branch) -> dict[BranchName, Seq]:
-    """The newest seq of each ancestor that a branch can see, nearest first."""
+def _reaches(tables: Tables, branch: Branch, at: Seq | None = None) -> dict[BranchName, Seq]:
+    """The newest seq of each ancestor that a branch can see, now or at a seq, nearest first."""
     reach: dict[BranchName, Seq] = {}
-    limit = branch.head_seq
+    limit = branch.head_seq if at is None else at
     for line in ancestry(tables, branch):
         reach[line.name] = limit
         if line.fork_seq is not None:
@@ -110,30 +116,46 @@ def _reaches(tables: Tables, branch: Branch) -> dict[BranchName, Seq]:
     return reach
 
 
-def candidates(tables: Tables, side: Branch, base: Point) -> set[EntityId]:
-    """Every document that may differ between a branch and a point below it."""
+def candidates(tables: Tables, decode: Decode, side: Point, base: Point) -> set[EntityId]:
+    """Every document that may differ between a point and one below it."""
     found: set[EntityId] = set()
-    for name in _reaches(tables, side):
+    for name, upto in _reaches(tables, side.branch, side.seq).items():
         if name == base.branch.name:
-            found.update(tables.ids_changed(name, base.seq))
+            found |= changed(tables, decode, name, base.seq, upto)
             break
-        found.update(tables.ids_changed(name, Seq(0)))
+        found |= changed(tables, decode, name, Seq(0), upto)
     return found
 
 
-def ids_seen(tables: Tables, branch: Branch) -> list[EntityId]:
-    """Every document that a branch, or one it descends from, ever wrote, by id."""
+def changed(
+    tables: Tables, decode: Decode, name: BranchName, after: Seq, upto: Seq
+) -> set[EntityId]:
+    """Every document that was written on a branch in (after, upto], and perhaps later ones.
+
+    Found in the heads of the branch or in the commits of that time, whichever are fewer: a young
+    branch has few heads, and a long history few commits since it was forked.
+    """
+    if upto <= after:
+        return set()
+    heads = tables.heads_up_to(name, max(upto - after, _HEADS_ENOUGH))
+    if heads is not None:
+        return {id for id, seq in heads if seq > after}
     found: set[EntityId] = set()
-    for line in ancestry(tables, branch):
-        found.update(tables.ids_written(line.name))
-    return sorted(found)
+    at = after
+    while at < upto:
+        for row in tables.commits(at, min(_PAGE, upto - at)):
+            at = row.seq
+            if row.branch == name:
+                operations = decode(row.original).get("operations", ())
+                found.update(EntityId(operation["id"]) for operation in operations)
+    return found
 
 
 def differences(tables: Tables, decode: Decode, before: Point, after: Point) -> list[DocumentDiff]:
     """Every document that differs between two points, by id."""
     shared = common_ancestor(tables, before.branch, after.branch)
     low = Point(shared.branch, min(shared.seq, before.seq, after.seq))
-    ids = candidates(tables, before.branch, low) | candidates(tables, after.branch, low)
+    ids = candidates(tables, decode, before, low) | candidates(tables, decode, after, low)
     found = []
     for id in sorted(ids):
         old = _document(before.state(tables, decode, id))
@@ -164,15 +186,14 @@ def propose(
     ours, theirs = now(tables, source), now(tables, target)
     if theirs.branch.status != ACTIVE:
         raise BranchError(f"branch is not active: {target}", hint="merge into an active branch")
-    shared = common_ancestor(tables, ours.branch, theirs.branch)
-    base = merge_base(tables, decode, ours, theirs)
+    base = merge_base(tables, ours, theirs)
     if not isinstance(resolutions, Mapping | None):
         raise BranchError("resolutions must be a mapping from document ids")
     resolved = {id: _by_pointer(id, choice) for id, choice in (resolutions or {}).items()}
     operations: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     clashes: list[Clash] = []
-    for id in sorted(candidates(tables, ours.branch, shared)):
+    for id in sorted(_merge_candidates(tables, decode, ours, theirs, base)):
         new, old = ours.state(tables, decode, id), theirs.state(tables, decode, id)
         below = base.state(tables, decode, id)
         merger = DocumentMerger(id, resolved.get(id, {}))
@@ -191,7 +212,57 @@ def propose(
     return Proposal(ours, theirs, base, operations, reads, clashes)
 
 
-def merge_base(tables: Tables, decode: Decode, ours: Point, theirs: Point) -> Point:
+def check_claim(tables: Tables, decode: Decode, commit: Commit, merge: Any) -> None:
+    """Refuse a `merge` member that is not true of its commit.
+
+    The next merge of the two branches starts where this one says it ended. So it must name what the
+    two branches have in common, and write every document that such a merge changes; which value it
+    writes is up to its author, who may have resolved conflicts.
+    """
+    names = {"sourceBranch", "sourceSeq", "baseBranch", "baseSeq"}
+    if not isinstance(merge, Mapping) or merge.keys() != names:
+        raise TransactionError(
+            "commit.merge must be {sourceBranch, sourceSeq, baseBranch, baseSeq}",
+            hint="leave it out, or send the commit that a merge proposes",
+        )
+    source, seq = merge["sourceBranch"], merge["sourceSeq"]
+    if not isinstance(source, str) or type(seq) is not int or source == commit.branch:
+        raise TransactionError("commit.merge.sourceBranch must be another branch, at a seq")
+    ours = Point(required_branch(tables, BranchName(source)), Seq(seq))
+    if not ours.branch.first_seq <= seq <= ours.branch.head_seq:
+        raise TransactionError(f"commit.merge.sourceSeq {seq} is not on the branch {source}")
+    theirs = now(tables, commit.branch)
+    base = merge_base(tables, ours, theirs)
+    if (merge["baseBranch"], merge["baseSeq"]) != (base.branch.name, base.seq):
+        raise TransactionError(
+            f"commit.merge names another base than {base.branch.name!r} at seq {base.seq}",
+            hint="the branches were merged meanwhile, or this is not a merge; propose it again",
+        )
+    written = {operation.id for operation in commit.operations}
+    for id in sorted(_merge_candidates(tables, decode, ours, theirs, base) - written):
+        mine, there = (_document(p.state(tables, decode, id)) for p in (ours, theirs))
+        below = _document(base.state(tables, decode, id))
+        merger = DocumentMerger(id)
+        merged = merger.merge(_or_missing(below), _or_missing(mine), _or_missing(there))
+        left = _operation(id, there, None if merged is MISSING else merged)
+        if left is not None or merger.clashes:
+            raise TransactionError(
+                f"commit.merge says that {source} is merged up to seq {seq}, "
+                f"but the commit does not write {id}",
+                hint="send the whole commit that a merge proposes",
+            )
+
+
+def _merge_candidates(
+    tables: Tables, decode: Decode, ours: Point, theirs: Point, base: Point
+) -> set[EntityId]:
+    """Every document that a merge may change: what the source did not change since stays."""
+    own = _reaches(tables, ours.branch, ours.seq).get(base.branch.name, Seq(-1)) >= base.seq
+    below = base if own else common_ancestor(tables, ours.branch, theirs.branch)
+    return candidates(tables, decode, ours, below)
+
+
+def merge_base(tables: Tables, ours: Point, theirs: Point) -> Point:
     """The newest point that both sides contain, through forks or merges.
 
     After a merge of A at seq x into B, B contains A at x, and so does every branch that B is merged
@@ -199,10 +270,8 @@ def merge_base(tables: Tables, decode: Decode, ours: Point, theirs: Point) -> Po
     and then reverted.
     """
     contents = _Contents(tables)
-    for row in tables.merges():
-        merged = decode(row.original).get("merge")
-        if isinstance(merged, Mapping):
-            contents.add(row.branch, row.seq, merged.get("sourceBranch"), merged.get("sourceSeq"))
+    for seq, branch, merged in tables.merges():
+        contents.add(branch, seq, *msgspec.json.decode(merged))
     mine, yours = (
         contents.at(ours.branch.name, ours.seq),
         contents.at(theirs.branch.name, theirs.seq),

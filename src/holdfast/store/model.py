@@ -26,6 +26,9 @@ NAME_BYTES_MAX = 1024
 _LISTS = (list, tuple)
 """Accepted list types, as one constant because every parse checks several."""
 
+GENESIS = Seq(0)
+"""Before the first commit."""
+
 DELETED = "deleted"
 ACTIVE = "active"
 
@@ -222,6 +225,14 @@ class Branch:
     status: str = ACTIVE
     created_at: str = ""
     deleted_at: str | None = None
+    oldest_seq: Seq = GENESIS
+    """The oldest seq it can be read at: what was before was removed by retention."""
+
+    @property
+    def first_seq(self) -> Seq:
+        """The oldest seq this branch can be read or forked at."""
+        least = Seq(0) if self.name == MAIN else self.created_seq
+        return max(least, self.oldest_seq)
 
     def to_wire(self) -> dict[str, Any]:
         return {

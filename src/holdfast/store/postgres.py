@@ -32,6 +32,7 @@ from holdfast.store.errors import (
     UnknownSpace,
 )
 from holdfast.store.tables import SCHEMA_VERSION, TABLES, Row
+from holdfast.store.upgrade import OLDEST, seal_branches, upgrade
 
 if TYPE_CHECKING:
     import psycopg
@@ -64,8 +65,11 @@ CREATE TABLE "commit" (
   original text NOT NULL,
   resolution text NOT NULL,
   created_at text NOT NULL DEFAULT {_NOW},
+  merged text,
+  chain bytea NOT NULL,
   UNIQUE (session_id, local_seq)
 );
+CREATE INDEX commit_merged ON "commit" (seq) WHERE merged IS NOT NULL;
 CREATE TABLE revision (
   branch text COLLATE "C" NOT NULL DEFAULT '',
   id text COLLATE "C" NOT NULL,
@@ -74,6 +78,7 @@ CREATE TABLE revision (
   op text NOT NULL,
   data text,
   commit_seq bigint NOT NULL REFERENCES "commit" (seq),
+  crc bigint NOT NULL,
   PRIMARY KEY (branch, id, seq, op_index)
 );
 CREATE TABLE head (
@@ -81,6 +86,7 @@ CREATE TABLE head (
   id text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
   op_index integer NOT NULL,
+  crc bigint NOT NULL,
   PRIMARY KEY (branch, id)
 );
 CREATE TABLE snapshot (
@@ -88,6 +94,7 @@ CREATE TABLE snapshot (
   id text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
   value text NOT NULL,
+  crc bigint NOT NULL,
   PRIMARY KEY (branch, id, seq)
 );
 CREATE TABLE branch (
@@ -98,22 +105,20 @@ CREATE TABLE branch (
   head_seq bigint NOT NULL DEFAULT 0,
   status text NOT NULL DEFAULT 'active',
   created_at text NOT NULL DEFAULT {_NOW},
-  deleted_at text
+  deleted_at text,
+  oldest_seq bigint NOT NULL DEFAULT 0,
+  crc bigint NOT NULL DEFAULT 0,
+  head_crc bigint NOT NULL DEFAULT 0
 );
 CREATE TABLE blob_store (
   hash text COLLATE "C" NOT NULL PRIMARY KEY,
   data bytea NOT NULL,
   content_type text NOT NULL,
   size bigint NOT NULL,
-  put_at text COLLATE "C" NOT NULL DEFAULT ''
+  put_at text COLLATE "C" NOT NULL DEFAULT '',
+  crc bigint NOT NULL
 );
 INSERT INTO branch (name) VALUES ('')
-"""
-
-# As on SQLite. Version 3 is version 4 here.
-_FROM_4 = f"""
-ALTER TABLE blob_store ADD COLUMN put_at text COLLATE "C" NOT NULL DEFAULT '';
-UPDATE blob_store SET put_at = {_NOW}
 """
 
 CHANNEL = "holdfast_commits"
@@ -172,12 +177,12 @@ class PostgresDatabase:
             if version is None:
                 self.run(f"CREATE SCHEMA {self._schema}")
                 self.run(f"SET LOCAL search_path TO {self._schema}")
-                for statement in _SCHEMA.split(";\n"):
-                    self.run(statement)
-            elif version in (3, 4):
+                self._create()
+            elif OLDEST <= version < SCHEMA_VERSION:
                 self.run(f"SET LOCAL search_path TO {self._schema}")
-                for statement in _FROM_4.split(";\n"):
-                    self.run(statement)
+                # A large space takes longer than a statement of a commit may.
+                self.run("SET LOCAL statement_timeout = '10min'")
+                upgrade(self, self._create, version, self.rows(f"SELECT {_NOW}")[0][0])
             elif version != SCHEMA_VERSION:
                 raise DamagedStore(f"the space {self._space} has tables of version {version}")
             if version != SCHEMA_VERSION:
@@ -187,6 +192,11 @@ class PostgresDatabase:
         except BaseException:
             self.rollback()
             raise
+
+    def _create(self) -> None:
+        for statement in _SCHEMA.split(";\n"):
+            self.run(statement)
+        seal_branches(self)
 
     def _version(self) -> int | None:
         """The version of the space's tables; None if there are none."""
@@ -331,6 +341,14 @@ class PostgresDatabase:
         if self._connection.closed and not self._in_transaction:
             self._connection = self._connect()
             self._connection.execute(f"SET search_path TO {self._schema}")
+
+    def replace_tables(self, tables: Sequence[str]) -> None:
+        for table in tables:
+            self.run(f'TRUNCATE "{table}"')
+
+    def structure_problems(self) -> list[str]:
+        """The server checks its own files, where page checksums are enabled."""
+        return []
 
     def compact(self) -> None:
         """Let the server reclaim the space of dead rows."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.ids import MAIN, BranchName, EntityId, Seq
+from holdfast.ids import BranchName, EntityId, Seq
 from holdfast.store import patch
 from holdfast.store.errors import OutOfRange, UnknownBranch
 from holdfast.store.model import Branch, Document, State, name_problem
@@ -37,7 +37,7 @@ def state_at(
     row = tables.newest_revision(branch.name, id, seq)
     if row is None:
         return inherited(tables, decode, branch, id, seq)
-    return _state(tables, decode, branch, id, row)
+    return state_of(tables, decode, branch, id, row)
 
 
 def newest_state(tables: Tables, decode: Decode, branch: Branch, id: EntityId) -> State | None:
@@ -45,7 +45,7 @@ def newest_state(tables: Tables, decode: Decode, branch: Branch, id: EntityId) -
     row = tables.head_revision(branch.name, id)
     if row is None:
         return inherited(tables, decode, branch, id, branch.head_seq)
-    return _state(tables, decode, branch, id, row)
+    return state_of(tables, decode, branch, id, row)
 
 
 def inherited(
@@ -59,7 +59,10 @@ def inherited(
     return state_at(tables, decode, above, id, min(seq, branch.fork_seq))
 
 
-def _state(tables: Tables, decode: Decode, branch: Branch, id: EntityId, row: RevisionRow) -> State:
+def state_of(
+    tables: Tables, decode: Decode, branch: Branch, id: EntityId, row: RevisionRow
+) -> State:
+    """The state that a revision of this branch left."""
     document: Document | None
     if row.op == "set":
         assert row.data is not None
@@ -108,6 +111,6 @@ def required_branch(tables: Tables, name: BranchName) -> Branch:
 
 def check_range(branch: Branch, seq: Seq) -> None:
     """Raise `OutOfRange` if the branch cannot be read at this seq."""
-    least = 0 if branch.name == MAIN else branch.created_seq
-    if not least <= seq <= branch.head_seq:
-        raise OutOfRange(branch.name, seq, Seq(least), branch.head_seq)
+    if not branch.first_seq <= seq <= branch.head_seq:
+        gone = seq < branch.oldest_seq
+        raise OutOfRange(branch.name, seq, branch.first_seq, branch.head_seq, gone)

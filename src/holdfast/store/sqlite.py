@@ -15,16 +15,18 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from holdfast import system
 from holdfast.errors import HOME_HINT, StoreError
+from holdfast.store import wal
 from holdfast.store.errors import DamagedStore, StoreBusy, StoreFailed
 from holdfast.store.roots import is_made
 from holdfast.store.sqlite_driver import BUSY_MS, SqliteDriver
 from holdfast.store.tables import SCHEMA_VERSION, Row
+from holdfast.store.upgrade import OLDEST, seal_branches, upgrade
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
 # would repeat a primary key are left out. A commit is looked up by both parts of its key, so their
@@ -41,8 +43,11 @@ CREATE TABLE "commit" (
   original JSON NOT NULL,
   resolution JSON NOT NULL,
   created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  merged TEXT,
+  chain BLOB NOT NULL,
   UNIQUE (local_seq, session_id)
 );
+CREATE INDEX commit_merged ON "commit" (seq) WHERE merged IS NOT NULL;
 CREATE TABLE revision (
   branch TEXT NOT NULL DEFAULT '',
   id TEXT NOT NULL,
@@ -51,6 +56,7 @@ CREATE TABLE revision (
   op TEXT NOT NULL,
   data JSON,
   commit_seq INTEGER NOT NULL REFERENCES "commit" (seq),
+  crc INTEGER NOT NULL,
   PRIMARY KEY (branch, id, seq, op_index)
 ) WITHOUT ROWID;
 CREATE TABLE head (
@@ -58,6 +64,7 @@ CREATE TABLE head (
   id TEXT NOT NULL,
   seq INTEGER NOT NULL,
   op_index INTEGER NOT NULL,
+  crc INTEGER NOT NULL,
   PRIMARY KEY (branch, id)
 ) WITHOUT ROWID;
 CREATE TABLE snapshot (
@@ -65,6 +72,7 @@ CREATE TABLE snapshot (
   id TEXT NOT NULL,
   seq INTEGER NOT NULL,
   value JSON NOT NULL,
+  crc INTEGER NOT NULL,
   PRIMARY KEY (branch, id, seq)
 ) WITHOUT ROWID;
 CREATE TABLE branch (
@@ -75,7 +83,10 @@ CREATE TABLE branch (
   head_seq INTEGER NOT NULL DEFAULT 0,
   status TEXT NOT NULL DEFAULT 'active',
   created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-  deleted_at TEXT
+  deleted_at TEXT,
+  oldest_seq INTEGER NOT NULL DEFAULT 0,
+  crc INTEGER NOT NULL DEFAULT 0,
+  head_crc INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE TABLE invocation (
   ref TEXT NOT NULL PRIMARY KEY,
@@ -96,27 +107,11 @@ CREATE TABLE blob_store (
   data BLOB NOT NULL,
   content_type TEXT NOT NULL,
   size INTEGER NOT NULL,
-  put_at TEXT NOT NULL DEFAULT ''
+  put_at TEXT NOT NULL DEFAULT '',
+  crc INTEGER NOT NULL
 );
 INSERT INTO branch (name, created_at) VALUES ('', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
 """
-
-_COMMIT_TABLE = _SCHEMA[: _SCHEMA.index(";\nCREATE TABLE revision")]
-
-# In version 3 the key's index had the session first. SQLite cannot change a table's own index, so
-# the table is rebuilt.
-_FROM_3 = (
-    _COMMIT_TABLE.replace('"commit"', "commit_4", 1),
-    'INSERT INTO commit_4 SELECT * FROM "commit"',
-    'DROP TABLE "commit"',
-    'ALTER TABLE commit_4 RENAME TO "commit"',
-)
-
-# Version 4 did not record when a blob was put. Now is a safe upper bound.
-_FROM_4 = (
-    "ALTER TABLE blob_store ADD COLUMN put_at TEXT NOT NULL DEFAULT ''",
-    "UPDATE blob_store SET put_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
-)
 
 _PRAGMAS = (
     "PRAGMA synchronous=FULL",
@@ -191,7 +186,10 @@ class SqliteDatabase:
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
         try:
+            if path is not None and path.stat().st_size == 0:
+                self._driver.check_pages()  # before the first page is written
             self._enable_wal()
+            self._check_log()
             for pragma in _PRAGMAS:
                 self.rows(pragma)
             self._prepare_schema()
@@ -213,11 +211,36 @@ class SqliteDatabase:
                     raise
                 time.sleep(0.002)
 
+    def _check_log(self) -> None:
+        """Refuse a write-ahead log with a flipped bit: SQLite would drop the commits behind it."""
+        if self.path is None:
+            return
+        log = self.path.with_name(self.path.name + "-wal")
+        problem = ""
+        for _ in range(3):
+            try:
+                size = log.stat().st_size
+            except OSError:
+                return
+            if size <= wal.HEADER:
+                return
+            # NOOP: only to learn how many frames SQLite accepts.
+            frames = max(self.rows("PRAGMA wal_checkpoint(NOOP)")[0][1], 0)
+            problem = wal.damage(log, frames)
+            # Another process may be writing at this moment; then it looks different in the next.
+            if not problem:
+                return
+        raise DamagedStore(
+            f"the write-ahead log of {self.path.name} is damaged: {problem}",
+            hint=f"the commits in it would be lost; restore {log} from a backup, or delete it to "
+            "go on without them",
+        )
+
     def _prepare_schema(self) -> None:
         version = self.rows("PRAGMA user_version")[0][0]
         if version == SCHEMA_VERSION:
             return
-        # A referenced table is replaced; its rows are the same afterwards.
+        # Referenced tables are replaced; their rows are the same afterwards.
         self.rows("PRAGMA foreign_keys=OFF")
         self.begin()
         try:
@@ -227,9 +250,10 @@ class SqliteDatabase:
                 if self._missing is not None:
                     # The process that created the file ended before it created the tables.
                     raise self._missing()
-                self._run_all(_SCHEMA.split(";\n"))
-            elif version in (3, 4):
-                self._run_all((*_FROM_3, *_FROM_4) if version == 3 else _FROM_4)
+                self._create()
+            elif OLDEST <= version < SCHEMA_VERSION:
+                now = self.rows("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")[0][0]
+                upgrade(self, self._create, version, now)
             elif version != SCHEMA_VERSION:
                 raise DamagedStore(
                     f"{self.path} is not a store of version {SCHEMA_VERSION}",
@@ -242,6 +266,18 @@ class SqliteDatabase:
             raise
         finally:
             self.rows("PRAGMA foreign_keys=ON")
+        if 0 < version < SCHEMA_VERSION:
+            self._add_page_checks()
+
+    def _create(self) -> None:
+        self._run_all(_SCHEMA.split(";\n"))
+        seal_branches(self)
+
+    def _add_page_checks(self) -> None:
+        """Write every page of an upgraded file with a checksum; `gc` does it if this cannot."""
+        with suppress(StoreBusy, StoreFailed):
+            self._driver.check_pages()
+            self.rows("VACUUM")
 
     def _run_all(self, statements: Iterable[str]) -> None:
         for statement in statements:
@@ -277,9 +313,45 @@ class SqliteDatabase:
     def close(self) -> None:
         self._driver.close()
 
+    def replace_tables(self, tables: Sequence[str]) -> None:
+        """Take tables out of the schema without reading them, and create them again.
+
+        `compact`, which follows, gives their pages back.
+        """
+        self.rows("PRAGMA writable_schema=ON")
+        try:
+            for table in tables:
+                self.rows("DELETE FROM sqlite_master WHERE tbl_name = $1", (table,))
+            # A changed schema version makes every connection read the schema again.
+            at = self.rows("PRAGMA schema_version")[0][0]
+            self.rows(f"PRAGMA schema_version={at + 1}")
+        finally:
+            self.rows("PRAGMA writable_schema=RESET")
+        for table in tables:
+            start = _SCHEMA.index(f"CREATE TABLE {table} ")
+            self.rows(_SCHEMA[start : _SCHEMA.index(";\n", start)])
+
+    def structure_problems(self) -> list[str]:
+        """What SQLite finds wrong with the file: pages, b-trees, indexes, the write-ahead log."""
+        problems = [row[0] for row in self.rows("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        if self.path is not None and not self._driver.checks_pages():
+            problems.append("the pages of the file have no checksums; run: holdfast memory gc")
+        return problems
+
     def compact(self) -> None:
         """Give free pages back to the file system and empty the write-ahead log."""
-        self.rows("VACUUM")
+        self._driver.check_pages()
+        try:
+            self.rows("VACUUM")
+        except DamagedStore:
+            # It reads pages only to overwrite them. Those of replaced tables may be damaged; first
+            # make sure that all others are sound.
+            self.rows("PRAGMA integrity_check(1)")
+            self.rows("PRAGMA checksum_verification=OFF")
+            try:
+                self.rows("VACUUM")
+            finally:
+                self.rows("PRAGMA checksum_verification=ON")
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -18,6 +18,30 @@ ROOM_BYTES_MIN = 64 * 1024
 FULL_HINT = "free some space, then try again, or set HOLDFAST_HOME to a directory on another disk"
 
 
+PAGE_CHECK_BYTES = 8
+"""The room for a checksum at the end of every page."""
+
+
+@cache
+def page_checks() -> str | None:
+    """The VFS that writes and checks a checksum in every page; None if apsw came without it."""
+    import apsw
+
+    path = os.path.join(os.path.dirname(apsw.__file__), "sqlite_extra_binaries", "cksumvfs")
+    usual = apsw.vfs_names()[0]
+    loader = apsw.Connection(":memory:")
+    try:
+        loader.enable_load_extension(True)
+        loader.load_extension(path)
+    except (apsw.Error, AttributeError):
+        return None
+    finally:
+        loader.close()
+    # It makes itself the default, which other users of SQLite in this process did not ask for.
+    apsw.set_default_vfs(usual)
+    return "cksmvfs"
+
+
 class SqliteDriver:
     """An open database file; a missing one is created only if `create`."""
 
@@ -26,8 +50,9 @@ class SqliteDriver:
 
         self._errors, self._name = apsw, name
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+        self._vfs = None if name == ":memory:" else page_checks()
         try:
-            self._connection = apsw.Connection(name, flags=flags)
+            self._connection = apsw.Connection(name, flags=flags, vfs=self._vfs)
         except apsw.Error as error:
             raise self._named(error) from error
         self._connection.set_busy_timeout(BUSY_MS)
@@ -35,11 +60,22 @@ class SqliteDriver:
         # which takes longer than the join itself.
         self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
+    def check_pages(self) -> None:
+        """Reserve room for a checksum in every page; an existing file needs a VACUUM afterwards."""
+        if self._vfs is not None:
+            self._connection.reserve_bytes("main", PAGE_CHECK_BYTES)
+
+    def checks_pages(self) -> bool:
+        """Whether pages carry checksums; true where this machine cannot have them."""
+        return self._vfs is None or self._connection.reserve_bytes("main") == PAGE_CHECK_BYTES
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), parameters).fetchall()
         except self._errors.Error as error:
             raise self._named(error) from error
+        except UnicodeDecodeError as error:
+            raise DamagedStore(f"the database has a text that is not UTF-8: {error}") from error
 
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
         rows = list(parameters)
@@ -61,6 +97,12 @@ class SqliteDriver:
             return StoreClosed()
         if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
             return DamagedStore(f"the database file is damaged: {error}")
+        if getattr(error, "extendedresult", 0) == self._errors.SQLITE_IOERR_DATA:
+            return DamagedStore(
+                "the database file is damaged: a page does not match its checksum",
+                hint="run: holdfast memory verify; then memory gc, which rebuilds derived data, or "
+                "memory export and import into a new space, or restore a backup",
+            )
         if isinstance(error, self._errors.FullError) or (
             # Opening a database needs room for its shared memory, also to read it.
             isinstance(error, self._errors.IOError) and _is_full(self._name)

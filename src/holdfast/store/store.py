@@ -21,7 +21,14 @@ from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
 from holdfast.store.batch import CommitRequest
 from holdfast.store.engine import Engine, Garbage
-from holdfast.store.errors import InvalidBlob, MergeClash, QueryError, ReplayMismatch, UnknownSpace
+from holdfast.store.errors import (
+    DamagedStore,
+    InvalidBlob,
+    MergeClash,
+    QueryError,
+    ReplayMismatch,
+    UnknownSpace,
+)
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import (
     Applied,
@@ -30,6 +37,7 @@ from holdfast.store.model import (
     CommitKey,
     Document,
     Guard,
+    Operation,
     State,
     name_problem,
     text_problem,
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
     from holdfast.store.graph import GraphLimits, QueryResult
     from holdfast.store.history import LogEntry
     from holdfast.store.merging import DocumentDiff, Point, Proposal
+    from holdfast.store.retention import Squashed
     from holdfast.store.verify import VerifyReport
 
 Made = TypeVar("Made")
@@ -88,6 +97,8 @@ class Store:
         """Commit (in wire form) and return when it is durable; raises if it is refused."""
         engine, by = self.engine, SessionId(session)
         parsed = engine.parse(by, commit)
+        if commit.get("merge") is not None:
+            self._check_merge(by, commit, parsed)
         # Checked before queueing unless another thread reads: writers do not wait for readers.
         if parsed.confirmed and self._reader.acquire(blocking=False):
             try:
@@ -114,7 +125,10 @@ class Store:
         """
         by = SessionId(session)
         # Encoded before this returns: the caller may change its message afterwards.
-        request = self.engine.prepare(by, commit, self.engine.parse(by, commit), guard)
+        parsed = self.engine.parse(by, commit)
+        if commit.get("merge") is not None:
+            self._check_merge(by, commit, parsed)
+        request = self.engine.prepare(by, commit, parsed, guard)
 
         def tell_outcome(outcome: Applied | StoreError | BaseException) -> None:
             if isinstance(outcome, BaseException) and not isinstance(outcome, StoreError):
@@ -122,6 +136,19 @@ class Store:
             tell(outcome)
 
         self._group.submit(request, tell_outcome)
+
+    def _check_merge(self, by: SessionId, commit: Mapping[str, Any], parsed: Commit) -> None:
+        """Refuse a commit that says it merges what it does not.
+
+        Before the writer: a branch up to a seq does not change any more, and what the commit read
+        is checked when it lands.
+        """
+        from holdfast.store import merging
+
+        with self._reader:
+            tables, decode = self.engine.tables, self.engine.decode
+            if tables.seq_of(CommitKey(by, parsed.local_seq)) is None:
+                merging.check_claim(tables, decode, parsed, commit["merge"])
 
     def next_local_seq(self, session: str) -> LocalSeq:
         """The first localSeq that a session has not used for an accepted commit."""
@@ -149,13 +176,47 @@ class Store:
 
     def documents(self, branch: str = MAIN, seq: int | None = None) -> list[State]:
         """Every document that exists on a branch, now or as of `seq`, by id."""
-        from holdfast.store.merging import ids_seen
+        return list(self.stream(branch, seq))
+
+    def stream(
+        self, branch: str = MAIN, seq: int | None = None, prefix: str = "", after: str = ""
+    ) -> Iterator[State]:
+        """The same one by one, all as of one moment, however slowly they are consumed.
+
+        Only ids that start with `prefix` and follow `after`. Other readers do not wait.
+        """
+        from holdfast.store.listing import PAGE
+
+        return self._stream(branch, seq, prefix, after, PAGE)
+
+    def _stream(
+        self, branch: str, seq: int | None, prefix: str, after: str, first: int
+    ) -> Iterator[State]:
+        from holdfast.store import listing
 
         with self._reader:
-            tables, point = self.engine.tables, self._point(branch, seq)
-            ids = ids_seen(tables, point.branch)
-            states = (point.state(tables, self.engine.decode, id) for id in ids)
-            return [state for state in states if state is not None and state.document is not None]
+            point = self._point(branch, seq)
+
+        def read_page(at: str, limit: int) -> tuple[list[State], str | None]:
+            with self._reader:
+                tables, decode = self.engine.tables, self.engine.decode
+                return listing.page(tables, decode, point, prefix, at, limit)
+
+        return listing.stream(read_page, after, first)
+
+    def page(
+        self,
+        branch: str = MAIN,
+        seq: int | None = None,
+        prefix: str = "",
+        after: str = "",
+        limit: int = 100,
+    ) -> tuple[list[State], bool]:
+        """Up to `limit` documents after an id, by id, and whether there are more."""
+        from itertools import islice
+
+        found = list(islice(self._stream(branch, seq, prefix, after, limit + 1), limit + 1))
+        return found[:limit], len(found) > limit
 
     def scan(self, first: str, last: str, limit: int = 1_000_000) -> list[State]:
         """The documents of the default branch with ids from `first` up to `last`, by id.
@@ -317,11 +378,14 @@ class Store:
             stored = self.engine.tables.commit_by_key(by)
         if stored is None:
             return None
-        message = self.engine.decode(stored.original)
-        merged = message.get("merge")
-        merged_from = merged.get("sourceBranch") if isinstance(merged, Mapping) else None
+        merged_from = None if stored.merged is None else self.engine.decode(stored.merged)[0]
         if merged_from != source or stored.branch != target:
             raise ReplayMismatch(by.session, by.local_seq)
+        message = self.engine.decode(stored.original)
+        if stored.squashed:
+            wrote = [Operation(one["op"], one["id"]) for one in message["operations"]]
+            commit = Commit(by.local_seq, tuple(wrote), branch=stored.branch)
+            return Applied(stored.seq, commit, replayed=True)
         return Applied(stored.seq, Commit.parse(message), replayed=True)
 
     # history
@@ -338,6 +402,19 @@ class Store:
 
         with self._reader:
             return log(self.engine.tables, self.engine.decode, id, branch, before, limit)
+
+    def chain(self) -> tuple[Seq, str]:
+        """The newest seq, and the hash that stands for the whole history up to it."""
+        with self._reader:
+            seq, link = self.engine.tables.newest_link()
+            return seq, bytes(link).hex()
+
+    def broken_link(self) -> int | None:
+        """The seq of the first commit that does not match its hash in the chain; None if all do."""
+        from holdfast.store.history import broken_link
+
+        with self._reader, self.engine.reading.maintenance(), self._at_one_moment():
+            return broken_link(self.engine.tables)
 
     # maintenance
 
@@ -393,6 +470,13 @@ class Store:
             lambda: self.engine.collect_garbage(blobs, grace_seconds), long=True
         )
 
+    def squash(self, before: int | str) -> Squashed:
+        """Remove the history before a seq or a time (in the stored format).
+
+        Documents, branches and the hash chain stay; older seqs can no longer be read.
+        """
+        return self._exclusively(lambda: self.engine.squash(before), long=True)
+
     # blobs
 
     def put_blob(
@@ -405,12 +489,17 @@ class Store:
         return self._exclusively(lambda: self.engine.put_blob(data, content_type, expected))
 
     def blob(self, hash: str) -> tuple[bytes, str]:
-        """The bytes with this hash, and their content type."""
+        """The bytes with this hash, and their content type; checked against the hash."""
+        from holdfast.store.hashing import blob_hash
+
         with self._reader:
             found = None if name_problem(hash) else self.engine.tables.blob(hash)
         if found is None:
             raise InvalidBlob(f"there is no blob {hash}")
-        return found[0], found[1]
+        data, content_type, size, sound = found
+        if not sound or size != len(data) or blob_hash(data) != hash:
+            raise DamagedStore(f"blob {hash} is damaged: its bytes do not match its hash")
+        return data, content_type
 
     def _exclusively(self, act: Callable[[], Made], long: bool = False) -> Made:
         def alone() -> Made:

@@ -13,6 +13,8 @@ from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store import checks
+from holdfast.store.errors import DamagedStore
 from holdfast.store.model import Branch, CommitKey
 
 Row = tuple[Any, ...]
@@ -28,12 +30,14 @@ TABLES = (
     "snapshot",
 )
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """The layout of the tables at rest. Tables since version 3 are brought up to date when opened.
 
 3  seq revisions; documents and patches inline; no semantic hashes
 4  on SQLite the index of commit keys has localSeq first
 5  a blob says when it was last put
+6  checksums in every row, a hash chain over commits, what a commit merged, and the oldest seq that
+   a branch can be read at; on SQLite a checksum in every page
 """
 
 
@@ -62,6 +66,12 @@ class Database(Protocol):
     def maintenance(self) -> AbstractContextManager[object]:
         """Statements inside may take long. Not to be entered in a transaction."""
 
+    def replace_tables(self, tables: Sequence[str]) -> None:
+        """Empty tables that are too damaged to be emptied row by row."""
+
+    def structure_problems(self) -> list[str]:
+        """What the database finds wrong with its own files; empty if it finds nothing."""
+
     def tables(self) -> list[str]: ...
     def compact(self) -> None: ...
     def close(self) -> None: ...
@@ -86,6 +96,9 @@ class CommitRow(NamedTuple):
     original: str
     resolution: str
     created_at: str = ""
+    merged: str | None = None
+    """Which branch it merged up to which seq, as `[name, seq]`."""
+    chain: bytes = b""
     invocation_ref: str | None = None
     authorization_ref: str | None = None
 
@@ -93,15 +106,51 @@ class CommitRow(NamedTuple):
     def key(self) -> CommitKey:
         return CommitKey(self.session, self.local_seq)
 
+    @property
+    def squashed(self) -> bool:
+        """Whether its text was removed by retention; its digest stands in its place."""
+        return self.original.startswith(SQUASHED)
 
-NewCommit = tuple[Seq, BranchName, SessionId, LocalSeq, str, str, str]
+    @property
+    def digest(self) -> bytes:
+        """The digest of its text as it was committed."""
+        if self.squashed:
+            return bytes.fromhex(self.original[len(SQUASHED) : len(SQUASHED) + 64])
+        return checks.text_digest(self.original)
+
+    def linked(self, previous: bytes) -> bytes:
+        """Its hash in the chain, computed from its columns and the hash before it."""
+        return checks.chain(
+            previous,
+            self.seq,
+            self.branch,
+            self.session,
+            self.local_seq,
+            self.digest,
+            self.resolution,
+            self.created_at,
+        )
+
+
+SQUASHED = '{"squashed":"'
+"""How the text of a commit begins that retention removed; its SHA-256 follows, as hex."""
+
+NewCommit = tuple[Seq, BranchName, SessionId, LocalSeq, str, str, str, str | None, bytes]
 """A commit to be stored: the columns with which a `CommitRow` begins."""
 
-_BRANCH = "name, parent_branch, fork_seq, created_seq, head_seq, status, created_at, deleted_at"
+_BRANCH = (
+    "name, parent_branch, fork_seq, created_seq, head_seq, status, created_at, deleted_at, "
+    "oldest_seq"
+)
 _COMMIT = (
-    "seq, branch, session_id, local_seq, original, resolution, created_at, "
+    "seq, branch, session_id, local_seq, original, resolution, created_at, merged, chain, "
     "invocation_ref, authorization_ref"
 )
+_HEAD_OF = (
+    "FROM head h LEFT JOIN revision r "
+    "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+)
+_NEWEST = Seq(2**62)
 
 
 class Tables:
@@ -115,12 +164,41 @@ class Tables:
     def newest_seq(self) -> Seq:
         return Seq(self._db.rows('SELECT coalesce(max(seq), 0) FROM "commit"')[0][0])
 
+    def newest_link(self) -> tuple[Seq, bytes]:
+        """The seq of the newest commit, and its hash in the chain."""
+        found = self._db.rows('SELECT seq, chain FROM "commit" ORDER BY seq DESC LIMIT 1')
+        return (Seq(found[0][0]), found[0][1]) if found else (Seq(0), checks.GENESIS_CHAIN)
+
+    def link_at(self, seq: int) -> bytes | None:
+        """The hash of the commit at a seq; before the first one, what it covers."""
+        if seq <= 0:
+            return checks.GENESIS_CHAIN
+        found = self._db.rows('SELECT chain FROM "commit" WHERE seq = $1', (seq,))
+        return bytes(found[0][0]) if found else None
+
+    def _checked(self, row: CommitRow) -> CommitRow:
+        """A commit whose columns match its hash, or `DamagedStore`."""
+        previous = self.link_at(row.seq - 1)
+        if previous is None or not is_linked(row, previous):
+            raise damaged_commit(row.seq)
+        return row
+
+    def _checked_run(self, rows: list[CommitRow]) -> list[CommitRow]:
+        """The same for commits that follow each other, oldest first."""
+        previous = self.link_at(rows[0].seq - 1) if rows else None
+        seq = rows[0].seq if rows else 0
+        for row in rows:
+            if previous is None or row.seq != seq or not is_linked(row, previous):
+                raise damaged_commit(seq)
+            previous, seq = row.chain, Seq(seq + 1)
+        return rows
+
     def commit_by_key(self, key: CommitKey) -> CommitRow | None:
         found = self._db.rows(
             f'SELECT {_COMMIT} FROM "commit" WHERE session_id = $1 AND local_seq = $2',
             (key.session, key.local_seq),
         )
-        return CommitRow(*found[0]) if found else None
+        return self._checked(CommitRow(*found[0])) if found else None
 
     def commits_by_keys(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
         """The stored commits among these keys; None if single lookups are as fast."""
@@ -130,11 +208,12 @@ class Tables:
         found = self._db.rows(
             _commits_by_key(len(wanted), self._db.distant), list(chain.from_iterable(wanted))
         )
-        return {row.key: row for row in (CommitRow(*columns) for columns in found)}
+        rows = (self._checked(CommitRow(*columns)) for columns in found)
+        return {row.key: row for row in rows}
 
     def commit_at(self, seq: Seq) -> CommitRow | None:
         found = self._db.rows(f'SELECT {_COMMIT} FROM "commit" WHERE seq = $1', (seq,))
-        return CommitRow(*found[0]) if found else None
+        return self._checked(CommitRow(*found[0])) if found else None
 
     def key_at(self, seq: Seq) -> CommitKey | None:
         """The key of the commit at a seq."""
@@ -158,53 +237,105 @@ class Tables:
 
     def commits(self, after: Seq, limit: int) -> list[CommitRow]:
         """Commits with a seq above `after`, oldest first."""
+        return self._checked_run(self.commits_unchecked(after, limit))
+
+    def commits_unchecked(self, after: Seq, limit: int) -> list[CommitRow]:
+        """The same, whatever state they are in."""
         sql = f'SELECT {_COMMIT} FROM "commit" WHERE seq > $1 ORDER BY seq LIMIT $2'
         return [CommitRow(*row) for row in self._db.rows(sql, (after, limit))]
 
     def commits_before(self, seq: Seq, limit: int) -> list[CommitRow]:
         """Commits with a seq below `seq`, newest first."""
         sql = f'SELECT {_COMMIT} FROM "commit" WHERE seq < $1 ORDER BY seq DESC LIMIT $2'
-        return [CommitRow(*row) for row in self._db.rows(sql, (seq, limit))]
+        rows = [CommitRow(*row) for row in self._db.rows(sql, (seq, limit))]
+        return self._checked_run(rows[::-1])[::-1]
 
-    def merges(self) -> list[CommitRow]:
-        """Commits with a `merge` member, oldest first."""
-        sql = f'SELECT {_COMMIT} FROM "commit" WHERE original LIKE \'%"merge":%\' ORDER BY seq'
-        return [CommitRow(*row) for row in self._db.rows(sql)]
+    def merges(self) -> list[tuple[Seq, BranchName, str]]:
+        """Seq, branch and `[source, seq]` of every merge, oldest first."""
+        sql = 'SELECT seq, branch, merged FROM "commit" WHERE merged IS NOT NULL ORDER BY seq'
+        return [(Seq(row[0]), BranchName(row[1]), row[2]) for row in self._db.rows(sql)]
+
+    def first_commit_since(self, at: str) -> Seq | None:
+        """The oldest commit at or after a time, found by halving: times do not go back."""
+        low, high = 1, self.newest_seq() + 1
+        while low < high:
+            middle = (low + high) // 2
+            found = self._db.rows('SELECT created_at FROM "commit" WHERE seq = $1', (middle,))
+            if found and found[0][0] >= at:
+                high = middle
+            else:
+                low = middle + 1
+        return Seq(low) if low <= self.newest_seq() else None
 
     def add_commits(self, rows: Iterable[NewCommit]) -> None:
         self._db.run_many(
             'INSERT INTO "commit" (seq, branch, session_id, local_seq, original, resolution, '
-            "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "created_at, merged, chain) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             rows,
         )
+
+    def put_texts(self, rows: Iterable[tuple[Seq, str]]) -> None:
+        """Replace the texts of commits by what retention leaves of them."""
+        self._db.run_many('UPDATE "commit" SET original = $2 WHERE seq = $1', rows)
 
     # revisions
 
     def add_revisions(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (branch, id, seq, op_index, op, data)."""
+        crc = checks.revision_crc
+        self.put_revisions(
+            (branch, id, seq, index, op, data, seq, crc(branch, id, seq, index, op, data, seq))
+            for branch, id, seq, index, op, data in rows
+        )
+
+    def put_revisions(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of all columns."""
         self._db.run_many(
-            "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $3)",
+            "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq, crc) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            rows,
+        )
+
+    def drop_revisions(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of (branch, id, seq, op_index)."""
+        self._db.run_many(
+            "DELETE FROM revision WHERE branch = $1 AND id = $2 AND seq = $3 AND op_index = $4",
             rows,
         )
 
     def newest_revision(self, branch: BranchName, id: EntityId, seq: Seq) -> RevisionRow | None:
         """The newest revision of a document on this branch at or before `seq`."""
         found = self._db.rows(
-            "SELECT seq, op_index, op, data FROM revision WHERE branch = $1 AND id = $2 "
-            "AND seq <= $3 ORDER BY seq DESC, op_index DESC LIMIT 1",
+            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "WHERE branch = $1 AND id = $2 AND seq <= $3 "
+            "ORDER BY seq DESC, op_index DESC LIMIT 1",
             (branch, id, seq),
         )
-        return RevisionRow(*found[0]) if found else None
+        return checked_revision(branch, id, found[0]) if found else None
 
     def head_revision(self, branch: BranchName, id: EntityId) -> RevisionRow | None:
-        found = self._db.rows(
-            "SELECT r.seq, r.op_index, r.op, r.data FROM head h JOIN revision r "
-            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
-            "WHERE h.branch = $1 AND h.id = $2",
-            (branch, id),
-        )
-        return RevisionRow(*found[0]) if found else None
+        """The newest revision of a document on this branch.
+
+        A head that is missing, damaged or points to nothing is not believed: it is derived, and the
+        revisions know better.
+        """
+        try:
+            found = self._db.rows(
+                f"SELECT r.seq, r.op_index, r.op, r.data, r.commit_seq, r.crc, h.crc {_HEAD_OF}"
+                "WHERE h.branch = $1 AND h.id = $2",
+                (branch, id),
+            )
+        except DamagedStore:
+            found = []
+        if found:
+            seq, op_index, op, data, commit_seq, crc, of_head = found[0]
+            if (
+                seq is not None
+                and checks.head_crc(branch, id, seq, op_index) == of_head
+                and checks.revision_crc(branch, id, seq, op_index, op, data, commit_seq) == crc
+            ):
+                return RevisionRow(seq, op_index, op, data)
+        return self.newest_revision(branch, id, _NEWEST)
 
     def revisions_back(
         self, branch: BranchName, id: EntityId, at: tuple[int, int], after: Seq, page: int = 64
@@ -213,32 +344,48 @@ class Tables:
         seq, op_index = at
         while True:
             found = self._db.rows(
-                "SELECT seq, op_index, op, data FROM revision WHERE branch = $1 AND id = $2 "
+                "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+                "WHERE branch = $1 AND id = $2 "
                 "AND seq > $3 AND seq <= $4 AND (seq, op_index) <= ($4, $5) "
                 "ORDER BY seq DESC, op_index DESC LIMIT $6",
                 (branch, id, after, seq, op_index, page),
             )
-            yield from (RevisionRow(*row) for row in found)
+            for row in found:
+                yield checked_revision(branch, id, row)
             if len(found) < page:
                 return
             seq, op_index = found[-1][0], found[-1][1] - 1
 
-    def writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Row]:
-        """(seq, op, data) of revisions above `after`, newest first."""
+    def writes_since(
+        self, branch: BranchName, id: EntityId, after: Seq, limit: int = 2**31
+    ) -> list[RevisionRow]:
+        """The newest `limit` revisions above `after`, newest first."""
         few = self._db.rows(
-            "SELECT seq, op, data FROM revision WHERE branch = $1 AND id = $2 AND seq > $3 "
-            "ORDER BY seq, op_index LIMIT 32",
-            (branch, id, after),
+            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "WHERE branch = $1 AND id = $2 AND seq > $3 ORDER BY seq, op_index LIMIT $4",
+            (branch, id, after, min(limit, 32)),
         )
-        if len(few) < 32:
+        if len(few) == 32 < limit:
             # Usually there are one or two, and scanning forwards is faster.
-            yield from reversed(few)
-            return
-        newest = self.newest_revision(branch, id, Seq(2**62))
-        assert newest is not None
-        at = (newest.seq, newest.op_index)
-        for row in self.revisions_back(branch, id, at, after, page=256):
-            yield row.seq, row.op, row.data
+            few = self._db.rows(
+                "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+                "WHERE branch = $1 AND id = $2 AND seq > $3 "
+                "ORDER BY seq DESC, op_index DESC LIMIT $4",
+                (branch, id, after, limit),
+            )[::-1]
+        return [checked_revision(branch, id, row) for row in reversed(few)]
+
+    def writes_between(
+        self, branch: BranchName, id: EntityId, after: Seq, before: Seq
+    ) -> list[RevisionRow]:
+        """The revisions with a seq above `after` and below `before`, newest first."""
+        found = self._db.rows(
+            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "WHERE branch = $1 AND id = $2 AND seq > $3 AND seq < $4 "
+            "ORDER BY seq DESC, op_index DESC",
+            (branch, id, after, before),
+        )
+        return [checked_revision(branch, id, row) for row in found]
 
     def seqs_of(self, branch: BranchName, id: EntityId, before: Seq, limit: int) -> list[Seq]:
         """The seqs at which a document was written on this branch, newest first."""
@@ -251,10 +398,28 @@ class Tables:
     def revisions_of(self, branch: BranchName, id: EntityId) -> list[RevisionRow]:
         """Every revision of a document on this branch, oldest first."""
         sql = (
-            "SELECT seq, op_index, op, data FROM revision WHERE branch = $1 AND id = $2 "
-            "ORDER BY seq, op_index"
+            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "WHERE branch = $1 AND id = $2 ORDER BY seq, op_index"
         )
-        return [RevisionRow(*row) for row in self._db.rows(sql, (branch, id))]
+        return [checked_revision(branch, id, row) for row in self._db.rows(sql, (branch, id))]
+
+    def all_revisions(self, page: int = 2_000) -> Iterator[Row]:
+        """(branch, id, seq, op_index, op, data, commit_seq, crc) of every revision, in that order.
+
+        Whatever state they are in.
+        """
+        at: tuple[Any, ...] = ("", "", -(2**62), 0)
+        while True:
+            found = self._db.rows(
+                "SELECT branch, id, seq, op_index, op, data, commit_seq, crc FROM revision "
+                "WHERE (branch, id, seq, op_index) > ($1, $2, $3, $4) "
+                "ORDER BY branch, id, seq, op_index LIMIT $5",
+                (*at, page),
+            )
+            yield from found
+            if len(found) < page:
+                return
+            at = tuple(found[-1][:4])
 
     def revisions_of_commit(
         self, seq: Seq, ids: Iterable[EntityId], branch: BranchName
@@ -287,13 +452,20 @@ class Tables:
 
     def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
         """The seq and the kind (set, patch, delete) of a document's head on this branch."""
-        found = self._db.rows(
-            "SELECT h.seq, r.op FROM head h JOIN revision r "
-            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
-            "WHERE h.branch = $1 AND h.id = $2",
-            (branch, id),
-        )
-        return (Seq(found[0][0]), found[0][1]) if found else None
+        try:
+            found = self._db.rows(
+                f"SELECT h.seq, r.op, h.op_index, h.crc {_HEAD_OF}"
+                "WHERE h.branch = $1 AND h.id = $2",
+                (branch, id),
+            )
+        except DamagedStore:
+            found = []
+        if found:
+            seq, op, op_index, crc = found[0]
+            if op is not None and checks.head_crc(branch, id, seq, op_index) == crc:
+                return Seq(seq), op
+        row = self.newest_revision(branch, id, _NEWEST)
+        return None if row is None else (row.seq, row.op)
 
     def head_and_key(self, branch: BranchName, id: EntityId, key: CommitKey) -> Row | None:
         """(seq, op, session, localSeq) of a document's head, and whether `key` has landed."""
@@ -312,25 +484,80 @@ class Tables:
     ) -> list[tuple[EntityId, RevisionRow]]:
         """The head revisions of documents with an id from `first` up to `last`, by id."""
         found = self._db.rows(
-            "SELECT h.id, r.seq, r.op_index, r.op, r.data FROM head h JOIN revision r "
-            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, r.commit_seq, r.crc, h.crc {_HEAD_OF}"
             "WHERE h.branch = $1 AND h.id >= $2 AND h.id <= $3 ORDER BY h.id LIMIT $4",
             (branch, first, last, limit),
         )
-        return [(EntityId(row[0]), RevisionRow(*row[1:])) for row in found]
+        return [(EntityId(row[0]), self._believed(branch, row)) for row in found]
+
+    def heads_after(
+        self, branch: BranchName, after: EntityId, prefix: str, limit: int
+    ) -> list[tuple[EntityId, RevisionRow]]:
+        """The head revisions of documents with an id above `after` and from `prefix` on, by id."""
+        found = self._db.rows(
+            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, r.commit_seq, r.crc, h.crc {_HEAD_OF}"
+            "WHERE h.branch = $1 AND h.id > $2 AND h.id >= $3 ORDER BY h.id LIMIT $4",
+            (branch, after, prefix, limit),
+        )
+        return [(EntityId(row[0]), self._believed(branch, row)) for row in found]
+
+    def _believed(self, branch: BranchName, row: Row) -> RevisionRow:
+        """The revision of a head that was read with it; of a damaged head, the newest one."""
+        id, seq, op_index, op, data, commit_seq, crc, of_head = row
+        if op is None or checks.head_crc(branch, id, seq, op_index) != of_head:
+            newest = self.newest_revision(branch, id, _NEWEST)
+            if newest is None:
+                raise DamagedStore(f"the head of {id} has no revision")
+            return newest
+        return checked_revision(branch, id, (seq, op_index, op, data, commit_seq, crc))
 
     def put_heads(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (branch, id, seq, op_index); each becomes the head."""
+        crc = checks.head_crc
         self._db.run_many(
-            "INSERT INTO head (branch, id, seq, op_index) VALUES ($1, $2, $3, $4) "
+            "INSERT INTO head (branch, id, seq, op_index, crc) VALUES ($1, $2, $3, $4, $5) "
             "ON CONFLICT (branch, id) "
-            "DO UPDATE SET seq = excluded.seq, op_index = excluded.op_index",
-            rows,
+            "DO UPDATE SET seq = excluded.seq, op_index = excluded.op_index, crc = excluded.crc",
+            ((*row, crc(*row)) for row in rows),
         )
 
     def heads(self, branch: BranchName) -> list[tuple[EntityId, Seq, int]]:
         sql = "SELECT id, seq, op_index FROM head WHERE branch = $1 ORDER BY id"
         return [(EntityId(i), Seq(s), o) for i, s, o in self._db.rows(sql, (branch,))]
+
+    def all_heads(self) -> Iterator[Row]:
+        """(branch, id, seq, op_index, crc) of every head, in that order."""
+        return self._paged(
+            "SELECT branch, id, seq, op_index, crc FROM head WHERE (branch, id) > ($1, $2) "
+            "ORDER BY branch, id LIMIT $3",
+            ("", ""),
+            2,
+        )
+
+    def _paged(
+        self, sql: str, start: tuple[Any, ...], width: int, page: int = 2_000
+    ) -> Iterator[Row]:
+        """Every row of a question that begins after a key; the key is the first columns."""
+        at = start
+        while True:
+            found = self._db.rows(sql, (*at, page))
+            yield from found
+            if len(found) < page:
+                return
+            at = tuple(found[-1][:width])
+
+    def heads_up_to(self, branch: BranchName, limit: int) -> list[tuple[EntityId, Seq]] | None:
+        """Id and seq of every head of a branch; None if there are more than `limit`."""
+        sql = "SELECT id, seq, op_index, crc FROM head WHERE branch = $1 LIMIT $2"
+        found = self._db.rows(sql, (branch, min(limit + 1, 2**31)))
+        if len(found) > limit:
+            return None
+        sums = checks.head_crc
+        return [
+            # A damaged head may stand for any change.
+            (EntityId(id), Seq(seq) if sums(branch, id, seq, index) == crc else _NEWEST)
+            for id, seq, index, crc in found
+        ]
 
     def ids_changed(self, branch: BranchName, after: Seq) -> list[EntityId]:
         """Documents whose newest revision on this branch is above `after`."""
@@ -340,20 +567,36 @@ class Tables:
     # snapshots
 
     def newest_snapshot(self, branch: BranchName, id: EntityId, seq: Seq) -> tuple[Seq, str] | None:
-        found = self._db.rows(
-            "SELECT seq, value FROM snapshot WHERE branch = $1 AND id = $2 AND seq <= $3 "
-            "ORDER BY seq DESC LIMIT 1",
-            (branch, id, seq),
-        )
-        return (Seq(found[0][0]), found[0][1]) if found else None
+        """The newest sound snapshot at or before `seq`; a damaged one is passed over."""
+        while True:
+            try:
+                found = self._db.rows(
+                    "SELECT seq, value, crc FROM snapshot WHERE branch = $1 AND id = $2 "
+                    "AND seq <= $3 ORDER BY seq DESC LIMIT 1",
+                    (branch, id, seq),
+                )
+            except DamagedStore:
+                return None
+            if not found:
+                return None
+            at, value, crc = found[0]
+            if checks.snapshot_crc(branch, id, at, value) == crc:
+                return Seq(at), value
+            seq = Seq(at - 1)
 
     def snapshot_seqs(self, branch: BranchName, id: EntityId) -> list[Seq]:
         sql = "SELECT seq FROM snapshot WHERE branch = $1 AND id = $2 ORDER BY seq"
         return [Seq(row[0]) for row in self._db.rows(sql, (branch, id))]
 
-    def snapshots_of(self, branch: BranchName, id: EntityId) -> list[tuple[Seq, str]]:
-        sql = "SELECT seq, value FROM snapshot WHERE branch = $1 AND id = $2 ORDER BY seq"
-        return [(Seq(row[0]), row[1]) for row in self._db.rows(sql, (branch, id))]
+    def all_snapshots(self) -> Iterator[Row]:
+        """(branch, id, seq, value, crc) of every snapshot, in that order."""
+        return self._paged(
+            "SELECT branch, id, seq, value, crc FROM snapshot "
+            "WHERE (branch, id, seq) > ($1, $2, $3) ORDER BY branch, id, seq LIMIT $4",
+            ("", "", -(2**62)),
+            3,
+            200,
+        )
 
     def newest_snapshots(
         self, branch: BranchName, id: EntityId, limit: int
@@ -368,9 +611,10 @@ class Tables:
     def put_snapshots(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (branch, id, seq, value)."""
         self._db.run_many(
-            "INSERT INTO snapshot (branch, id, seq, value) VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT (branch, id, seq) DO UPDATE SET value = excluded.value",
-            rows,
+            "INSERT INTO snapshot (branch, id, seq, value, crc) VALUES ($1, $2, $3, $4, $5) "
+            "ON CONFLICT (branch, id, seq) "
+            "DO UPDATE SET value = excluded.value, crc = excluded.crc",
+            ((*row, checks.snapshot_crc(*row)) for row in rows),
         )
 
     def drop_snapshots(self, rows: Iterable[Sequence[Any]]) -> None:
@@ -396,28 +640,40 @@ class Tables:
         sql = "SELECT DISTINCT id FROM revision WHERE branch = $1 ORDER BY id"
         return [EntityId(row[0]) for row in self._db.rows(sql, (branch,))]
 
-    def clear_derived(self) -> None:
+    def clear_derived(self, damaged: bool = False) -> None:
         """Delete every head and snapshot, to rebuild them in the same transaction."""
+        if damaged:
+            self._db.replace_tables(("head", "snapshot"))
+            return
         self._db.run("DELETE FROM head")
         self._db.run("DELETE FROM snapshot")
 
     # branches
 
     def branch(self, name: BranchName) -> Branch | None:
-        found = self._db.rows(f"SELECT {_BRANCH} FROM branch WHERE name = $1", (name,))
-        return Branch(*found[0]) if found else None
+        found = self._db.rows(
+            f"SELECT {_BRANCH}, crc, head_crc FROM branch WHERE name = $1", (name,)
+        )
+        return checked_branch(found[0]) if found else None
 
     def branches(self) -> list[Branch]:
-        return [
-            Branch(*row) for row in self._db.rows(f"SELECT {_BRANCH} FROM branch ORDER BY name")
-        ]
+        found = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
+        return [checked_branch(row) for row in found]
+
+    def branches_unchecked(self) -> list[tuple[Branch, bool]]:
+        """Every branch, and whether its row is sound."""
+        found = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
+        return [(Branch(*row[:9]), row[9:] == _branch_sums(Branch(*row[:9]))) for row in found]
 
     def put_branch(self, branch: Branch) -> None:
         """Write a branch row, replacing one with the same name."""
         self._db.run(
-            f"INSERT INTO branch ({_BRANCH}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
+            f"INSERT INTO branch ({_BRANCH}, crc, head_crc) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
             "ON CONFLICT (name) DO UPDATE SET head_seq = excluded.head_seq, "
-            "created_at = excluded.created_at, status = excluded.status",
+            "created_at = excluded.created_at, status = excluded.status, "
+            "deleted_at = excluded.deleted_at, oldest_seq = excluded.oldest_seq, "
+            "crc = excluded.crc, head_crc = excluded.head_crc",
             (
                 branch.name,
                 branch.parent,
@@ -427,34 +683,51 @@ class Tables:
                 branch.status,
                 branch.created_at,
                 branch.deleted_at,
+                branch.oldest_seq,
+                *_branch_sums(branch),
             ),
-        )
-
-    def end_branch(self, name: BranchName, at: str) -> None:
-        self._db.run(
-            "UPDATE branch SET status = 'deleted', deleted_at = $2 WHERE name = $1", (name, at)
         )
 
     def advance_branches(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (name, seq): the branch's newest change is now at `seq`."""
-        self._db.run_many("UPDATE branch SET head_seq = $2 WHERE name = $1 AND head_seq < $2", rows)
+        crc = checks.branch_head_crc
+        self._db.run_many(
+            "UPDATE branch SET head_seq = $2, head_crc = $3 WHERE name = $1 AND head_seq < $2",
+            ((name, seq, crc(name, seq)) for name, seq in rows),
+        )
 
     # blobs
 
     def add_blob(self, hash: str, data: bytes, content_type: str, at: str) -> None:
         # Putting a blob again renews it: that caller may be about to name it too.
+        sql = "SELECT content_type, put_at FROM blob_store WHERE hash = $1"
+        for first_type, put_at in self._db.rows(sql, (hash,)):
+            if put_at < at:
+                self._date_blob(hash, first_type, len(data), at)
+            return
+        size = len(data)
         self._db.run(
-            "INSERT INTO blob_store (hash, data, content_type, size, put_at) "
-            "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash) DO UPDATE "
-            "SET put_at = excluded.put_at WHERE blob_store.put_at < excluded.put_at",
-            (hash, data, content_type, len(data), at),
+            "INSERT INTO blob_store (hash, data, content_type, size, put_at, crc) "
+            "VALUES ($1, $2, $3, $4, $5, $6)",
+            (hash, data, content_type, size, at, checks.blob_crc(hash, content_type, size, at)),
         )
 
-    def blob(self, hash: str) -> tuple[bytes, str, int] | None:
-        found = self._db.rows(
-            "SELECT data, content_type, size FROM blob_store WHERE hash = $1", (hash,)
+    def _date_blob(self, hash: str, content_type: str, size: int, at: str) -> None:
+        self._db.run(
+            "UPDATE blob_store SET put_at = $2, crc = $3 WHERE hash = $1",
+            (hash, at, checks.blob_crc(hash, content_type, size, at)),
         )
-        return (bytes(found[0][0]), found[0][1], found[0][2]) if found else None
+
+    def blob(self, hash: str) -> tuple[bytes, str, int, bool] | None:
+        """Bytes, content type and size, and whether what describes them is sound."""
+        found = self._db.rows(
+            "SELECT data, content_type, size, put_at, crc FROM blob_store WHERE hash = $1", (hash,)
+        )
+        if not found:
+            return None
+        data, content_type, size, put_at, crc = found[0]
+        sound = checks.blob_crc(hash, content_type, size, put_at) == crc
+        return bytes(data), content_type, size, sound
 
     def blob_hashes(self) -> list[str]:
         return [row[0] for row in self._db.rows("SELECT hash FROM blob_store ORDER BY hash")]
@@ -467,10 +740,18 @@ class Tables:
 
     def date_blobs(self, at: str) -> None:
         """Give blobs of unknown age this time. Only older versions wrote such blobs."""
-        self._db.run("UPDATE blob_store SET put_at = $1 WHERE put_at = ''", (at,))
+        sql = "SELECT hash, content_type, size FROM blob_store WHERE put_at = ''"
+        for hash, content_type, size in self._db.rows(sql):
+            self._date_blob(hash, content_type, size, at)
 
     def drop_blobs(self, hashes: Iterable[str]) -> None:
         self._db.run_many("DELETE FROM blob_store WHERE hash = $1", [(h,) for h in hashes])
+
+    # structure
+
+    def structure_problems(self) -> list[str]:
+        """What the database itself finds wrong with its files."""
+        return self._db.structure_problems()
 
     # tables that are unused in this version
 
@@ -480,6 +761,52 @@ class Tables:
             'SELECT (SELECT count(*) FROM invocation) + (SELECT count(*) FROM "authorization")'
         )
         return int(found[0][0])
+
+
+def is_linked(row: CommitRow, previous: bytes) -> bool:
+    """Whether a commit's columns match its hash, given the hash before it."""
+    try:
+        return row.linked(previous) == row.chain
+    except (ValueError, AttributeError, TypeError):  # a column of another type
+        return False
+
+
+def damaged_commit(seq: int) -> DamagedStore:
+    return DamagedStore(f"the commit at seq {seq} is damaged: it does not match its hash")
+
+
+def checked_revision(branch: str, id: str, row: Row) -> RevisionRow:
+    """A revision read as (seq, op_index, op, data, commit_seq, crc), or `DamagedStore`."""
+    seq, op_index, op, data, commit_seq, crc = row
+    if checks.revision_crc(branch, id, seq, op_index, op, data, commit_seq) != crc:
+        raise DamagedStore(
+            f"the revision of {id} at seq {seq} is damaged: it does not match its checksum"
+        )
+    return RevisionRow(seq, op_index, op, data)
+
+
+def _branch_sums(branch: Branch) -> tuple[int, int]:
+    own = checks.branch_crc(
+        branch.name,
+        branch.parent,
+        branch.fork_seq,
+        branch.created_seq,
+        branch.status,
+        branch.created_at,
+        branch.deleted_at,
+        branch.oldest_seq,
+    )
+    return own, checks.branch_head_crc(branch.name, branch.head_seq)
+
+
+def checked_branch(row: Row) -> Branch:
+    """A branch read with its two checksums, or `DamagedStore`."""
+    branch = Branch(*row[:9])
+    if tuple(row[9:]) != _branch_sums(branch):
+        raise DamagedStore(
+            f"the row of branch {branch.name!r} is damaged: it does not match its checksum"
+        )
+    return branch
 
 
 @lru_cache(maxsize=64)

@@ -1,21 +1,26 @@
 """Verify a space: check every invariant that can be checked at rest.
 
-docs/store.md lists the invariants by number. Verifying reads everything and changes nothing.
+docs/store.md lists the invariants by number. Verifying reads everything once, in the order in which
+it is stored, and changes nothing. Whatever it meets becomes a finding, never an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import admit, derive, hashing, replay
-from holdfast.store.admit import Reach, RevisionWrite
+from holdfast.store import admit, checks, hashing, identity, patch, replay
+from holdfast.store.admit import Reach, StoredWrite
+from holdfast.store.errors import DATABASE_FAILURES
 from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
-from holdfast.store.tables import CommitRow, Tables
+from holdfast.store.tables import CommitRow, Row, Tables, is_linked
 from holdfast.store.transfer import revisions_of
+from holdfast.store.upgrade import merged_in
 from holdfast.store.values import same
 
 _PAGE = 500
@@ -47,6 +52,15 @@ class VerifyReport:
     reordered: int = 0
     """Commits that landed after a later one of their session, because they were sent again."""
 
+    signed: int = 0
+    """Commits with a signature."""
+
+    chain: str = ""
+    """The hash of the newest commit, which stands for the whole history; empty if it is broken."""
+
+    oldest_seq: int = 0
+    """The oldest seq that can be read; what was before was removed by retention."""
+
     findings: list[InvariantFinding] = field(default_factory=list)
 
     @property
@@ -60,6 +74,9 @@ class VerifyReport:
             **{name: getattr(self, name) for name in counts},
             "legacyReads": self.legacy_reads,
             "reordered": self.reordered,
+            "signed": self.signed,
+            "chain": self.chain,
+            "oldestSeq": self.oldest_seq,
             "findings": [{"invariant": f.invariant, "sentence": f.sentence} for f in self.findings],
         }
 
@@ -87,43 +104,69 @@ class Verifier:
         encode: Callable[[Any], str],
         decode: Callable[[str], Any],
         progress: Callable[[int, int], None] = lambda done, total: None,
+        structure: bool = True,
     ) -> None:
         self._tables, self._encode, self._decode = tables, encode, decode
-        self._progress = progress
+        self._progress, self._structure = progress, structure
         self.report = VerifyReport()
-        self._operations = 0
-        self._lost = False
+        self._branches: dict[BranchName, Branch] = {}
+        self._lines: dict[BranchName, _BranchHistory] = {}
+        # Of the operations in commits, and of the revisions: as many, and the same sum of hashes.
+        self._expected = self._found_sum = self._operations = self._squashed_revisions = 0
 
     def run(self) -> VerifyReport:
         """Check everything; every finding is in the report."""
-        self._branches_hold()
-        if self._lost:
+        if self._structure:
+            self._part("the file", self._structure_holds)
+        self._part("the branches", self._load_branches)
+        lost = any(not _descends(name, self._branches) for name in self._branches)
+        self._part("the commits", self._chain_holds if lost else self._commits_hold)
+        if lost:
             # Every other check follows branches to their parents, which is not possible here.
             return self.report
-        self._commits_hold()
-        self._documents_hold()
-        self._blobs_hold()
-        if self._tables.reserved_rows():
-            self._found("INV-24", "the tables reserved for signed writes are not empty")
+        self._part("the branches", self._branches_hold)
+        self._part("the documents", self._documents_hold)
+        self._part("the blobs", self._blobs_hold)
+        self._part("the signed writes", self._reserved_hold)
         return self.report
+
+    def _part(self, what: str, check: Callable[[], None]) -> None:
+        """Run one check. An error in it means that what it reads is damaged."""
+        try:
+            check()
+        except DATABASE_FAILURES:
+            raise
+        except Exception as error:
+            self._found("INV-39", f"{what} cannot be read: {str(error) or type(error).__name__}")
 
     def _found(self, invariant: str, sentence: str) -> None:
         self.report.findings.append(InvariantFinding(invariant, sentence))
 
+    def _structure_holds(self) -> None:
+        for problem in self._tables.structure_problems():
+            self._found("INV-39", f"the database file is damaged: {problem}")
+
     # branches
 
-    def _branches_hold(self) -> None:
-        branches = {branch.name: branch for branch in self._tables.branches()}
-        self.report.branches = len(branches)
-        if MAIN not in branches:
+    def _load_branches(self) -> None:
+        for branch, sound in self._tables.branches_unchecked():
+            self._branches[branch.name] = branch
+            if not sound:
+                self._found(
+                    "INV-39", f"the row of branch {branch.name!r} does not match its checksum"
+                )
+        self._lines = {name: _BranchHistory() for name in self._branches}
+        self.report.branches = len(self._branches)
+        self.report.oldest_seq = max((b.oldest_seq for b in self._branches.values()), default=0)
+        if MAIN not in self._branches:
             self._found("INV-22", "the default branch is missing")
-        for name in branches:
-            if not _descends(name, branches):
-                self._lost = True
+        for name in self._branches:
+            if not _descends(name, self._branches):
                 self._found("INV-22", f"branch {name!r} does not descend from the default branch")
-        lines = self._lines(branches)
-        for branch in branches.values():
-            self._branch_holds(branch, branches, lines[branch.name])
+
+    def _branches_hold(self) -> None:
+        for branch in self._branches.values():
+            self._branch_holds(branch, self._branches, self._lines[branch.name])
 
     def _branch_holds(
         self, branch: Branch, branches: dict[BranchName, Branch], line: _BranchHistory
@@ -167,87 +210,116 @@ class Verifier:
         if line.oldest is not None and line.oldest <= branch.created_seq:
             self._found("INV-22", f"{name!r} was written to before it was created")
 
-    def _lines(self, branches: dict[BranchName, Branch]) -> dict[BranchName, _BranchHistory]:
-        lines = {name: _BranchHistory() for name in branches}
-        for row in self._commits():
-            line, act = lines.get(row.branch), self._lifecycle(row)
-            if line is None:
-                self._found("INV-22", f"the branch of the commit at seq {row.seq} does not exist")
-            elif act is None:
-                line.oldest, line.newest = line.oldest or row.seq, row.seq
-            elif act.get("name") != row.branch:
-                self._found(
-                    "INV-22", f"the lifecycle commit at seq {row.seq} is about another branch"
-                )
-            elif act.get("op") == "delete":
-                line.deleted = row.seq
-            else:
-                line.created, line.parent = row.seq, act.get("parentBranch")
-                line.fork_seq = act.get("forkSeq")
-                if line.fork_seq is None and line.parent in branches:
-                    # The newest change of its parent at that time.
-                    start = _START if line.parent == MAIN else branches[line.parent].created_seq
-                    line.fork_seq = max(lines[line.parent].newest, start)
-        return lines
-
-    def _lifecycle(self, row: CommitRow) -> Mapping[str, Any] | None:
-        """The branch change of a commit. An unreadable commit is reported later."""
-        try:
-            marked = '"branchLifecycle":' in row.original
-            return lifecycle_of(self._decode(row.original)) if marked else None
-        except Exception:
-            return None
+    def _note_in_line(self, row: CommitRow, act: Any) -> None:
+        """What a commit records about its branch."""
+        line = self._lines.get(row.branch)
+        if line is None:
+            self._found("INV-22", f"the branch of the commit at seq {row.seq} does not exist")
+        elif act is None:
+            line.oldest, line.newest = line.oldest or row.seq, row.seq
+        elif act.get("name") != row.branch:
+            self._found("INV-22", f"the lifecycle commit at seq {row.seq} is about another branch")
+        elif act.get("op") == "delete":
+            line.deleted = row.seq
+        else:
+            line.created, line.parent = row.seq, act.get("parentBranch")
+            line.fork_seq = act.get("forkSeq")
+            if line.fork_seq is None and line.parent in self._branches:
+                # The newest change of its parent at that time.
+                parent = self._branches[line.parent]
+                start = _START if line.parent == MAIN else parent.created_seq
+                line.fork_seq = max(self._lines[line.parent].newest, start)
 
     # commits
 
     def _commits(self) -> Iterator[CommitRow]:
         after = Seq(-(2**62))  # to find commits with a negative seq too
-        while page := self._tables.commits(after, _PAGE):
+        while page := self._tables.commits_unchecked(after, _PAGE):
             yield from page
             after = page[-1].seq
 
+    def _chain_holds(self) -> None:
+        """Only the chain, where commits cannot be followed to their branches."""
+        link, expected = checks.GENESIS_CHAIN, Seq(0)
+        for row in self._commits():
+            link, expected = self._link_holds(row, link, Seq(expected + 1))
+        self._whole_chain(link)
+
+    def _link_holds(self, row: CommitRow, link: bytes, expected: Seq) -> tuple[bytes, Seq]:
+        self.report.commits += 1
+        if row.seq != expected:
+            self._found("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
+        elif not is_linked(row, link):
+            self._found("INV-40", f"the commit at seq {row.seq} does not match its hash")
+        return row.chain, row.seq
+
+    def _whole_chain(self, link: bytes) -> None:
+        if not any(finding.invariant == "INV-40" for finding in self.report.findings):
+            self.report.chain = link.hex()
+
     def _commits_hold(self) -> None:
-        expected = Seq(0)
+        expected, link = Seq(0), checks.GENESIS_CHAIN
         last_of: dict[SessionId, LocalSeq] = {}
         total = self._tables.newest_seq()
         for row in self._commits():
-            self.report.commits += 1
-            expected = Seq(expected + 1)
-            if row.seq != expected:
-                self._found("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
-                expected = row.seq
+            link, expected = self._link_holds(row, link, Seq(expected + 1))
             # Not a finding: a refused localSeq may be used again later.
             self.report.reordered += last_of.get(row.session, 0) > row.local_seq
             last_of[row.session] = max(last_of.get(row.session, LocalSeq(0)), row.local_seq)
-            self._row_holds(row)
-            self._progress(row.seq, total)
+            try:
+                self._row_holds(row)
+            except DATABASE_FAILURES:
+                raise
+            except Exception as error:
+                self._found("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
+                self._note_in_line(row, None)
+            if row.seq % _PAGE == 0:
+                self._progress(row.seq, total)
+        self._whole_chain(link)
 
     def _row_holds(self, row: CommitRow) -> None:
         if row.invocation_ref is not None or row.authorization_ref is not None:
             self._found("INV-24", f"the commit at seq {row.seq} names a signature")
-        try:
-            message = self._decode(row.original)
+        if row.resolution == f'{{"seq":{row.seq}}}':  # almost all of them
+            resolution: Any = {}
+        else:
             resolution = self._decode(row.resolution)
-            expected = revisions_of(row, self._decode, self._encode)
-        except Exception as error:  # any error means that it is not a valid commit
-            self._found("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
+            if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
+                self._found("INV-11", f"the resolution at seq {row.seq} has another seq")
+                resolution = {}
+        if row.squashed:
+            if row.seq > self.report.oldest_seq:
+                self._found("INV-8", f"the text of the commit at seq {row.seq} is missing")
+            self._note_in_line(row, None)
             return
-        if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
-            self._found("INV-11", f"the resolution at seq {row.seq} has another seq")
-            resolution = {}
-        self._operations += len(expected)
-        stored = self._tables.revisions_of_commit(row.seq, [r[1] for r in expected], row.branch)
-        if [tuple(r) for r in stored] != expected:
-            self._found(
-                "INV-8", f"the revisions at seq {row.seq} differ from the commit's operations"
-            )
+        message = self._decode(row.original)
+        act = lifecycle_of(message)
         if message.get("localSeq") != row.local_seq:
             self._found("INV-11", f"the commit at seq {row.seq} was sent under another localSeq")
-        if lifecycle_of(message) is None:
+        if row.merged != (merged_in(row.original) if '"merge":' in row.original else None):
+            self._found("INV-39", f"what the commit at seq {row.seq} merged is not what it says")
+        if act is None:
             commit = Commit.parse(message)
+            self._operations_expected(row, commit)
             if commit.branch != row.branch:
                 self._found("INV-8", f"the commit at seq {row.seq} was sent to another branch")
-            self._reads_hold(row, commit, resolution)
+            if commit.confirmed or commit.pending:
+                self._reads_hold(row, commit, resolution)
+            if "signature" in message:
+                self._signature_holds(row, message)
+        self._note_in_line(row, act)
+
+    def _operations_expected(self, row: CommitRow, commit: Commit) -> None:
+        for index, (op, id, data) in enumerate(commit.operations):
+            text = None if op == "delete" else self._encode(data)
+            self._expected += hash((row.branch, id, row.seq, index, op, text))
+            self._operations += 1
+
+    def _signature_holds(self, row: CommitRow, message: dict[str, Any]) -> None:
+        self.report.signed += 1
+        problem = identity.commit_signature_problem(row.session, message)
+        if problem:
+            self._found("INV-41", f"the signature of the commit at seq {row.seq} {problem}")
 
     def _reads_hold(self, row: CommitRow, commit: Commit, resolution: dict[str, Any]) -> None:
         """INV-1: the commit's reads still held when it landed."""
@@ -283,19 +355,22 @@ class Verifier:
     ) -> None:
         if basis >= row.seq:
             self._found("INV-1", f"the commit at seq {row.seq} read {id} as of {basis}, after it")
+        if basis < self.report.oldest_seq:
+            return  # what was written since was removed
+        since = [
+            StoredWrite(write.seq, write.op, write.data)
+            for write in self._tables.writes_between(branch, id, basis, row.seq)
+        ]
+        if not since:
+            return
 
         def had(place: Path) -> bool:
             on = replay.required_branch(self._tables, branch)
             state = replay.state_at(self._tables, self._decode, on, id, basis)
-            layers = (write for write in since() if write.seq in own)
+            layers = [write for write in since if write.seq in own]
             return state is not None and admit.certainly_had(place, state.document, layers)
 
-        def since() -> Iterator[RevisionWrite]:
-            for seq, op, data in self._tables.writes_since(branch, id, basis):
-                if seq < row.seq:
-                    yield RevisionWrite(Seq(seq), op, self._decode(data) if op == "patch" else None)
-
-        writes = (write for write in since() if write.seq not in own)
+        writes = [write for write in since if write.seq not in own]
         found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
         if found is not None:
             self._found(
@@ -307,50 +382,115 @@ class Verifier:
     # documents
 
     def _documents_hold(self) -> None:
-        for branch in self._tables.branches():
-            heads = {id: (seq, index) for id, seq, index in self._tables.heads(branch.name)}
-            for id in self._tables.ids_written(branch.name):
-                self.report.documents += 1
-                self._document_holds(branch, id, heads.pop(id, None))
-            for id in heads:
-                self._found("INV-21", f"{id} has a head on {branch.name!r} but no revision")
-        if self.report.revisions != self._operations:
+        heads = _Aligned(self._tables.all_heads())
+        kept = _Aligned(self._tables.all_snapshots())
+        for key, group in groupby(self._tables.all_revisions(), key=itemgetter(0, 1)):
+            self.report.documents += 1
+            rows = list(group)
+            for stray in heads.before(key):
+                self._stray_head(stray)
+            for stray in kept.before(key):
+                self._stray_snapshot(stray)
+            self._document_holds(key, rows, heads.at(key), kept.at(key))
+        for stray in heads.rest():
+            self._stray_head(stray)
+        for stray in kept.rest():
+            self._stray_snapshot(stray)
+        count = self.report.revisions - self._squashed_revisions
+        if count != self._operations:
             self._found(
                 "INV-8",
-                f"there are {self.report.revisions} revisions, "
-                f"but the commits have {self._operations} operations",
+                f"there are {count} revisions, but the commits have {self._operations} operations",
             )
-        strays = self._tables.snapshot_count() - self.report.snapshots
-        if strays:
-            self._found("INV-9", f"there are {strays} snapshots of documents without revisions")
+        if count != self._operations or self._found_sum != self._expected:
+            self._name_differences()
         for row in self._tables.orphans():
             self._found("INV-20", f"a revision of {row[1]} at seq {row[2]} has no commit")
 
-    def _document_holds(self, branch: Branch, id: EntityId, head: tuple[Seq, int] | None) -> None:
-        rows = self._tables.revisions_of(branch.name, id)
+    def _stray_head(self, row: Row) -> None:
+        self._found("INV-21", f"{row[1]} has a head on {row[0]!r} but no revision")
+
+    def _stray_snapshot(self, row: Row) -> None:
+        self.report.snapshots += 1
+        self._found("INV-9", f"there is a snapshot of {row[1]}, which has no revisions")
+
+    def _name_differences(self) -> None:
+        """The commits whose revisions are not their operations, looked up one by one."""
+        for row in self._commits():
+            try:
+                if row.squashed:
+                    continue
+                expected = revisions_of(row, self._decode, self._encode)
+                ids = [revision[1] for revision in expected]
+                stored = self._tables.revisions_of_commit(row.seq, ids, row.branch)
+                differ = [tuple(revision) for revision in stored] != expected
+            except DATABASE_FAILURES:
+                raise
+            except Exception:
+                differ = True
+            if differ:
+                self._found(
+                    "INV-8", f"the revisions at seq {row.seq} differ from the commit's operations"
+                )
+
+    def _document_holds(
+        self, key: tuple[str, str], rows: list[Row], heads: list[Row], kept: list[Row]
+    ) -> None:
+        name, id = BranchName(key[0]), EntityId(key[1])
         self.report.revisions += len(rows)
-        newest = (rows[-1].seq, rows[-1].op_index)
-        if head != newest:
-            self._found("INV-21", f"the head of {id} on {branch.name!r} is {head}, not {newest}")
-        kept = dict(self._tables.snapshots_of(branch.name, id))
         self.report.snapshots += len(kept)
-        try:
-            document = None
-            at_seq: dict[Seq, Any] = {}
-            for row, document in derive.walk(self._tables, self._decode, branch, id, rows):
-                at_seq[row.seq] = document
-            for seq, text in kept.items():
-                if seq not in at_seq:
-                    self._found("INV-9", f"{id} has a snapshot at seq {seq}, but no write there")
-                elif not same(self._decode(text), at_seq[seq]):
-                    self._found(
-                        "INV-9", f"the snapshot of {id} at seq {seq} differs from its history"
-                    )
+        for row in rows:
+            branch, _, seq, index, op, data, _, crc = row
+            if checks.revision_crc(*row[:7]) != crc:
+                self._found("INV-39", f"the revision of {id} at seq {seq} is damaged")
+            if seq <= self.report.oldest_seq:
+                self._squashed_revisions += 1
+                if op == "patch":
+                    self._found("INV-8", f"{id} is a patch at seq {seq}, of which nothing is kept")
+            else:
+                self._found_sum += hash((branch, id, seq, index, op, data))
+        newest = (rows[-1][2], rows[-1][3])
+        head = (heads[0][2], heads[0][3]) if heads else None
+        if head != newest:
+            self._found("INV-21", f"the head of {id} on {name!r} is {head}, not {newest}")
+        elif checks.head_crc(name, id, *newest) != heads[0][4]:
+            self._found("INV-39", f"the head of {id} on {name!r} does not match its checksum")
+        for _, _, seq, value, crc in kept:
+            if checks.snapshot_crc(name, id, seq, value) != crc:
+                self._found("INV-39", f"the snapshot of {id} at seq {seq} is damaged")
+        if kept or any(row[4] == "patch" for row in rows):
+            try:
+                self._history_holds(name, id, rows, {row[2]: row[3] for row in kept})
+            except DATABASE_FAILURES:
+                raise
+            except Exception as error:  # any error means that the history is not valid
+                self._found("INV-9", f"the history of {id} on {name!r} cannot be read: {error}")
+
+    def _history_holds(
+        self, name: BranchName, id: EntityId, rows: list[Row], kept: dict[Seq, str]
+    ) -> None:
+        branch = self._branches[name]
+        document: Any = None
+        if rows[0][4] == "patch":
+            below = replay.inherited(self._tables, self._decode, branch, id, rows[0][2])
+            document = None if below is None else below.document
+        at_seq: dict[Seq, Any] = {}
+        for _, _, seq, _, op, data, _, _ in rows:
+            if op == "patch":
+                document = patch.apply_to_document(document, self._decode(data))
+            else:
+                document = None if data is None else self._decode(data)
+            if seq in kept:
+                at_seq[seq] = document
+        for seq, text in kept.items():
+            if seq not in at_seq:
+                self._found("INV-9", f"{id} has a snapshot at seq {seq}, but no write there")
+            elif not same(self._decode(text), at_seq[seq]):
+                self._found("INV-9", f"the snapshot of {id} at seq {seq} differs from its history")
+        if kept:
             now = replay.newest_state(self._tables, self._decode, branch, id)
             if not same(None if now is None else now.document, document):
                 self._found("INV-23", f"reading {id} differs from its history")
-        except Exception as error:  # any error means that the history is not valid
-            self._found("INV-9", f"the history of {id} on {branch.name!r} cannot be read: {error}")
 
     def _blobs_hold(self) -> None:
         for hash in self._tables.blob_hashes():
@@ -358,6 +498,34 @@ class Verifier:
             found = self._tables.blob(hash)
             if found is None or hashing.blob_hash(found[0]) != hash or found[2] != len(found[0]):
                 self._found("INV-25", f"the bytes of blob {hash} do not match its hash")
+            elif not found[3]:
+                self._found("INV-39", f"the row of blob {hash} does not match its checksum")
+
+    def _reserved_hold(self) -> None:
+        if self._tables.reserved_rows():
+            self._found("INV-24", "the tables reserved for signed writes are not empty")
+
+
+class _Aligned:
+    """Rows in the order of their key, taken in step with another table of the same order."""
+
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self._rows = rows
+        self._next = next(rows, None)
+
+    def _take(self, wanted: Callable[[tuple[str, str]], bool]) -> Iterator[Row]:
+        while self._next is not None and wanted((self._next[0], self._next[1])):
+            row, self._next = self._next, next(self._rows, None)
+            yield row
+
+    def before(self, key: tuple[str, str]) -> Iterator[Row]:
+        return self._take(lambda at: at < key)
+
+    def at(self, key: tuple[str, str]) -> list[Row]:
+        return list(self._take(lambda at: at == key))
+
+    def rest(self) -> Iterator[Row]:
+        return self._take(lambda at: True)
 
 
 def _descends(name: BranchName, branches: dict[BranchName, Branch]) -> bool:

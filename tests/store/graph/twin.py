@@ -134,7 +134,7 @@ def shapes(schema: list[Part], node: Json) -> list[list[Part]]:
     """The ways to walk `node`: each a list of parts without references and combinators."""
     ways: list[list[Part]] = []
 
-    def fits(parts: list[Part], opened: list[Part]) -> bool:
+    def fits(parts: list[Part], opened: list[Part], optional: bool = False) -> bool:
         if not parts:
             ways.append([])
             return True
@@ -142,13 +142,13 @@ def shapes(schema: list[Part], node: Json) -> list[list[Part]]:
         if head is False:
             return False
         if head == []:
-            return fits(rest, opened)
+            return fits(rest, opened, optional)
         raw, defs = part = head[0]
         for combinator in ("anyOf", "oneOf", "allOf"):
             if combinator in raw:
                 break
         else:
-            return fits_plainly(part, rest)
+            return fits_plainly(part, rest, optional)
         if part in opened:
             return False
         outer = {k: v for k, v in raw.items() if k != combinator}
@@ -160,13 +160,14 @@ def shapes(schema: list[Part], node: Json) -> list[list[Part]]:
             merged: Schema = False
             if said is not False:
                 merged = simplified({**outer, **(said[0][0] if said else {})}, defs)
-            fit = merged is not False and fits(merged + rest, [*opened, part])
+            either = combinator != "allOf"
+            fit = merged is not False and fits(merged + rest, [*opened, part], either)
             fitting.append(fit)
             if combinator == "allOf" and not fit:
                 return False
         return combinator == "allOf" or any(fitting)
 
-    def fits_plainly(part: Part, rest: list[Part]) -> bool:
+    def fits_plainly(part: Part, rest: list[Part], optional: bool) -> bool:
         said = [part]
         for other in rest:
             plain = dereferenced(other)
@@ -180,11 +181,11 @@ def shapes(schema: list[Part], node: Json) -> list[list[Part]]:
         if not {"any", "unknown", actual} & set(types):
             return False
         required = [set(raw["required"]) for raw, _ in said if "required" in raw]
-        if isinstance(node, dict) and required and not set.intersection(*required) <= node.keys():
-            return False
-        if {"any", actual} & set(types):
+        missing = isinstance(node, dict) and required
+        incomplete = missing and not set.intersection(*required) <= node.keys()
+        if {"any", actual} & set(types) and not (incomplete and optional):
             ways.append(said)
-        return True
+        return not incomplete
 
     fits(schema, [])
     return ways

@@ -26,6 +26,7 @@ CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
     documents.put: documents.check_put,
     documents.edit: documents.check_edit,
     maintenance.import_: maintenance.check_import,
+    maintenance.gc: maintenance.check_gc,
     branches.branch: branches.check,
     watching.acl: watching.check_acl,
 }
@@ -56,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     sub = on_branch(verb("list", documents.list_all, "list the documents of a branch"))
     sub.add_argument("prefix", nargs="?", default="", help="only ids that start with this")
+    _paged(sub)
 
     sub = on_branch(verb("set", documents.put, "write a document"))
     sub.add_argument("id", help="the document, e.g. note:plan")
@@ -79,10 +81,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--limit", type=int, default=20, help="show at most this many commits (default: 20)"
     )
+    sub.add_argument(
+        "--verify",
+        action="store_true",
+        help="check the hash chain of all commits first, and show their hashes",
+    )
 
     sub = on_branch(verb("at", documents.at, "show a branch, or one document, as it was at a seq"))
     sub.add_argument("seq", type=int, help="a seq from memory log")
     sub.add_argument("id", nargs="?", help="only this document")
+    _paged(sub)
 
     sub = verb("branch", branches.branch, "create, list or delete branches")
     sub.add_argument("act", choices=["create", "list", "delete"], help="what to do")
@@ -132,6 +140,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="keep blobs put within this many seconds, because a commit may be about to name them "
         "(default: 3600)",
     )
+    sub.add_argument(
+        "--before",
+        metavar="SEQ|DATE",
+        help="also remove the history before a seq or a date (2026-01-31, or with a time in UTC); "
+        "documents and branches stay, older seqs can no longer be read",
+    )
 
 
 def run(args: argparse.Namespace, app: App) -> int:
@@ -147,7 +161,8 @@ def run(args: argparse.Namespace, app: App) -> int:
             return act(store, args, app)
         except OutOfRange as error:
             branch = error.branch or "the default branch"
-            message = f"seq {error.seq} is out of range for {branch}"
+            why = ": its history was removed by gc --before" if error.gone else ""
+            message = f"seq {error.seq} is out of range for {branch}{why}"
             raise CommandRefused("OutOfRange", message, error.hint) from None
         except UnknownBranch as error:
             if args.space != DEFAULT_SPACE:
@@ -190,6 +205,11 @@ def _other_spaces(space: str, known: Sequence[str]) -> str:
 
 def _watch(store: Store, args: argparse.Namespace, app: App) -> int:
     raise AssertionError("watch needs a server, not a store")
+
+
+def _paged(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--after", default="", metavar="ID", help="only ids that follow this one")
+    sub.add_argument("--limit", type=int, help="show at most this many documents (default: all)")
 
 
 def _condition(sub: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.cli.given import read_given
@@ -34,6 +35,22 @@ def json_argument(text: str) -> Any:
             f"{where} is not JSON: {error}",
             hint="""quote strings for the shell too, e.g. '"text"'""",
         ) from None
+
+
+def seq_or_date(text: str) -> int | str:
+    """A seq, or a date in the format in which the store keeps times."""
+    if text.isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"--before must be a seq or a date (got {text!r})",
+            "a date is 2026-01-31, or 2026-01-31T12:00:00 in UTC",
+        ) from None
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC)
+    return f"{moment.year:04d}{moment.strftime('-%m-%dT%H:%M:%S.000Z')}"
 
 
 def seconds(text: str) -> float:

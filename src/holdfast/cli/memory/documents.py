@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
@@ -11,13 +12,16 @@ from holdfast.cli import output
 from holdfast.cli.failures import OK, CommandRefused
 from holdfast.cli.memory.arguments import json_argument
 from holdfast.cli.memory.commit_key import new_key
-from holdfast.cli.memory.printing import print_answer
+from holdfast.cli.memory.printing import print_answer, print_json_list, print_line
 from holdfast.cli.output import print_json, styled
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
 
+
+TABLE_MAX = 1_000
+"""How many documents are printed as a table; more are printed as they are read."""
 
 # reading
 
@@ -51,20 +55,43 @@ def _command(args: argparse.Namespace, *words: str) -> str:
 
 
 def list_all(store: Store, args: argparse.Namespace, app: App) -> int:
-    from holdfast.store.memory import verbs
+    return _listed(store, args, args.prefix, None)
 
-    print_answer(verbs.list_documents(store, args.prefix, args.branch), args.json)
+
+def _listed(store: Store, args: argparse.Namespace, prefix: str, at: int | None) -> int:
+    """Print documents as they are read: a space may have more than fit in memory."""
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.answers import DocumentList
+
+    if args.limit is not None and args.limit < 1:
+        raise UsageError(f"--limit must be at least 1 (got {args.limit})")
+    if args.limit is not None:
+        answer = verbs.list_documents(store, prefix, args.branch, at, args.after, args.limit)
+        print_answer(answer, args.json)
+        if answer.more and not args.json:
+            shown = ["at", str(at)] if at is not None else ["list", *([prefix] if prefix else [])]
+            words = [*shown, "--after", answer.states[-1].id, "--limit", str(args.limit)]
+            print(styled(f"… {_command(args, *words)} shows more", output.DIM))
+        return OK
+    states = store.stream(args.branch, at, prefix, args.after)
+    if args.json:
+        print_json_list(state.to_wire() for state in states)
+        return OK
+    first = list(islice(states, TABLE_MAX + 1))
+    if len(first) <= TABLE_MAX:
+        print_answer(DocumentList(tuple(first)), False)
+        return OK
+    # Too many to align: one line each, as they come.
+    for state in chain(first, states):
+        print_line(state)
     return OK
 
 
 def at(store: Store, args: argparse.Namespace, app: App) -> int:
-    from holdfast.store.memory import verbs
-
     if args.id is not None:
         args.at, args.pointer = args.seq, ""
         return get(store, args, app)
-    print_answer(verbs.list_documents(store, "", args.branch, args.seq), args.json)
-    return OK
+    return _listed(store, args, "", args.seq)
 
 
 def log(store: Store, args: argparse.Namespace, app: App) -> int:
@@ -72,8 +99,19 @@ def log(store: Store, args: argparse.Namespace, app: App) -> int:
 
     if args.limit < 1:
         raise UsageError(f"--limit must be at least 1 (got {args.limit})")
+    if args.verify:
+        broken = store.broken_link()
+        if broken is not None:
+            raise CommandRefused(
+                "DamagedStore",
+                f"the hash chain is broken: the commit at seq {broken} does not match its hash",
+                "holdfast memory verify names everything that does not hold",
+            )
     answer = verbs.history(store, args.id, args.branch, args.before, args.limit)
     print_answer(answer, args.json)
+    if args.verify and not args.json:
+        newest, link = store.chain()
+        print(f"the hash chain holds from seq 1 to {newest}: {link}")
     if answer.more and not args.json:
         words = ["holdfast", "memory", "log", *([] if args.id is None else [args.id])]
         words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.failures import OK, REFUSED
+from holdfast.cli.memory.arguments import seq_or_date
 from holdfast.cli.output import ProgressBar, print_json, styled
 from holdfast.errors import UsageError
 from holdfast.text import counted
@@ -138,7 +139,28 @@ def verify(store: Store, args: argparse.Namespace, app: App) -> int:
     return OK if report.sound else REFUSED
 
 
+def check_gc(args: argparse.Namespace) -> None:
+    if args.before is not None:
+        args.before = seq_or_date(args.before)
+
+
+def _squash(store: Store, args: argparse.Namespace) -> None:
+    done = store.squash(args.before)
+    if args.json:
+        print_json(done.to_wire())
+        return
+    print(
+        f"removed the texts of {counted(done.commits, 'commit')} and "
+        f"{counted(done.revisions, 'revision')}; the oldest seq that can be read is "
+        f"{done.oldest_seq}"
+    )
+
+
 def gc(store: Store, args: argparse.Namespace, app: App) -> int:
+    if args.before is not None:
+        _squash(store, args)
+        if not args.blobs:
+            return OK
     done = store.collect_garbage(args.blobs, args.grace)
     if args.json:
         print_json(done.to_wire())

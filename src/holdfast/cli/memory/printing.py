@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TextIO
 
 from holdfast.cli import output
 from holdfast.cli.output import plain, print_json, print_table, styled
 
 if TYPE_CHECKING:
     from holdfast.store.memory.render import Answer
+    from holdfast.store.model import State
+
+
+def print_json_list(items: Iterable[Any]) -> None:
+    """Print a JSON list, one item at a time."""
+    import json
+
+    opened = False
+    for item in items:
+        print("," if opened else "[")
+        opened = True
+        print(json.dumps(item, ensure_ascii=False, indent=2), end="")
+    print("\n]" if opened else "[]")
+
+
+def print_line(state: State) -> None:
+    """Print a document on a line of its own."""
+    from holdfast.store.memory.render import document_line
+
+    print(plain(document_line(state.id, state.seq, state.document)))
 
 
 def print_answer(answer: Answer, as_json: bool = False, stream: TextIO | None = None) -> None:

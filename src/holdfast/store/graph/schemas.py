@@ -12,7 +12,9 @@ content of another. So `$ref`, anyOf, oneOf and allOf are passed across the link
 expanded at the target. What a place leads to then depends on one document only.
 
 A node is matched by its own type and keys, not by what is below. That may walk a value which a full
-validator would reject further down: the result may have a document too many, never one too few.
+validator would reject further down: the result may have a document too many, never one too few. A
+missing `required` key makes a node invalid only after its members were walked, so what they lead to
+stays; among several options it decides which of them are walked.
 """
 
 from __future__ import annotations
@@ -255,11 +257,13 @@ class SchemaShape:
         return self._items
 
     def admits(self, node: Node) -> bool:
-        """Whether the node's type and keys match."""
+        """Whether the node's type matches."""
         kind = "object" if isinstance(node, dict) else "array"
-        if self.types is not None and kind not in self.types and "unknown" not in self.types:
-            return False
-        return self.required is None or kind == "array" or self.required <= node.keys()  # type: ignore[union-attr]
+        return self.types is None or kind in self.types or "unknown" in self.types
+
+    def complete(self, node: Node) -> bool:
+        """Whether the node has every required key."""
+        return self.required is None or isinstance(node, list) or self.required <= node.keys()
 
     def descends(self, node: Node) -> bool:
         """Whether an admitted node is walked further; one of type `unknown` is not."""
@@ -336,8 +340,12 @@ def _open(
     found: list[SchemaShape],
     open_: set[Schema],
     spend: Spend,
+    optional: bool = False,
 ) -> bool:
-    """Add the shapes of `parts` to `found`; True when the node fits."""
+    """Add the shapes of `parts` to `found`; True when the node fits.
+
+    An incomplete node is walked all the same, unless this is one of several options.
+    """
     spend()
     head = TRUE
     while parts and head is TRUE:
@@ -352,9 +360,10 @@ def _open(
         shape = head.shape().blended(parts)
         if not shape.admits(node):
             return False
-        if shape.descends(node):
+        complete = shape.complete(node)
+        if shape.descends(node) and (complete or not optional):
             found.append(shape)
-        return True
+        return complete
     if len(open_) >= DEPTH_MAX:
         raise QueryError(f"a schema opens more than {DEPTH_MAX} combinators at one place")
     open_.add(head)
@@ -363,7 +372,8 @@ def _open(
         fits = combinator == "allOf"
         for option in options:
             # An option that accepts everything defers to the link's schema.
-            fit = option is not FALSE and _open((*option.parts, *parts), node, found, open_, spend)
+            rest, either = (*option.parts, *parts), combinator != "allOf"
+            fit = option is not FALSE and _open(rest, node, found, open_, spend, either)
             if combinator == "allOf" and not fit:
                 return False
             fits = fits or fit

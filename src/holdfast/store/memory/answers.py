@@ -53,6 +53,7 @@ class DocumentList:
     """Documents of a branch, by id, as of one seq."""
 
     states: tuple[State, ...]
+    more: bool = False
 
     def to_wire(self) -> list[dict[str, Any]]:
         return [state.to_wire() for state in self.states]

@@ -130,6 +130,12 @@ def _documents(documents: list[tuple[str, int, Any]], width: int) -> Text:
     return [TextTable(("id", "seq", "value"), rows)]
 
 
+def document_line(id: str, seq: int, document: Any, width: int = VALUE_WIDTH) -> str:
+    """A document of a list that is too long for a table."""
+    value = document.get("value", document) if isinstance(document, dict) else document
+    return f"{id}  {seq}  {short_json(value, width)}"
+
+
 def _history(history: History) -> Text:
     if not history.entries:
         return [TextLine("no commits" if history.id is None else f"no commit wrote {history.id}")]

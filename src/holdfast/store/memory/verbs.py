@@ -41,11 +41,18 @@ def get(
 
 
 def list_documents(
-    store: Store, prefix: str = "", branch: str = "", at: int | None = None
+    store: Store,
+    prefix: str = "",
+    branch: str = "",
+    at: int | None = None,
+    after: str = "",
+    limit: int | None = None,
 ) -> DocumentList:
-    """The documents whose id starts with `prefix`, now or as of a seq."""
-    states = store.documents(branch, at)
-    return DocumentList(tuple(state for state in states if state.id.startswith(prefix)))
+    """The documents whose id starts with `prefix` and follows `after`, now or as of a seq."""
+    if limit is None:
+        return DocumentList(tuple(store.stream(branch, at, prefix, after)))
+    states, more = store.page(branch, at, prefix, after, limit)
+    return DocumentList(tuple(states), more)
 
 
 def find(

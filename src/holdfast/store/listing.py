@@ -1,0 +1,110 @@
+"""List the documents of a branch by id, a page at a time, now or as of a seq.
+
+A branch has its own documents and, below them, those of its parents. Each has its heads in order,
+so a listing merges a few ordered runs and holds one page of each: its cost is that of the documents
+it returns, not of the history behind them.
+
+A listing far back in a long history is the exception: most heads belong to documents that did not
+exist yet. Then the few commits up to that seq say which documents there can be.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
+
+from holdfast.ids import BranchName, EntityId, Seq
+from holdfast.store import replay
+from holdfast.store.branch import ancestry
+from holdfast.store.merging import Point
+from holdfast.store.model import Branch, State
+from holdfast.store.replay import Decode
+from holdfast.store.tables import RevisionRow, Tables
+
+PAGE = 500
+
+
+def page(
+    tables: Tables, decode: Decode, point: Point, prefix: str, after: str, limit: int
+) -> tuple[list[State], str | None]:
+    """Up to `limit` documents with an id above `after`, and where to go on; None at the end."""
+    found: list[State] = []
+    for looked, (state, id) in enumerate(walk(tables, decode, point, prefix, after), 1):
+        if state is not None and state.document is not None:
+            found.append(state)
+        if len(found) >= limit or looked >= PAGE * 4:
+            return found, id
+    return found, None
+
+
+def walk(
+    tables: Tables, decode: Decode, point: Point, prefix: str = "", after: str = ""
+) -> Iterator[tuple[State | None, str]]:
+    """Every document the branch may have at a point, by id; None where it does not exist."""
+    lines = ancestry(tables, point.branch)
+    few = _ids_by_commits(tables, decode, lines, point.seq)
+    if few is not None:
+        for id in sorted(few):
+            if id > after and id.startswith(prefix):
+                yield replay.state_at(tables, decode, point.branch, id, point.seq), id
+        return
+    runs = [_run(tables, line.name, place, prefix, after) for place, line in enumerate(lines)]
+    for id, entries in groupby(heapq.merge(*runs), key=itemgetter(0)):
+        _, place, row = next(entries)
+        known = EntityId(id)
+        if place == 0 and row.seq <= point.seq:
+            # Its newest revision is the one at this point: no need to look for another.
+            yield replay.state_of(tables, decode, point.branch, known, row), id
+        else:
+            yield replay.state_at(tables, decode, point.branch, known, point.seq), id
+
+
+def _run(
+    tables: Tables, name: BranchName, place: int, prefix: str, after: str
+) -> Iterator[tuple[str, int, RevisionRow]]:
+    """The heads of one branch, by id, with its place in the line."""
+    size = 64
+    while True:
+        found = tables.heads_after(name, EntityId(after), prefix, size)
+        for id, row in found:
+            if not id.startswith(prefix):
+                return
+            yield id, place, row
+        if len(found) < size:
+            return
+        after, size = found[-1][0], PAGE
+
+
+def _ids_by_commits(
+    tables: Tables, decode: Decode, lines: list[Branch], seq: Seq
+) -> set[EntityId] | None:
+    """The documents that commits up to a seq wrote on these branches; None if heads are fewer."""
+    if seq >= lines[0].head_seq:
+        return None  # the heads are what is wanted
+    if tables.heads_up_to(lines[-1].name, max(seq * 2, PAGE)) is not None:
+        return None
+    names = {line.name for line in lines}
+    found: set[EntityId] = set()
+    at = Seq(0)
+    while at < seq:
+        for row in tables.commits(at, min(PAGE, seq - at)):
+            at = row.seq
+            if row.branch in names:
+                operations = decode(row.original).get("operations", ())
+                found.update(EntityId(operation["id"]) for operation in operations)
+    return found
+
+
+def stream(
+    read_page: Callable[[str, int], tuple[list[State], str | None]], after: str, first: int
+) -> Iterator[State]:
+    """Every document, a page at a time, `first` of them to begin with; between pages nothing is
+    held."""
+    at: str | None = after
+    size = first
+    while at is not None:
+        found, at = read_page(at, size)
+        size = PAGE
+        yield from found
