@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.ids import LocalSeq
 from holdfast.store.delta import MISSING
+from holdfast.store.errors import InvalidValue
 from holdfast.store.values import same
 from holdfast.sync.client.actions import Dial, HangUp, Send, Wake
 from holdfast.sync.client.client import Client
@@ -153,10 +154,10 @@ class Actor:
             self.client.receive(messages.parse_answer(frame))
             self.pump()
 
-    def disconnected(self) -> None:
+    def disconnected(self, code: int | None = None) -> None:
         self.wire = None
         if self.alive:
-            self.client.transport_down("cut")
+            self.client.transport_down("cut", code)
             self.pump()
 
     def crash(self) -> None:
@@ -257,6 +258,18 @@ class Actor:
         if self.session.replica.next_local_seq > local_seq:
             self._follow(local_seq, outcome)
         self.pump()
+
+    def write_nonsense(self, id: str, value: Any) -> None:
+        """A value that cannot be encoded is refused at once, and leaves nothing behind."""
+        before = (self.session.replica.visible(id), list(self.session.outstanding))
+        operation = {"op": "set", "id": id, "value": {"value": [value]}}
+        try:
+            self.session.commit([operation])
+        except InvalidValue:
+            after = (self.session.replica.visible(id), list(self.session.outstanding))
+            assert before == after, f"{self.name}: a refused value left something behind"
+        else:
+            raise AssertionError(f"{self.name}: {value!r} was accepted")
 
     def watch(self, kind: str, watches: list[WatchSpec]) -> None:
         add = self.session.watch_add if kind == "add" else self.session.watch_set

@@ -48,7 +48,7 @@ class Wire:
         duplicates: float,
         up: Callable[[str], None],
         down: Callable[[str], None],
-        broken: Callable[[], None],
+        broken: Callable[[int | None], None],
     ) -> None:
         self._time, self._random = time, random
         self._delay_ms, self._duplicates = delay_ms, duplicates
@@ -71,8 +71,8 @@ class Wire:
 
         self._time.after(at - self._time.now, deliver)
 
-    def cut(self) -> None:
-        """Everything on its way is lost, and both ends notice."""
+    def cut(self, code: int | None = None) -> None:
+        """Everything on its way is lost, and both ends notice; `code` is the server's."""
         if self.alive:
             self.alive = False
-            self._broken()
+            self._broken(code)

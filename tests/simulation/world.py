@@ -1,18 +1,24 @@
 """Everything that happens in one simulation, decided by one seed.
 
-Clients look, write, watch, crash and steal each other's sessions; the network is late, repeats
-itself and breaks; the server restarts, sometimes between landing a commit and saying so. Then the
-faults stop, everything still on its way arrives, and nothing may be left open or differ.
+Clients look, write, watch, crash and steal each other's sessions; they write what is too large and
+what cannot be encoded; intruders try sessions whose token they do not have. The network is late,
+repeats itself and breaks; servers restart, sometimes between landing a commit and saying so. In
+half of the worlds there are two servers over one store and one table of sessions, which may miss
+each other's announcements. Then the faults stop, everything still on its way arrives, and nothing
+may be left open or differ.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Any
+
+from msgspec import to_builtins
 
 from holdfast.errors import StoreError
 from holdfast.ids import SessionId, SpaceId
@@ -23,11 +29,15 @@ from holdfast.store.values import same
 from holdfast.sync.client.errors import NotFound, TypeMismatch
 from holdfast.sync.client.space_session import Stage
 from holdfast.sync.server.connection import Connection
-from holdfast.sync.server.server import Server
+from holdfast.sync.server.limits import Limits
+from holdfast.sync.server.session_registry import NullSessionStore
+from holdfast.sync.server.session_store import SessionStore
 from holdfast.sync.server.settings import OnCommitted, ServerSettings
 from holdfast.sync.wire import messages
-from holdfast.sync.wire.messages import CAPABILITIES, Effect, HelloOk, Response, WatchSpec
+from holdfast.sync.wire.close_codes import TOO_BIG
+from holdfast.sync.wire.messages import CAPABILITIES, Effect, Flags, HelloOk, Response, WatchSpec
 from tests.simulation.actors import SPACE, Actor, MemoryOutbox
+from tests.simulation.cluster import MemoryRows, Node
 from tests.simulation.network import Time, Wire
 from tests.simulation.oracle import Look, Oracle
 
@@ -44,8 +54,16 @@ class Faults:
     crash_in_commit: float = 0.01
     client_crash: float = 0.02
     takeover: float = 0.02
+    intrusion: float = 0.02
+    save: float = 0.05
+    deaf: float = 0.2
+    """How often a server misses an announcement of the other."""
 
 
+MESSAGE_MAX, FRAME_MAX = 20_000, 30_000
+NONSENSE: tuple[Any, ...] = (float("nan"), "\ud800", 2**60, b"x", {1: 2}, object())
+REFUSALS = ("ConflictError", "TransactionError", "MessageTooLargeError")
+FLAGS = to_builtins(Flags())
 DOCUMENTS = ("of:a", "of:b", "of:c", "of:d")
 BRANCHES = ("", "draft")
 SCHEMAS: tuple[Any, ...] = (False, True, {"type": "object", "properties": {"next": True}})
@@ -61,6 +79,7 @@ class World:
         steps: int = 60,
         faults: Faults | None = None,
         capabilities: frozenset[str] = CAPABILITIES - {"identity"},
+        servers: int | None = None,
     ) -> None:
         self.seed, self.steps = seed, steps
         self.random = Random(seed)
@@ -76,33 +95,47 @@ class World:
         self.shared: set[str] = set()
         self.arrivals: dict[tuple[str, int], int] = {}
         self.reconnects: dict[str, int] = {}
+        self.oversized: set[tuple[str, int]] = set()
+        self.owners: dict[str, tuple[Node, Connection, str]] = {}
+        """Who opened each session last: at which server, on which connection, with which token."""
         self._serial = 0
-        self._alarm = 0
-        self.server = self._server()
-        self._wires: dict[Wire, Connection] = {}
-        self._doomed = False
-        self.server.space(SpaceId(SPACE)).store.create_branch("draft", "", 0)
+        self._receiving: Connection | None = None
+        count = 1 + self.random.randrange(2) if servers is None else servers
+        rows = MemoryRows(self) if count > 1 else None
+        self.nodes = [Node(self, rows) for _ in range(count)]
+        self.store.create_branch("draft", "", 0)
         self.oracle.fork("draft", 0)
         self.actors = [
             Actor(self, f"client{n}", MemoryOutbox(), f"session{n}") for n in range(clients)
         ]
 
-    # the server
+    # the servers
 
-    def _server(self) -> Server:
-        settings = ServerSettings(
+    @property
+    def now_ms(self) -> int:
+        return int(self.time.now)
+
+    def settings(self, sessions: SessionStore | None) -> ServerSettings:
+        return ServerSettings(
             open_space=lambda _: self.store,
-            clock_ms=lambda: int(self.time.now),
+            clock_ms=lambda: self.now_ms,
             new_id=partial(self._name, "session"),
             new_token=partial(self._name, "token"),
             commit=self._commit,
+            session_store=sessions or NullSessionStore(),
             session_ttl_ms=2_000,
             remove_after_ms=100,
             drain_wait_ms=20,
+            limits=Limits(message_bytes_max=MESSAGE_MAX),
         )
-        server = Server(settings)
-        server.notifier.on_stale = self._arm
-        return server
+
+    def announce(self, hear: Callable[[Node], None]) -> None:
+        """Tell the other servers something, late or never."""
+        for node in self.nodes:
+            here = self._receiving is not None and node.has(self._receiving)
+            if not here and (self.calm or self.random.random() >= self.faults.deaf):
+                delay = self.random.expovariate(1 / self.faults.delay_ms)
+                self.time.after(delay, partial(hear, node))
 
     def _name(self, kind: str) -> str:
         self._serial += 1
@@ -116,9 +149,11 @@ class World:
         tell: OnCommitted,
         guard: Guard | None,
     ) -> None:
+        node, connection, _ = self.owners[session]
+        assert connection is self._receiving, f"{session} was written by a former owner"
         chance = self.random.random() if not self.calm else 1.0
         if chance < self.faults.crash_in_commit / 2:
-            self._doomed = True  # the server dies before the commit lands
+            node.doomed = True  # the server dies before the commit lands
             return
         key = (session, commit["localSeq"])
         answer: Applied | StoreError
@@ -128,71 +163,59 @@ class World:
         except StoreError as refusal:
             answer = refusal
             self.refused.add(key)
+        if isinstance(answer, Applied) and len(self.nodes) > 1:
+            self.announce(Node.look)
         if chance < self.faults.crash_in_commit:
-            self._doomed = True  # … or right after
+            node.doomed = True  # … or right after
             return
         tell(answer)
-
-    def _arm(self, delay_ms: float = 5) -> None:
-        self._alarm += 1
-        number, server = self._alarm, self.server
-
-        def ring() -> None:
-            if server is self.server and number == self._alarm:
-                again = server.refresh()
-                self._deliver()
-                if again is not None:
-                    self._arm(max(1, again))
-
-        self.time.after(delay_ms, ring)
-
-    def restart_server(self) -> None:
-        """The process ends and another takes its place; only the store is still there."""
-        self._doomed = False
-        wires, self._wires = self._wires, {}
-        self.server = self._server()
-        for wire in wires:
-            wire.cut()
 
     # connections
 
     def connect(self, actor: Actor) -> Wire:
-        connection = self.server.connect()
-        server = self.server
+        node = self.random.choice(self.nodes)
+        server, connection = node.server, node.server.connect()
         state: dict[str, int] = {"ready": False, "open": False}
 
         def up(frame: str) -> None:
-            if server is self.server:
-                self._count(actor, frame)
-                connection.receive(frame)
-                if self._doomed:
-                    self.restart_server()
-                else:
-                    self._deliver()
+            if server is not node.server:
+                return
+            if len(frame) > FRAME_MAX:
+                wire.cut(TOO_BIG)
+                return
+            self._count(actor, frame)
+            self.receive(node, connection, frame)
+            if node.doomed:
+                node.restart()
+            else:
+                node.deliver()
 
         def down(frame: str) -> None:
             self._check_frame(actor, frame, state)
             actor.receive(frame)
 
-        def broken() -> None:
-            self._wires.pop(wire, None)
+        def broken(code: int | None) -> None:
+            node.wires.pop(wire, None)
             connection.disconnected()
-            actor.disconnected()
+            actor.disconnected(code)
 
         duplicates = 0 if self.calm else self.faults.duplicate
         wire = Wire(self.time, self.random, self.faults.delay_ms, duplicates, up, down, broken)
-        self._wires[wire] = connection
+        node.wires[wire] = connection
         self.reconnects[actor.name] = self.reconnects.get(actor.name, -1) + 1
         return wire
 
-    def _deliver(self) -> None:
-        """Hand what the server wants to send to the wires."""
-        for wire, connection in list(self._wires.items()):
-            for frame in connection.take():
-                connection.sent(len(frame))
-                wire.send("down", frame)
-            if connection.closing is not None:
-                wire.cut()
+    def receive(self, node: Node, connection: Connection, frame: str) -> None:
+        """A frame reaches a server; who owns a session from then on is noted."""
+        self._receiving = connection
+        try:
+            connection.receive(frame)
+        finally:
+            self._receiving = None
+        for session in connection.sessions.values():
+            known = self.owners.get(session.id)
+            if known is None or known[2] != session.token_digest:
+                self.owners[session.id] = (node, connection, session.token_digest)
 
     def _count(self, actor: Actor, frame: str) -> None:
         if '"transact"' in frame:
@@ -237,19 +260,36 @@ class World:
         self.store.close()
 
     def _step(self) -> None:
-        chance, faults = self.random.random(), self.faults
+        faults = self.faults
         actor = self.random.choice(self.actors)
-        if chance < faults.cut:
-            if actor.wire is not None:
-                actor.wire.cut()
-        elif chance < faults.cut + faults.restart:
-            self.restart_server()
-        elif chance < faults.cut + faults.restart + faults.client_crash:
-            self._crash(actor)
-        elif chance < faults.cut + faults.restart + faults.client_crash + faults.takeover:
-            self._take_over(actor)
-        else:
-            self._act(actor)
+        happening = self.random.choices(
+            ("cut", "restart", "crash", "takeover", "intrusion", "save", "act"),
+            (
+                faults.cut,
+                faults.restart,
+                faults.client_crash,
+                faults.takeover,
+                faults.intrusion,
+                faults.save,
+                1,
+            ),
+        )[0]
+        match happening:
+            case "cut":
+                if actor.wire is not None:
+                    actor.wire.cut()
+            case "restart":
+                self.random.choice(self.nodes).restart()
+            case "crash":
+                self._crash(actor)
+            case "takeover":
+                self._take_over(actor)
+            case "intrusion":
+                self._intrude(actor)
+            case "save":
+                self.random.choice(self.nodes).save()
+            case _:
+                self._act(actor)
         until = self.time.now + self.random.expovariate(1 / 8)
         while (at := self.time.next_at) is not None and at <= until:
             self.time.run_next()
@@ -265,7 +305,11 @@ class World:
             return
         choice = self.random.random()
         branch = self.random.choice(BRANCHES)
-        if choice < 0.55:
+        if choice < 0.02:
+            actor.write_nonsense(self.random.choice(DOCUMENTS), self.random.choice(NONSENSE))
+        elif choice < 0.04:
+            self._write_too_much(actor, branch)
+        elif choice < 0.55:
             actor.begin(branch)
             self._look_around(actor)
             if self.random.random() < 0.8:
@@ -278,6 +322,47 @@ class World:
             actor.watch("add", [self._watch() for _ in range(self.random.randint(1, 2))])
         else:
             actor.watch("set", [self._watch()])
+
+    def _write_too_much(self, actor: Actor, branch: str) -> None:
+        """More than the server reads, or more than its socket does."""
+        size = self.random.choice((MESSAGE_MAX + 1, FRAME_MAX + 1))
+        id = self.random.choice(DOCUMENTS)
+        local_seq = actor.session.replica.next_local_seq
+        actor.commit([{"op": "set", "id": id, "value": {"value": {"n": "x" * size}}}], branch)
+        if actor.session.replica.next_local_seq > local_seq:
+            self.oversized.add((str(actor.session.session_id), local_seq))
+
+    def _intrude(self, actor: Actor) -> None:
+        """Someone opens the session of another without its token, and writes."""
+        id = actor.session.session_id
+        assert id is not None
+        node = self.random.choice(self.nodes)
+        connection = node.server.connect()
+        hello: dict[str, Any] = {"type": "hello", "protocol": "memory/v2", "flags": FLAGS}
+        if self.random.random() < 0.5:
+            hello["capabilities"] = ["coverage"]
+        known = self.owners.get(id)
+        owned = known is not None and known[0].has(known[1])
+        session: dict[str, Any] = {"sessionId": id}
+        if self.random.random() < 0.5:
+            session["sessionToken"] = "guessed"
+        opening = {"type": "session.open", "requestId": "o", "space": SPACE, "session": session}
+        operation = {"op": "set", "id": "of:stolen", "value": {"value": 1}}
+        commit = {"localSeq": 1_000_000, "operations": [operation]}
+        writing = {"type": "transact", "requestId": "w", "space": SPACE, "sessionId": id}
+        self.receive(node, connection, json.dumps(hello))
+        self.receive(node, connection, json.dumps(opening))
+        opened = "ok" in json.loads(connection.take()[-1])
+        if opened:
+            # Its time was over, or its server forgot it: then it is a new session of that name.
+            assert not owned, f"{id} was taken without its token"
+            self.shared.add(id)
+        else:
+            self.receive(node, connection, json.dumps({**writing, "commit": commit}))
+            (refusal,) = connection.take()
+            assert json.loads(refusal)["error"]["name"] == "SessionError"
+        connection.disconnected()
+        node.deliver()
 
     def _some_documents(self) -> list[str]:
         return self.random.sample(DOCUMENTS, self.random.choice((1, 1, 2)))
@@ -381,6 +466,10 @@ class World:
     def _come_to_rest(self) -> None:
         """No more faults: everybody connects, and what is on its way arrives."""
         self.calm = True
+        for node in self.nodes:
+            node.look()
+            node.server.registry.check(self.now_ms)
+            node.deliver()
         for actor in self.actors:
             if actor.open_transaction is not None:
                 if actor.session.stage is Stage.CLOSED:
@@ -419,17 +508,20 @@ class World:
                 assert outcome.result().seq == landed, (
                     f"{actor.name}: {local_seq} is not at {landed}"
                 )
-            elif getattr(outcome.error, "name", "") in ("ConflictError", "TransactionError"):
+            elif getattr(outcome.error, "name", "") in REFUSALS:
                 assert landed is None, f"{actor.name}: {local_seq} was refused and landed"
+        for key in self.oversized:
+            assert key not in self.oracle.accepted, f"{key} is larger than the server reads"
         for waiting in actor.waiting:
             assert waiting.settled, f"{actor.name}: a watch was never answered"
 
     def _check_view(self, actor: Actor) -> None:
         """INV-28, INV-29: the client has what the server believes, and that is what there is."""
         session, view = actor.session, actor.session.view
-        space = self.server.space(SpaceId(SPACE))
-        known = self.server.registry.find(
-            SpaceId(SPACE), SessionId(str(session.session_id)), int(self.time.now)
+        (node,) = [node for node in self.nodes if actor.wire in node.wires]
+        space = node.server.space(SpaceId(SPACE))
+        known = node.server.registry.find(
+            SpaceId(SPACE), SessionId(str(session.session_id)), self.now_ms
         )
         assert known is not None
         assert set(known.watch_set.watches) == set(session.watches), f"{actor.name}: other watches"

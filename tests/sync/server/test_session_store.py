@@ -114,9 +114,33 @@ def test_what_was_sent_after_the_last_save_is_at_worst_sent_again(kept: Kept) ->
     kept.crash()
     back = Peer(world)
     back.hello(["coverage"])
-    answer = back.open("A", token=peer.token, seen=1)["ok"]
+    answer = back.open("A", token=peer.token, seen=0)["ok"]
     assert answer["resumed"] is True
     assert upserts(answer["sync"]) == [("a", 1)]
+
+
+@pytest.mark.shows("SYNC-KEPT", "SYNC-KEPT-BEHIND")
+def test_a_client_that_has_more_than_was_stored_starts_anew(kept: Kept) -> None:
+    """It had been sent `b` after the last save. When `a` linked to it no more, the server did not
+    know that the client had it, and it was neither updated nor removed there."""
+    world = kept.world
+    peer = world.peer("A", capabilities=["coverage"])
+    peer.watch_set(watch("w", root("a", True)))
+    kept.save()
+    peer.transact(set_("a", link("b")), set_("b", 1))
+    world.server.flush()
+    (effect,) = peer.effects()
+    assert upserts(effect) == [("a", 1), ("b", 1)]
+    kept.crash()
+    world.commit("elsewhere", 1, set_("a", 2))
+    back = world.peer(capabilities=["coverage"])
+    answer = back.open("A", token=peer.token, seen=1)["ok"]
+    assert "resumed" not in answer, "so that its client sets its watches again"
+    assert upserts(back.watch_set(watch("w", root("a", True)))["ok"]["sync"]) == [("a", 2)]
+    kept.save()
+    kept.crash()
+    last = world.peer(capabilities=["coverage"])
+    assert last.open("A", token=back.token, seen=2)["ok"]["resumed"] is True
 
 
 @pytest.mark.shows("SYNC-KEPT")
@@ -367,7 +391,7 @@ def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
     here.connection.disconnected()
     kept.save()
     other.start(session_store=kept.opened())  # the second server dies, and comes back
-    assert other.peer().open("S", token=there.token, seen=1)["ok"]["resumed"] is True
+    assert other.peer().open("S", token=there.token, seen=0)["ok"]["resumed"] is True
     for number, peer in enumerate(others):
         back = other.peer().open(f"other-{number}", token=peer.token)["ok"]
         assert back["resumed"] is True

@@ -97,7 +97,7 @@ def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
     most = server.limits.sessions_per_principal
     if server.registry.count(principal) >= most and not server.registry.has(name, id):
         raise TooManySessions(most, principal or "this server")
-    opened = server.registry.open(name, id, token, principal, connection, server.clock_ms())
+    opened = server.registry.open(name, id, token, principal, connection, server.clock_ms(), seen)
     session = opened.session
     if opened.former_owner is not None:
         opened.former_owner.lose(session, "taken-over")

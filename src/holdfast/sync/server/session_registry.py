@@ -226,8 +226,12 @@ class SessionRegistry:
         principal: str | None,
         connection: Owner,
         now_ms: int,
+        seen: Seq | None = None,
     ) -> Opened:
-        """Open or resume a session for a connection, or raise why not."""
+        """Open or resume a session for a connection, or raise why not.
+
+        `seen` is how far the client has integrated what it was sent.
+        """
         found = None if id is None else self.find(space, SessionId(id), now_ms)
         forgiving = "coverage" in connection.capabilities
         if found is not None and not _admits(found, principal, token, forgiving):
@@ -252,6 +256,10 @@ class SessionRegistry:
             )
         if not _admits(found, principal, token, forgiving):
             raise _revoked(found)
+        if found.recalled and seen is not None and seen > found.synced_seq:
+            # Its server ended before it stored what it had sent. The client may have documents
+            # that are not known here and would never be updated or removed: it starts anew.
+            found.watch_set, found.blank = WatchSet(space, self._graph_limits), True
         self._claim(found, fresh_token, token)
         former = found.owner if found.owner is not connection else None
         resumed = not found.blank

@@ -2,7 +2,8 @@
 
 They survive the server, and are kept beside the spaces: a session is not part of a space's history.
 Tokens and watches are written before the client is answered; what was sent since may lag behind by
-a moment. So after a crash a client may be sent again what it has, and never misses a change.
+a moment. A client that has more than is stored here starts with a fresh session of the same name:
+it is sent again what it has, and never misses a change.
 
 FORMAT 1: one row per session; the state is JSON.
 FORMAT 2: `presentedDigest` is the token of the last open, `proven` whether its answer arrived;
