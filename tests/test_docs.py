@@ -224,16 +224,18 @@ def test_only_these_files_contain_sql() -> None:
 
 
 @pytest.mark.shows("ARCH-START")
-def test_starting_up_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("module", ["holdfast.cli.main", "holdfast.mcp.shim"])
+def test_starting_up_imports_nothing_heavy(module: str) -> None:
     import subprocess
     import sys
 
-    program = "import sys, holdfast.cli.main; print(*sorted(sys.modules))"
+    program = f"import sys, {module}; print(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
     heavy = {"apsw", "msgspec", "psycopg", "numpy", "asyncio", "rich", "cryptography", "sqlite3"}
+    heavy |= {"typing", "dataclasses", "pathlib", "inspect", "datetime", "tempfile", "subprocess"}
     assert loaded & heavy == set()
 
 

@@ -3,9 +3,13 @@
 An answer carries its proof, or it is the plain safe answer.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing has the same, but takes long to import
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from holdfast.store.settings import StoreSettings as Settings
     from holdfast.store.store import Store as Store
     from holdfast.store.store import open_store as open_store

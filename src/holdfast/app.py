@@ -14,12 +14,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from holdfast import system
 from holdfast.errors import HoldfastError
 from holdfast.home import Home, expand_user, home_of
 
+TYPE_CHECKING = False  # typing has the same, but takes long to import
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from holdfast import system
 from holdfast.errors import UsageError
 
+TYPE_CHECKING = False  # typing has the same, but takes long to import
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing has the same, but takes long to import
 if TYPE_CHECKING:
     from datetime import datetime
 

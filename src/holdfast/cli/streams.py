@@ -12,7 +12,10 @@ import re
 import sys
 from collections.abc import Mapping
 from io import TextIOWrapper
-from typing import TextIO
+
+TYPE_CHECKING = False  # typing has the same, but takes long to import
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _CONTROL = re.compile(
     r"\x1b(?!\[(?:0|1|2|31|32|33)m|\[K)"  # all sequences except our colours and 'clear to the end'

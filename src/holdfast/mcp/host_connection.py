@@ -10,7 +10,6 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from holdfast.errors import HOME_HINT
 from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host
@@ -19,6 +18,10 @@ from holdfast.mcp.rendezvous import (
     Rendezvous,
     peer_user,
 )
+
+TYPE_CHECKING = False  # typing has the same, but takes long to import
+if TYPE_CHECKING:
+    from typing import Any
 
 START_S = 60.0
 """How long a host may take to start. Importing on a busy machine is slow."""
