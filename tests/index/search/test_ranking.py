@@ -20,6 +20,7 @@ from holdfast.index.embedding.provider import NOT_FINITE
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Backend, PreparedFile
 from holdfast.index.generations.postgres.backend import PostgresBackend
+from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.ranking import Found, find
 from holdfast.index.search.weights import SIGNALS, WEIGHTS, Weights
@@ -176,11 +177,11 @@ def test_a_note_of_another_generation_is_not_followed(backend: Backend, tmp_path
     (note,) = (tmp_path / "roots").glob("*.sqlite")
     with apsw.Connection(str(note)) as connection:
         connection.set_busy_timeout(60_000)  # the log of the last run may still be folded in
-        kept = connection.execute("SELECT value FROM meta WHERE key = 'changes'").fetchone()
+        kept = tables.meta(connection)["changes"]
     publish(other, tree(c=FUNCTION.format("third", "x")), whole=False)
     with apsw.Connection(str(note)) as connection:
         connection.set_busy_timeout(60_000)  # the log of the last run may still be folded in
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'changes'", kept)
+        tables.put_meta(connection, tables.meta(connection) | {"changes": kept})
     assert paths(ask(backend, "third"))[0] == "c.py"
     other.close()
 

@@ -18,6 +18,7 @@ from holdfast.errors import UsageError
 from holdfast.home import Home
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.errors import DamagedBackend
+from holdfast.index.generations.sqlite import tables
 from holdfast.index.search import operators, pages, trigrams
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.near_duplicates import folded
@@ -350,7 +351,7 @@ def test_an_index_without_our_signatures_is_searched_all_the_same(zoo: World, ho
     connection = apsw.Connection(str(file))
     connection.set_busy_timeout(60_000)  # the log of the last run may still be folded in
     connection.execute(statement)
-    connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
+    tables.put_meta(connection, tables.meta(connection) | {"run": "another"})
     connection.close()
     zoo.later(60)
     assert places(search(zoo, query)) == before
@@ -370,7 +371,7 @@ def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, wha
     middle = len(stored) // 2
     flipped = stored[:middle] + bytes([stored[middle] ^ 1]) + stored[middle + 1 :]
     connection.execute(f"UPDATE segment SET {what} = ? WHERE id = ?", (flipped, number))
-    connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
+    tables.put_meta(connection, tables.meta(connection) | {"run": "another"})
     connection.close()
     fresh = index_of(Home(zoo.home), {})
     with (

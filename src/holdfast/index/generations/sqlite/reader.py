@@ -107,10 +107,11 @@ class SqliteReader:
 
     def kept_files(self) -> list[KeptFile]:
         """Every file; without signatures and names where they are missing or damaged."""
+        there = tables.row(self._connection, "SELECT 1 FROM sqlite_schema WHERE name = 'trigram'")
+        kept = "signatures, names, trigram_check FROM file LEFT JOIN trigram ON file_id = id"
         found = []
         for row in self._connection.execute(
-            f"SELECT {tables.PLACED}, signatures, names, trigram_check "
-            "FROM file LEFT JOIN trigram ON file_id = id"
+            f"SELECT {tables.PLACED}, {kept if there else 'NULL, NULL, NULL FROM file'}"
         ):
             place, (signatures, names, check) = row[:7], row[8:]
             if row[7] != row_check(place):
