@@ -319,7 +319,7 @@ def test_a_question_in_flight_is_put_again_to_the_next_host(machine: Machine) ->
     os.kill(pid, signal.SIGKILL)
     answer = agent.receive()
     assert answer["id"] == id
-    assert len(answer["result"]["tools"]) == 16
+    assert len(answer["result"]["tools"]) == 17
     assert agent.close() == ""
 
 

@@ -40,6 +40,7 @@ def test_the_inspector_drives_every_tool(transport: str, shared: Machine, web: W
         ("readcache_refresh", "ok", {"path": f"{tree}/shop/tax.py"}),
         ("readcache_status", "ok", {}),
         ("context", "ok", {}),
+        ("recover", "ok", {}),
         ("locate", "ok", {"snippet": "return amount * 1.19", "path": tree}),
         ("clones", "ok", {"path": tree}),
         ("memory_get", "ok", {"id": "note:a", "space": space}),

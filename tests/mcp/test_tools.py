@@ -15,7 +15,8 @@ from holdfast.mcp.tools import TOOLS
 from tests.mcp.agents import ERAS, WAIT_S, Machine, Web, call, facts_of, text_of
 
 DESIGNED = {
-    "read", "readcache_refresh", "readcache_status", "context", "search_code", "file_outline",
+    "read", "readcache_refresh", "readcache_status", "context", "recover", "search_code",
+    "file_outline",
     "call_graph", "manage_index", "list_codebases", "locate", "clones", "memory_get",
     "memory_commit", "memory_query", "memory_history", "memory_branch",
 }  # fmt: skip
@@ -105,6 +106,7 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         assert status["bound"] is False
         assert status["why"]
         assert (await ask("context"))["held"] == []
+        assert "no conversation is bound" in (await ask("recover"))["content"]
 
         # sequences
         whole = await ask("locate", snippet="return amount*1.19", path=tree)
