@@ -1,201 +1,255 @@
-"""How many tokens sessions save: `python -m bench.savings`.
+"""What real sessions would save: `python -m bench.savings --traces FILE [--sessions DIR]`.
 
-Sessions as agents make them, generated from a seed: look around, read, edit, read again to check,
-follow ranges, compact, go back and try another way. Each read is answered plainly and by a reader
-of ours, and priced a third time by a bound that no honest answer can beat: one marker, and every
-asked line whose text stands nowhere in the context window. What lies between plain and bound is
-what could be saved at all; our share of it is the figure.
+Traces of real sessions are played through the real readers: the log grows event by event in the
+agent's own format, every native read is put to the real decision, and what the model would have got
+goes into the log. Printed per kind of session: what was read, what was saved by which rule, and the
+bound, which a replay with full knowledge of every line reaches (`bench.bound`). `--sessions` takes
+a directory of real transcripts and counts what `holdfast savings` says of them.
+
+Tokens are bytes divided by four.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import random
+import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.reading import baseline
-from holdfast.reading.hosts.native import NativeSession
+from bench import bound
+from bench.traces import WRITERS, Read, Texts, World, Writer, changes_of, ids_of, load, path_of
+from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+from holdfast.reading.hosts.codex import CodexLog
+from holdfast.reading.hosts.pi import PiLog
+from holdfast.reading.hosts.sidecar import Sidecar
+from holdfast.reading.native import Decision, Short
+from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.objects import Objects
-from holdfast.reading.paths import Place, Request
+from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
-
-
-class MemoryLog:
-    """A log in memory."""
-
-    def __init__(self, session: str) -> None:
-        self._session = session
-        self._entries: list[Mapping[str, Any]] = []
-        self._seen = 0
-
-    @property
-    def session(self) -> str:
-        return self._session
-
-    def append(self, entry: Mapping[str, Any]) -> None:
-        self._entries.append(entry)
-
-    def entries(self) -> Iterable[Mapping[str, Any]]:
-        return iter(self._entries)
-
-    def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
-        fresh, self._seen = self._entries[self._seen :], len(self._entries)
-        return False, fresh
-
+from holdfast.reading.session_log import SessionLog
 
 OUT = Path(__file__).parent / "out"
-SESSIONS = 12
-TURNS = 120
-MARKER_TOKENS = 8
+KINDS = ("unchanged", "diff", "unseen")
 
 
-def tokens(text: str) -> int:
-    return (len(text.encode()) + 3) // 4
+class MemoryObjects(Objects):
+    """Texts by digest, in memory."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.texts: dict[str, bytes] = {}
+
+    def keep(self, data: bytes, digest: str, now: float | None = None) -> bool:
+        self.texts[digest] = data
+        return True
+
+    def load(self, digest: str) -> bytes | None:
+        return self.texts.get(digest)
 
 
-class Window:
-    """The lines that stand in the context, by file."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, set[str]] = {}
-
-    def copy(self) -> Window:
-        other = Window()
-        other.rows = {name: set(rows) for name, rows in self.rows.items()}
-        return other
-
-    def least(self, name: str, rows: list[str], plain: int) -> int:
-        """A bound from below on telling a reader of this window these lines."""
-        known = self.rows.get(name, set())
-        unseen = "\n".join(row for row in rows if row not in known)
-        return min(plain, MARKER_TOKENS + tokens(unseen))
-
-    def show(self, name: str, rows: list[str]) -> None:
-        self.rows.setdefault(name, set()).update(rows)
+def log_of(kind: str, writer: Writer) -> SessionLog:
+    sidecar = Sidecar(writer.folder / "sidecar.jsonl")
+    match kind:
+        case "codex":
+            return CodexLog(writer.path, sidecar)
+        case "pi":
+            return PiLog(writer.path, sidecar)
+        case _:
+            return ClaudeCodeLog(writer.path, sidecar, sidechain=kind == "claude-code-sub")
 
 
-class Project:
-    """Source files that an agent edits."""
+class Player:
+    """One context, played through the real reader."""
 
-    def __init__(self, root: Path, rng: random.Random) -> None:
-        self.root, self.rng = root, rng
-        self.names = [f"src/module_{n}.py" for n in range(14)]
-        (root / "src").mkdir()
-        for name in self.names:
-            size = rng.choice([40, 80, 150, 300, 600, 2600])
-            rows = [
-                f"    value_{n} = compute({rng.randrange(99)})  # step {n}" for n in range(size)
-            ]
-            (root / name).write_text("\n".join(rows) + "\n")
-
-    def edit(self, name: str) -> None:
-        rows = (self.root / name).read_text().split("\n")
-        for _ in range(self.rng.choice([1, 1, 2, 4])):
-            at = self.rng.randrange(len(rows))
-            rows[at : at + self.rng.choice([0, 1, 1])] = [f"    edited = {self.rng.random()}"]
-        (self.root / name).write_text("\n".join(rows))
-
-
-class Session:
-    """One agent at work, answered three ways at once."""
-
-    def __init__(self, root: Path, seed: int) -> None:
-        self.rng = random.Random(seed)
-        self.project = Project(root, self.rng)
-        self.count = 0
-        self.log = NativeSession(MemoryLog(str(seed)), now_ms=lambda: 1, new_id=self._id)
-        self.reader = Reader(
-            Place(str(root), str(root)),
-            Objects(root / "store"),
+    def __init__(self, trace: Mapping[str, Any], folder: Path) -> None:
+        self.trace = trace
+        self.world = World(Texts(trace["sizes"]))
+        self.writer = WRITERS[trace["kind"]](folder)
+        self.log = log_of(trace["kind"], self.writer)
+        self.objects = MemoryObjects(folder)
+        reader = Reader(
+            Place("/w", "/home"),
+            self.objects,
             now_ms=lambda: 1,
             monotonic=lambda: 0.0,
+            read_file=self._read_file,
         )
-        self.window = Window()
-        self.places: list[tuple[str | None, Window]] = []
-        self.totals = {"plain": 0, "ours": 0, "least": 0, "reads": 0}
-        self.modes: dict[str, int] = {}
-        self.focus = self.rng.sample(self.project.names, 4)
+        self.native = NativeReader(reader)
+        self.calls: dict[int, str] = {}
+        self.read_bytes = 0
+        self.saved: dict[str, float] = dict.fromkeys(KINDS, 0.0)
+        self.answers: dict[str, int] = dict.fromkeys((*KINDS, "whole"), 0)
 
-    def _id(self) -> str:
-        self.count += 1
-        return f"{self.count:08x}"
+    def _read_file(self, path: str) -> tuple[bytes, str]:
+        return self.world.data(int(path.removeprefix("/w/f").removesuffix(".txt"))), path
 
-    def turn(self) -> None:
-        what = self.rng.random()
-        if what < 0.10:
-            self.project.edit(self.rng.choice(self.focus))
-            self.log.say("assistant", "edited")
-        elif what < 0.14:
-            self.focus = self.rng.sample(self.project.names, 4)
-        elif what < 0.155:
-            self.log.compact("…")
-            self.window = Window()
-        elif what < 0.175 and self.places:
-            place, self.window = self.rng.choice(self.places[-6:])
-            self.window = self.window.copy()
-            self.log.move(place)
-        elif what < 0.25:
-            self.log.say("user", "go on")
-            self.places.append((self.log.leaf, self.window.copy()))
-        else:
-            self.read(self.rng.choice(self.focus))
-            if self.rng.random() < 0.3:
-                name = self.rng.choice(self.focus)
-                self.project.edit(name)
-                self.read(name)
+    def play(self) -> None:
+        for number, event in enumerate(self.trace["ev"]):
+            self._step(number, event)
 
-    def read(self, name: str) -> None:
-        text = (self.project.root / name).read_text()
-        total = text.count("\n") + 1
-        request = Request(name)
-        if self.rng.random() < 0.4:
-            first = self.rng.randrange(0, total, 40) + 1
-            request = Request(name, offset=first, limit=self.rng.choice([40, 80, 120]))
-        plain = baseline.render(text, name, request.offset, request.limit)
-        answer = self.reader.read(request, self.log)
-        self.log.append_read(answer)
-        self.modes[str(answer.mode)] = self.modes.get(str(answer.mode), 0) + 1
-        cost = tokens(plain.text)
-        self.totals["reads"] += 1
-        self.totals["plain"] += cost
-        self.totals["ours"] += tokens(answer.text)
-        if plain.printed is None:
-            self.totals["least"] += cost
+    def _step(self, number: int, event: dict[str, Any]) -> None:
+        at = float(event["t"])
+        match event["k"]:
+            case "a":
+                self.writer.say("assistant", event["ib"], at)
+            case "u":
+                self.writer.say("user", event["ib"], at)
+            case "c":
+                self.writer.compact(at)
+            case "m":
+                calls = [self.calls[one] for one in event["ev"] if one in self.calls]
+                self.writer.blank(calls, at)
+            case "e":
+                self._edit(event, at)
+            case "w":
+                self._write(event, at)
+            case "r" | "R":
+                self._read(number, event, at)
+            case _:
+                self.calls[number] = self.writer.other(event.get("rb", 0), at)
+
+    def _edit(self, event: dict[str, Any], at: float) -> None:
+        if event["err"]:
+            self.writer.other(100, at)
             return
-        rows = text.split("\n")[plain.printed.first - 1 : plain.printed.last]
-        self.totals["least"] += self.window.least(name, rows, cost)
-        self.window.show(name, rows)
+        before, hunks = changes_of(self.world, event)
+        echo = None
+        if event.get("l"):
+            rows = [self.world.texts.of(i) for i in ids_of(event["l"])]
+            self.world.show(event["f"], event["a"], rows, 0)
+            echo = (event["a"], rows)
+        if hunks:
+            self.writer.edited(event["f"], before, hunks, echo, at)
+
+    def _write(self, event: dict[str, Any], at: float) -> None:
+        if event["err"]:
+            return
+        if event.get("de"):
+            self.world.files.pop(event["f"], None)
+            return
+        rows = [self.world.texts.of(i) for i in ids_of(event["l"])]
+        self.world.files[event["f"]] = list(rows)
+        self.writer.wrote(event["f"], rows, at)
+
+    def _read(self, number: int, event: dict[str, Any], at: float) -> None:
+        rows = [self.world.texts.of(i) for i in ids_of(event["l"])]
+        size, file, first = event["rb"], event["f"], event["a"]
+        self.read_bytes += size
+        if file < 0 or not rows or not first:
+            self.calls[number] = self.writer.other(size, at)
+            self.answers["whole"] += 1
+            return
+        self.world.show(file, first, rows, event["n"])
+        total = len(self.world.files[file])
+        over = max(0, size - sum(len(row.encode()) + 1 for row in rows)) / len(rows)
+        if event["k"] == "r":
+            given = Read(file, first, tuple(rows), total)
+            arguments: dict[str, Any] = {"file_path": path_of(file), "path": path_of(file)}
+            if first > 1 or len(rows) < total:
+                arguments |= {"offset": first, "limit": len(rows)}
+            call = self._called("Read", arguments, at)
+            own_read = OwnRead(path_of(file), first, tuple(rows), size, round(over))
+            found = self._answer(own_read, call)
+            self.writer.read_result(call, given, _text(found), at)
+        else:
+            last = first + len(rows) - 1
+            whole = first == 1 and last >= total
+            command = f"cat {path_of(file)}" if whole else f"sed -n {first},{last}p {path_of(file)}"
+            call = self._called("Bash", {"command": command}, at)
+            output = "\n".join(rows)
+            own = OwnShell(command, "/w", output, self.writer.trimmed)
+            found = self._answer(own, call)
+            self.writer.shell_result(call, output, _text(found), at)
+        self.calls[number] = call
+        self._count(found, size, over)
+
+    def _called(self, tool: str, given: dict[str, Any], at: float) -> str:
+        call = self.writer.call(tool, given, at)
+        if isinstance(self.log, ClaudeCodeLog):
+            self.log.call = call
+        return call
+
+    def _answer(self, own: OwnRead | OwnShell, call: str) -> Decision:
+        found = self.native.answer(own, self.log)
+        if isinstance(found, Short):
+            self.native.record(self.log, call, found)
+        return found
+
+    def _count(self, found: Decision, size: int, over: float) -> None:
+        if not isinstance(found, Short):
+            self.answers["whole"] += 1
+            return
+        # An agent that numbers what it prints does so with our text as well.
+        cost = len(found.text.encode()) + over * (found.text.count("\n") + 1)
+        self.answers[found.kind] += 1
+        self.saved[found.kind] += max(0.0, size - cost)
+
+
+def _text(found: Decision) -> str | None:
+    return found.text if isinstance(found, Short) else None
+
+
+def play(trace: Mapping[str, Any]) -> Player:
+    with tempfile.TemporaryDirectory() as folder:
+        player = Player(trace, Path(folder))
+        player.play()
+        return player
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--traces", type=Path, help="a file of traces, .jsonl or .jsonl.gz")
+    parser.add_argument("--sessions", type=Path, help="a directory of transcripts")
+    parser.add_argument("--kind", help="only this kind of session")
+    arguments = parser.parse_args()
+    if arguments.traces is None and arguments.sessions is None:
+        parser.error("--traces or --sessions is needed")
+    # Durability does not matter here and would take most of the time.
+    os.fsync = lambda _: None  # type: ignore[assignment]
     rows: list[dict[str, Any]] = []
-    for seed in range(SESSIONS):
-        with tempfile.TemporaryDirectory() as name:
-            session = Session(Path(name), seed)
-            for _ in range(TURNS):
-                session.turn()
-        rows.append({"seed": seed, **session.totals, "modes": session.modes})
-    total = {key: sum(row[key] for row in rows) for key in ("plain", "ours", "least", "reads")}
-    saved, saveable = total["plain"] - total["ours"], total["plain"] - total["least"]
-    summary = {
-        **total,
-        "saved_share": saved / total["plain"],
-        "share_of_saveable": saved / saveable,
-    }
+    if arguments.traces is not None:
+        rows = from_traces(arguments.traces, arguments.kind)
     OUT.mkdir(exist_ok=True)
-    (OUT / "savings.json").write_text(json.dumps({"sessions": rows, "summary": summary}, indent=1))
-    names = ("session", "reads", "plain", "ours", "bound", "saved", "share")
-    print("".join(f"{name:>10}" for name in names))
-    for row in [*rows, {"seed": "all", **total}]:
-        could = row["plain"] - row["least"]
-        did = row["plain"] - row["ours"]
-        cells = (row["seed"], row["reads"], row["plain"], row["ours"], row["least"])
-        print("".join(f"{cell!s:>10}" for cell in cells), end="")
-        print(f"{did / row['plain']:>10.0%}{did / max(1, could):>10.0%}")
-    print("tokens at four bytes; share: of what could be saved at all")
+    (OUT / "savings.json").write_text(json.dumps({"contexts": rows}, indent=1))
+    table(rows)
+
+
+def from_traces(path: Path, only: str | None) -> list[dict[str, Any]]:
+    rows = []
+    for trace in load(path):
+        if only is not None and trace["kind"] != only:
+            continue
+        player = play(trace)
+        rows.append(
+            {
+                "name": trace["s"],
+                "kind": trace["kind"],
+                "read": player.read_bytes,
+                "answers": player.answers,
+                "saved": player.saved,
+                "bound": bound.saved(trace),
+            }
+        )
+    return rows
+
+
+def table(rows: list[dict[str, Any]]) -> None:
+    names = ("kind", "contexts", "read tokens", *KINDS, "saved %", "bound %", "of bound")
+    print("".join(f"{name:>17}" for name in names))
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        ours = [row for row in rows if row["kind"] == kind]
+        read = sum(row["read"] for row in ours) or 1
+        by_rule = [sum(row["saved"][name] for row in ours) / read for name in KINDS]
+        limit = sum(row["bound"] for row in ours) / read
+        cells = [kind, str(len(ours)), str(read // 4), *(f"{share:.1%}" for share in by_rule)]
+        saved = sum(by_rule)
+        cells += [f"{saved:.1%}", f"{limit:.1%}", f"{saved / limit:.0%}" if limit else "-"]
+        print("".join(f"{cell:>17}" for cell in cells))
+    print("tokens: bytes divided by four; saved: share of what was read")
 
 
 if __name__ == "__main__":

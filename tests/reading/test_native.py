@@ -53,7 +53,7 @@ def viewing(*events: Printed | Patched | Pieced) -> View:
 def rebuilt(live: dict[int, str], text: str) -> list[str]:
     """The result that a short answer stands for, by its words alone."""
     head, *rest = text.split("\n")
-    where = re.match(r"\[holdfast: (?:of )?lines? (\d+)(?:-(\d+))?", head)
+    where = re.match(r"\[holdfast: lines? (\d+)(?:-(\d+))?", head)
     assert where is not None, head
     first, last = int(where[1]), int(where[2] or where[1])
     if " unchanged" in head:

@@ -32,7 +32,7 @@ from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex
 from holdfast.observed.sessions import ObservedSession, SessionObserver
 from holdfast.reading import scope as scopes
-from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
+from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed, Together
 from holdfast.reading.scope import Lines
 from holdfast.reading.tree import NO_ENTRY, Doubt
 
@@ -346,6 +346,8 @@ def _entry(
             return structs.replace(entry, hides=tuple(sorted(targets)))
         case None:
             return entry
+        case Together(events):
+            return structs.replace(entry, path=events[0].path, mode="several")
         case seen:
             return structs.replace(entry, path=seen.path, mode=type(seen).__name__.lower())
 

@@ -133,15 +133,24 @@ class Forgotten(NamedTuple):
 Seen = Printed | Patched | Replaced | Pieced | Forgotten
 """What says something about single lines, with or without a stored text."""
 
-Event = Anchored | Derived | Refreshed | Barrier | Hidden | Seen
+
+class Together(NamedTuple):
+    """Several things that one entry says about lines, in order."""
+
+    events: tuple[Seen, ...]
+
+
+Event = Anchored | Derived | Refreshed | Barrier | Hidden | Seen | Together
 
 LINES = "/lines"
 """What the id of an entry ends with that says the same as its neighbour, line by line."""
 
 
-def summary(event: Seen) -> str:
+def summary(event: Seen | Together) -> str:
     """What an event is, in a few words."""
     match event:
+        case Together(events):
+            return "; ".join(map(summary, events))
         case Printed(path, first, rows):
             return f"read {path} {first}-{first + len(rows) - 1} printed by the agent's own tool"
         case Patched(path, hunks):

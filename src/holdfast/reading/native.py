@@ -37,6 +37,8 @@ AGAIN = "same call again prints all"
 WORTH = 0.9
 """A short answer almost as long as the text reads worse than the text."""
 WORTH_BYTES = 64
+DIFF_WORTH, DIFF_EXTRA_BYTES = 1.2, 160
+"""How much longer a diff may be than the unseen lines alone."""
 RESULT_BYTES_MAX = 2 << 20
 CONTEXT = 3
 
@@ -50,8 +52,8 @@ class Result:
     rows: tuple[str, ...]
     size_bytes: int
     """The bytes of the result as the model would see it, with numbers and notices."""
-    verbatim: bool = True
-    """Whether the first row is shown as it is; some agents trim the start of a result."""
+    row_bytes: int = 0
+    """What the agent adds to each row that it prints, also to a row of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,8 @@ def decide(
         whole,
     )
     kind, text = _worded(live, runs, result, options)
-    saved = result.size_bytes - len(text.encode("utf-8", "surrogatepass"))
+    cost = len(text.encode("utf-8", "surrogatepass")) + result.row_bytes * (text.count("\n") + 1)
+    saved = result.size_bytes - cost
     if saved < WORTH_BYTES or saved < (1 - WORTH) * result.size_bytes:
         return Pass("a short answer would not be shorter")
     return Short(kind, text, record, runs, saved)
@@ -166,7 +169,7 @@ def of_shell(read: FileRead, output: str, data: bytes, *, trimmed: bool = False)
         return None
     size = len(output.encode("utf-8", "surrogatepass"))
     lines = tuple(rows[run.first - 1 : run.last])
-    return Result(read.path, run.first, lines, size, not trimmed)
+    return Result(read.path, run.first, lines, size)
 
 
 def shown_rows(data: bytes) -> list[str] | None:
@@ -206,15 +209,14 @@ def _worded(
         if hunks is not None:
             head = f"{PREFIX}{where} as you have them, with this diff; {options.again}]"
             text = "\n".join((head, *hunks))
-            plain = _unseen(runs, where, options)
             # A diff also says what is gone; beyond this it costs more than that is worth.
-            if len(text) <= max(600, 3 * len(plain)):
+            if len(text) <= DIFF_EXTRA_BYTES + DIFF_WORTH * len(_unseen(runs, where, options)):
                 return "diff", text
     return "unseen", _unseen(runs, where, options)
 
 
 def _unseen(runs: tuple[pieces_of.Run, ...], where: str, options: Options) -> str:
-    out = [f"{PREFIX}of {where} only those that you do not have; {options.again}]"]
+    out = [f"{PREFIX}{where}, only what you do not have; {options.again}]"]
     for run in runs:
         last = run.first + len(run.rows) - 1
         named = f"{run.first}-{last}" if last > run.first else f"{last}"

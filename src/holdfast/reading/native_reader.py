@@ -30,6 +30,8 @@ class OwnRead:
     rows: tuple[str, ...]
     size_bytes: int
     """What the result costs as the model would see it."""
+    row_bytes: int = 0
+    """What the tool adds to each row, such as a number; to a row of ours as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class NativeReader:
         if isinstance(current, str):
             return Pass(current)
         if isinstance(call, OwnRead):
-            result: Result | None = Result(path, call.first, call.rows, call.size_bytes)
+            result: Result | None = Result(
+                path, call.first, call.rows, call.size_bytes, call.row_bytes
+            )
         else:
             assert read is not None, "a command was parsed above"
             result = native.of_shell(read, call.output, current.data, trimmed=call.trimmed)

@@ -35,6 +35,7 @@ from holdfast.reading.events import (
     Printed,
     Refreshed,
     Replaced,
+    Together,
 )
 from holdfast.reading.scope import WHOLE, Lines, Scope, without
 from holdfast.reading.view import Load, View, ViewEvent, stored_rows
@@ -138,6 +139,9 @@ class Ledger:
             case Printed() | Patched() | Replaced() | Pieced() | Forgotten():
                 path = event.path
                 self._seen.setdefault(path, []).append((event, at))
+            case Together(events):
+                for one in events:
+                    self.apply(one, at)
             case Barrier():
                 self._trust.clear()
                 self._blocked.clear()
@@ -212,9 +216,10 @@ def advance(
     if type(event) is Hidden:
         return
     if entry.removesuffix(LINES) in hidden and type(event) not in _NEVER_HIDDEN:
-        if isinstance(event, Patched | Replaced):
-            # The file still changed, and the model no longer sees how.
-            ledger.apply(Forgotten(event.path), at)
+        for one in event.events if isinstance(event, Together) else (event,):
+            if isinstance(one, Patched | Replaced):
+                # The file still changed, and the model no longer sees how.
+                ledger.apply(Forgotten(one.path), at)
         ledger.skip()
         return
     ledger.apply(event, at)

@@ -87,6 +87,36 @@ def _pair(one: object) -> tuple[str | None, str | None]:
     return found[0], found[1]
 
 
+_DIFF_ROW = re.compile(r"([-+]) *([0-9]+) (.*)\Z", re.DOTALL)
+
+
+def numbered_diff(path: str, diff: str, new: str) -> Patched | None:
+    """An edit that is shown as rows `-12 old` and `+12 new`; None when any of it is unclear."""
+    hunks: list[Hunk] = []
+    old: list[str] = []
+    fresh: list[str] = []
+    first = delta = 0
+    for row in [*diff.split("\n"), " end"]:
+        found = _DIFF_ROW.match(row)
+        if found is None or (found[1] == "-" and fresh):
+            if old or fresh:
+                hunks.append(Hunk(first, tuple(old), tuple(fresh)))
+                delta += len(fresh) - len(old)
+            old, fresh = [], []
+            if found is None:
+                if row and row[0] != " ":
+                    return None
+                continue
+        number = int(found[2])
+        if not old and not fresh:
+            first = number if found[1] == "-" else number - delta
+        expected = first + len(old) if found[1] == "-" else first + delta + len(fresh)
+        if number != expected:
+            return None
+        (old if found[1] == "-" else fresh).append(found[3])
+    return Patched(path, tuple(hunks), frozenset(new.split("\n"))) if hunks else None
+
+
 def write(path: str, content: object) -> Seen:
     """A whole file that the model wrote."""
     if not isinstance(content, str):

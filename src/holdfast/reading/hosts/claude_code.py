@@ -52,9 +52,9 @@ from holdfast.reading.scope import WHOLE
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evidence_at
 from holdfast.reading.trust import Ledger
 
-IDLE_S_MAX = 1800.0
+IDLE_S_MAX = 3000.0
 """Results from before a longer pause may be cleared without a line in the transcript: after an
-hour, by what is known. Half of that is a safe bound."""
+hour, by what is known. Ten minutes less is a safe bound."""
 
 BYTES_BACK_MAX = 400_000
 """How much text the model may have seen between an anchor and now: some 100,000 tokens."""

@@ -60,9 +60,9 @@ def open_host(
         return NativeSession(FileLog(path), now_ms=now_ms, new_id=new_id)
     if not os.path.exists(path):
         raise NoSuchSession(path, "no such file")
-    if kind == "pi":
-        return PiLog(path)
     sidecar = Sidecar(sidecar_path(home, kind, path))
+    if kind == "pi":
+        return PiLog(path, sidecar)
     if kind == "codex":
         return CodexLog(path, sidecar)
     return ClaudeCodeLog(path, sidecar, call=call, newest_leaf=newest_leaf)

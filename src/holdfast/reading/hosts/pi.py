@@ -12,10 +12,12 @@ import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from holdfast.reading.events import Hidden, Refreshed
+from holdfast.reading.events import Hidden, Pieced, Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.pi_entries import STRICT, Entry, Header, Rules
+from holdfast.reading.hosts.pi_lines import PiCalls
+from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree, evidence_at
 
@@ -28,8 +30,15 @@ class PiLog:
 
     counts_when_recorded = False
 
-    def __init__(self, path: str | os.PathLike[str], *, rules: Rules = STRICT) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        sidecar: Sidecar | None = None,
+        *,
+        rules: Rules = STRICT,
+    ) -> None:
         self.path = os.fspath(path)
+        self.sidecar = sidecar
         self.rules = rules
         self.header: Header | None = None
         self.tree = Tree()
@@ -38,10 +47,13 @@ class PiLog:
         self._doubt: str | None = None
         self._whole_tail = False
         self._not_a_session = False
+        self._calls = PiCalls(sidecar)
 
     def evidence(self) -> Evidence | Doubt:
         """What the file proves now."""
         try:
+            if self.sidecar is not None:
+                self.sidecar.catch_up()
             self._catch_up()
         except OSError as error:
             return Doubt(f"the session file cannot be read: {error.strerror or error}")
@@ -56,6 +68,11 @@ class PiLog:
         from holdfast.reading.errors import NotOurs
 
         raise NotOurs(self.path)
+
+    def record_short(self, event: Pieced, text: str, call: str) -> None:
+        """Note a short form of pi's own result; it counts once the session shows its text."""
+        if self.sidecar is not None:
+            self.sidecar.record_short(call, event, text)
 
     def record(self, answer: Answer, call: str | None = None) -> None:
         """Nothing to do: pi keeps the metadata beside the result in its own log."""
@@ -81,17 +98,18 @@ class PiLog:
         if self.header is None:
             return
         if self.header.version >= 2 and len(lines) < _FEW:
-            self._take(pi_entries.parse_entry(line, rules=self.rules) for line in lines)
+            self._take([pi_entries.parse_entry(line, rules=self.rules) for line in lines], lines)
         elif self.header.version >= 2:
             with _many(len(lines)):
-                self._take(pi_entries.parse_entries(lines, rules=self.rules))
+                self._take(pi_entries.parse_entries(lines, rules=self.rules), lines)
         else:
             for line in lines:
-                self._take([self._unnamed(line)])
+                self._take([self._unnamed(line)], [line])
 
     def _reset(self) -> None:
         self.header, self.tree, self.leaf = None, Tree(), NO_ENTRY
         self._doubt, self._whole_tail, self._not_a_session = None, False, False
+        self._calls = PiCalls(self.sidecar)
 
     def _after_header(self, lines: list[bytes]) -> list[bytes]:
         """The lines after the header, which is the first that is JSON at all."""
@@ -104,12 +122,16 @@ class PiLog:
             self._not_a_session = loads(line) is not None
         return []
 
-    def _take(self, entries: Iterable[Entry | None]) -> None:
+    def _take(self, entries: Iterable[Entry | None], lines: list[bytes]) -> None:
         """Add entries. What cannot be placed leaves a doubt that the next good one removes."""
         tree, damaged, leaf = self.tree, False, self.leaf
-        for entry in entries:
+        cwd = "" if self.header is None else self.header.cwd
+        for entry, line in zip(entries, lines, strict=True):
             damaged = entry is None
             if entry is not None:
+                entry = entry._replace(size=len(line))
+                if entry.event is None:
+                    entry = entry._replace(event=self._calls.event(line, cwd))
                 edits = type(entry.event) is Hidden
                 leaf = pi_entries.add(tree, entry) if edits else tree.add(*entry)
                 self._doubt = None

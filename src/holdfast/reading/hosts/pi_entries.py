@@ -117,6 +117,7 @@ class Entry(NamedTuple):
     kind: str
     event: Event | None = None
     served: Served | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ def add(tree: Tree, entry: Entry) -> int:
         kinds = {tree.kinds[at] for at in map(tree.number, event.targets) if at != NO_ENTRY}
         if "message" in kinds:
             event = Barrier()
-    return tree.add(entry.id, entry.parent, entry.kind, event, entry.served)
+    return tree.add(entry.id, entry.parent, entry.kind, event, entry.served, entry.size)
 
 
 def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
