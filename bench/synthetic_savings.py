@@ -187,7 +187,9 @@ def main() -> None:
         "share_of_saveable": saved / saveable,
     }
     OUT.mkdir(exist_ok=True)
-    (OUT / "synthetic_savings.json").write_text(json.dumps({"sessions": rows, "summary": summary}, indent=1))
+    (OUT / "synthetic_savings.json").write_text(
+        json.dumps({"sessions": rows, "summary": summary}, indent=1)
+    )
     names = ("session", "reads", "plain", "ours", "bound", "saved", "share")
     print("".join(f"{name:>10}" for name in names))
     for row in [*rows, {"seed": "all", **total}]:
