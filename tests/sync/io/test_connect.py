@@ -2,13 +2,17 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import UNSET, to_builtins
 
 import holdfast
 from holdfast.errors import UsageError
+from holdfast.ids import Seq
+from holdfast.store import identity
 from holdfast.store.delta import MISSING
+from holdfast.store.store import open_store
 from holdfast.sync.client.actions import Send
 from holdfast.sync.client.errors import CommitRefused, RequestRefused, SessionClosed
 from holdfast.sync.client.keys import SigningKey
@@ -154,6 +158,37 @@ def test_a_signed_session_opens_and_an_unsigned_one_does_not(tmp_path: Path) -> 
         with pytest.raises(RequestRefused, match="requires authorization") as refused:
             holdfast.connect(server.url, SigningKey(SEED).did).open_blocking()
         assert refused.value.name == "AuthorizationError"
+
+
+@pytest.mark.shows("SYNC-SIGNED-COMMITS")
+def test_with_a_key_every_commit_is_signed_also_after_a_restart(tmp_path: Path) -> None:
+    outbox = tmp_path / "outbox.db"
+    guarded: dict[str, Any] = {"require_signature": True, "key": b"k" * 32}
+    did = SigningKey(SEED).did
+    first = LiveServer(str(tmp_path), **guarded)
+    port = first.port
+    try:
+        before = holdfast.connect(first.url, key=SEED, outbox=outbox).open_blocking()
+        before.put("of:a", {"value": 1}, timeout_s=SOON_S)
+        first.stop()
+        with pytest.raises(TimeoutError):
+            before.put("of:a", {"value": 2}, timeout_s=0.01)
+        before.close(0.1)
+    finally:
+        first.stop()
+    with (
+        serving(str(tmp_path), port=port, **guarded) as server,
+        holdfast.connect(server.url, key=SEED, outbox=outbox) as space,
+    ):
+        space.synced(timeout_s=SOON_S)
+        assert space.put("of:b", {"value": 3}, timeout_s=SOON_S).seq == 3
+    with open_store(str(tmp_path), did) as store:
+        report = store.verify()
+        assert (report.sound, report.signed) == (True, 3)
+        with store.reading() as engine:
+            for row in engine.tables.commits(Seq(0), 10):
+                message: Any = engine.decode(row.original)
+                assert identity.commit_signature_problem(row.session, message, did, did) == ""
 
 
 @pytest.mark.shows("SYNC-IDENTITY-NO-DOWNGRADE")

@@ -9,7 +9,7 @@ from holdfast.ids import SpaceId
 from holdfast.store import identity
 from holdfast.sync.server.proof import Challenges, invocation_for, signed
 from holdfast.sync.wire.messages import CAPABILITIES, Challenge, Flags, OpenTerms
-from tests.sync.peers import FLAGS, Json, Peer, World, refused
+from tests.sync.peers import FLAGS, Json, Peer, World, commit, refused, set_
 
 AUDIENCE = "holdfast://test"
 CANONICAL = {**FLAGS, "canonicalHashing": True}
@@ -224,6 +224,38 @@ def test_a_server_may_require_identity() -> None:
     peer, terms = greeted(world, ["identity"])
     (answer,) = peer.send(opening(world, SPACE_KEY, terms))
     assert "ok" in answer
+    world.close()
+
+
+@pytest.mark.shows("SYNC-SIGNED-COMMITS")
+def test_a_commit_is_signed_by_the_principal_of_its_session_or_not_at_all() -> None:
+    world = Secured()
+    peer, terms = greeted(world, ["identity"])
+    (answer,) = peer.send(opening(world, SPACE_KEY, terms))
+    peer.session, peer.space = answer["ok"]["sessionId"], SPACE
+
+    def signed_by(
+        key: Key, n: int, session: str | None = None, space: str = SPACE, **changed: Any
+    ) -> Json:
+        plain = commit(n, set_("a", n))
+        sign = key._key.sign
+        made = identity.sign_commit(space, session or peer.session, plain, key.did, sign)
+        return peer.ask("transact", commit={**made, **changed})
+
+    assert signed_by(SPACE_KEY, 1)["ok"]["seq"] == 1
+    assert signed_by(SPACE_KEY, 1)["ok"]["seq"] == 1, "sent again it is the same"
+    for answer in (
+        signed_by(GUEST, 2),
+        signed_by(SPACE_KEY, 2, session="another"),
+        signed_by(SPACE_KEY, 2, space=GUEST.did),
+        signed_by(SPACE_KEY, 2, localSeq=3),
+        signed_by(SPACE_KEY, 2, signature="nonsense"),
+        signed_by(SPACE_KEY, 2, signature={"iss": SPACE, "sub": SPACE, "sig": "AA"}),
+    ):
+        name, message = refused(answer)
+        assert name == "AuthorizationError"
+        assert message.startswith("the signature of the commit ")
+    assert peer.transact(set_("a", 2), local_seq=2)["ok"]["seq"] == 2
     world.close()
 
 

@@ -17,7 +17,7 @@ The connection knows requests and answers. What a session does with them is in `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -72,6 +72,10 @@ Authenticate = Callable[[str, SessionDescriptor, OpenTerms | None], tuple[Any, A
 """(space, what is opened, the server's terms) -> (invocation, authorization), or None: unsigned."""
 
 
+SignCommit = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
+"""(space, session, commit) -> the commit with its signature."""
+
+
 def backoff_ms(attempt: int, chance: float) -> float:
     """How long to wait before dialling again; `chance` is between 0 and 1."""
     plain: int = min(BACKOFF_FIRST_MS << min(attempt, 20), BACKOFF_MAX_MS)
@@ -99,6 +103,7 @@ class Client:
         flags: Flags | None = None,
         capabilities: Iterable[str] = CAPABILITIES,
         authenticate: Authenticate | None = None,
+        sign_commit: SignCommit | None = None,
     ) -> None:
         self.flags = flags or Flags()
         self.sessions: list[SpaceSession] = []
@@ -111,7 +116,7 @@ class Client:
         """Called when there is something to `take`, for adapters that do not ask by themselves."""
         self.chance = random
         self._capabilities = frozenset(capabilities)
-        self._authenticate = authenticate
+        self._authenticate, self._sign_commit = authenticate, sign_commit
         self._actions: list[Action] = []
         self._asked: dict[str, PendingRequest] = {}
         self._number = 0
@@ -310,6 +315,15 @@ class Client:
             return UNSET, UNSET
         signed = self._authenticate(space, descriptor, self.terms)
         return (UNSET, UNSET) if signed is None else signed
+
+    def signed(self, space: str, session: str, commit: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A commit as it is sent: with a signature, to a server that knows whose session it is.
+
+        Sent again it is the same: a key signs the same content with the same signature.
+        """
+        if self._sign_commit is None or "identity" not in self.agreed:
+            return commit
+        return self._sign_commit(space, session, commit)
 
     def session_closed(self) -> None:
         """Hang up once every session is closed."""

@@ -99,12 +99,13 @@ class Commits:
         commit = entry.commit if client.sound else downgraded(entry.commit)
 
         def build(request: str) -> Request:
-            assert self._session.session_id is not None
+            space, session_id = self._session.space, self._session.session_id
+            assert session_id is not None
             return Transact(
                 request_id=request,
-                space=self._session.space,
-                session_id=self._session.session_id,
-                commit=dict(commit),
+                space=space,
+                session_id=session_id,
+                commit=dict(client.signed(space, session_id, commit)),
             )
 
         client.ask(build, lambda response: answered(local_seq, response), lambda _: None)

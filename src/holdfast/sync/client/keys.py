@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import UNSET
@@ -10,7 +10,7 @@ from msgspec import UNSET
 from holdfast.errors import UsageError
 from holdfast.store import identity
 from holdfast.store.errors import IdentityUnavailable
-from holdfast.sync.client.client import Authenticate
+from holdfast.sync.client.client import Authenticate, SignCommit
 from holdfast.sync.server.proof import invocation_for
 from holdfast.sync.wire.messages import Flags, OpenTerms, SessionDescriptor, to_wire
 
@@ -32,6 +32,15 @@ class SigningKey:
 
     def sign(self, payload: bytes) -> bytes:
         return self._key.sign(payload)
+
+
+def commit_signer(key: SigningKey) -> SignCommit:
+    """What a client calls for every commit it sends to a server that knows who it is."""
+
+    def sign(space: str, session: str, commit: Mapping[str, Any]) -> Mapping[str, Any]:
+        return identity.sign_commit(space, session, commit, key.did, key.sign)
+
+    return sign
 
 
 def signer(

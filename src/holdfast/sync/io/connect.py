@@ -17,7 +17,7 @@ from holdfast import system
 from holdfast.credentials import authorization
 from holdfast.errors import UsageError
 from holdfast.sync.client.client import Client
-from holdfast.sync.client.keys import SigningKey, signer
+from holdfast.sync.client.keys import SigningKey, commit_signer, signer
 from holdfast.sync.client.outbox import NoOutbox, Outbox, SqliteOutbox
 from holdfast.sync.wire.errors import Unreachable
 from holdfast.sync.wire.messages import CAPABILITIES, EXISTING, Flags
@@ -81,10 +81,11 @@ class PendingConnection:
         capabilities = CAPABILITIES if self._key is not None else CAPABILITIES - {"identity"}
         if not self._create:
             capabilities |= {EXISTING}
-        sign = None
+        sign, sign_commit = None, None
         if self._key is not None:
             sign = signer(self._key, self._flags, system.now_s, self._first_version)
-        return Client(system.random_fraction, self._flags, capabilities, sign)
+            sign_commit = commit_signer(self._key)
+        return Client(system.random_fraction, self._flags, capabilities, sign, sign_commit)
 
     def _authorization(self) -> str | None:
         parts = urlsplit(self.url)

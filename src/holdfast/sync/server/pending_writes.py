@@ -19,10 +19,17 @@ from typing import Any
 
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.ids import SpaceId
-from holdfast.store.errors import ConflictError, StoreBusy, StoreUnreachable
+from holdfast.store import identity
+from holdfast.store.errors import (
+    AuthorizationError,
+    ConflictError,
+    StoreBusy,
+    StoreUnreachable,
+)
 from holdfast.store.model import Applied
 from holdfast.sync.server.access import AccessMode
 from holdfast.sync.server.context import Peer
+from holdfast.sync.server.session_registry import ServerSession
 from holdfast.sync.server.settings import Action
 from holdfast.sync.server.space import Space, keys_of
 from holdfast.sync.wire import messages
@@ -66,6 +73,13 @@ class Write:
         self._pending.answer_in_order()
 
 
+def _check_signature(space: SpaceId, session: ServerSession, commit: dict[str, Any]) -> None:
+    """Refuse a commit whose signature does not hold, or is not by the principal of its session."""
+    problem = identity.commit_signature_problem(session.id, commit, space, session.principal)
+    if problem:
+        raise AuthorizationError(f"the signature of the commit {problem}")
+
+
 class PendingWrites:
     """The writes of one connection that are not answered yet."""
 
@@ -95,6 +109,8 @@ class PendingWrites:
         try:
             session = self._connection.session(request.space, request.session_id)
             assert space is not None, "an open session has an open space"
+            if "signature" in request.commit:
+                _check_signature(space.name, session, request.commit)
             access, guard = self.server.access[space.name], None
             if access.mode is not AccessMode.OFF:
                 # The log first: what was written elsewhere may have taken the right away.
