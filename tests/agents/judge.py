@@ -150,6 +150,11 @@ def _result(
             old, new = (str(use.arguments[name]) for name in names[1:])
             known.edit(path, old, new, every=bool(use.arguments.get("replace_all")))
         return
+    if use.name == "apply_patch":
+        if "Success." in item.text:
+            old, new = _patched(str(use.arguments["input"]))
+            known.edit(path, old, new, every=False)
+        return
     numbered = use.name in READS
     plain = _unnumbered(text) if numbered else text
     if MARK in plain.split("\n", 1)[0]:
@@ -397,6 +402,9 @@ def _path_of(use: Used, cwd: str) -> str | None:
     if name is not None:
         path = use.arguments.get(name)
         return os.path.normpath(os.path.join(cwd, path)) if isinstance(path, str) else None
+    if use.name == "apply_patch":
+        match = re.search(r"\*\*\* Update File: (.*)", str(use.arguments["input"]))
+        return os.path.normpath(os.path.join(cwd, match[1])) if match else None
     command = use.arguments.get(SHELLS.get(use.name, ""))
     if not isinstance(command, str):
         return None
@@ -404,6 +412,14 @@ def _path_of(use: Used, cwd: str) -> str | None:
         r"(?:cat|nl -ba|head -n \d+|tail -n \+?\d+|sed -n '[\d,$]+p') (\S+)\Z", command
     )
     return os.path.normpath(os.path.join(cwd, match[1])) if match else None
+
+
+def _patched(patch: str) -> tuple[str, str]:
+    """The old and the new text of a patch with one hunk."""
+    rows = patch.split("\n")
+    rows = rows[rows.index("@@") + 1 : rows.index("*** End Patch")]
+    old = [row[1:] for row in rows if row[:1] in ("-", " ")]
+    return "\n".join(old), "\n".join(row[1:] for row in rows if row[:1] in ("+", " "))
 
 
 def _shell_span(command: str, total: int) -> tuple[int, int] | None:

@@ -119,6 +119,11 @@ class HookEvent:
     """What was asked of the agent: while it is the same, the conversation only grew."""
     batch: tuple[str, ...] = ()
     """The ids of all calls of a turn, also of tools that are not ours to touch."""
+    has_batches: bool = False
+    """Whether the agent reports all calls of a turn together, which is when notices are given."""
+    only_logged_calls: bool = False
+    """Whether a result may be replaced only if the log has its call: one that a script made would
+    fail in the script."""
     again: str = "same call again prints all"
     """How the model gets the text that a short answer leaves out, in words for this agent."""
 

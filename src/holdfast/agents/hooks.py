@@ -10,6 +10,7 @@ from typing import cast
 
 from holdfast.agents.hook_event import (
     Adapter,
+    Call,
     EditCall,
     HookEvent,
     Moment,
@@ -25,6 +26,7 @@ from holdfast.agents.hook_event import (
 __all__ = [
     "AGENTS",
     "Adapter",
+    "Call",
     "EditCall",
     "HookEvent",
     "Moment",

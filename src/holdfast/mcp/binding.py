@@ -166,7 +166,7 @@ class Sessions:
         while True:
             candidates = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
             for path, how in candidates:
-                if _mentions(path, call):
+                if mentions(path, call):
                     host, lock = self.adapter("claude-code", path)
                     return Bound(host, "claude-code", _stem(path), how, call), lock
             if not candidates:
@@ -284,7 +284,7 @@ def _tail(path: str) -> list[bytes]:
     return lines if size <= TAIL_BYTES else lines[1:]
 
 
-def _mentions(path: str, call: str) -> bool:
+def mentions(path: str, call: str) -> bool:
     """Whether the end of a log holds this call's id; the adapter then looks properly."""
     wanted = call.encode()
     return any(wanted in line for line in _tail(path))

@@ -27,6 +27,7 @@ from holdfast.agents.hooks import (
     ToolUse,
     adapter_of,
 )
+from holdfast.mcp.binding import mentions
 from holdfast.mcp.hook_state import PATHS_MAX, Notices, Turns, absolute, rows_of
 from holdfast.reading import native, recovery, stale
 from holdfast.reading.native import Short
@@ -71,6 +72,16 @@ class HookDecision:
     # one result, before the model sees it
 
     def _after_tool(self, event: HookEvent, reader: Reader) -> Outcome:
+        outcome = self._read(event, reader)
+        if outcome or event.has_batches:
+            return outcome
+        with self._log(event, event.uses[0].id) as log:
+            found = log.evidence()
+            if isinstance(found, Doubt):
+                return outcome
+            return Outcome(note=self._notices.lines(event, reader, found.ledger))
+
+    def _read(self, event: HookEvent, reader: Reader) -> Outcome:
         use = event.uses[0]
         if not isinstance(use.call, ReadCall | ShellCall) or use.id is None:
             return Outcome()
@@ -79,6 +90,8 @@ class HookDecision:
         with self._log(event, use.id) as log:
             if isinstance(self._waited(log), Doubt):
                 return self._unproven(use, event, reader)
+            if event.only_logged_calls and not self._is_logged(event, use.id):
+                return Outcome()
             if use.claims_unchanged:
                 return self._claimed(use, event, reader, log)
             return self._shortened(use, event, reader, log)
@@ -163,6 +176,17 @@ class HookDecision:
 
     # the session
 
+    def _is_logged(self, event: HookEvent, call: str) -> bool:
+        """Whether the log has this call by itself, and not only a script that made it."""
+        clock = self._context.app.clock
+        deadline = clock.monotonic() + WAIT_S
+        assert event.log is not None
+        while not mentions(event.log, call):
+            if clock.monotonic() > deadline:
+                return False
+            time.sleep(LOOK_EVERY_S)
+        return True
+
     def _waited(self, log: SessionLog) -> Evidence | Doubt:
         """What the log proves, once it shows the pending call."""
         clock = self._context.app.clock
@@ -245,7 +269,7 @@ def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
     `at_compaction`: the agent has just told of it, and its log does not show it yet. Then what is
     held at the leaf is what is lost.
     """
-    from holdfast.reading.session_log import CompactionHistory
+    from holdfast.reading.reader import before_compaction
     from holdfast.reading.trust import Ledger
 
     evidence = log.evidence()
@@ -253,9 +277,7 @@ def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
         return Ledger()
     if at_compaction and any(True for _ in evidence.ledger.seen_paths()):
         return evidence.ledger
-    if isinstance(log, CompactionHistory):
-        return log.before_compaction() or Ledger()
-    return Ledger()
+    return before_compaction(log, evidence)
 
 
 def used_files(ledger: Ledger, reader: Reader) -> list[recovery.Used]:

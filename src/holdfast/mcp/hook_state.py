@@ -12,7 +12,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.agents.hooks import HookEvent
+from holdfast.agents.hooks import Call, HookEvent, PatchCall
+from holdfast.edits import patch_attempts
 from holdfast.errors import HoldfastError
 from holdfast.reading import native, recovery, stale
 
@@ -85,16 +86,13 @@ class Notices:
             self._told.move_to_end(key)
             while len(self._told) > CONTEXTS_MAX:
                 self._told.popitem(last=False)
-        own = {
-            absolute(path, event.cwd)
-            for use in event.uses
-            if (path := getattr(use.call, "path", None)) is not None
-        }
+        own = {absolute(path, event.cwd) for use in event.uses for path in _paths(use.call)}
         out = []
         for path in list(ledger.seen_paths())[-PATHS_MAX:]:
-            if path in own:
-                continue  # the log does not show yet what this turn did with it
             state = _state(path)
+            if path in own:
+                told[path] = state  # the log does not show yet what this turn did with it
+                continue
             if told.get(path) == state:
                 continue
             first_look = path not in told
@@ -107,6 +105,14 @@ class Notices:
             if line is not None:
                 out.append(line)
         return "\n".join(out) or None
+
+
+def _paths(call: Call) -> list[str]:
+    """The files that a call of the agent's own reads or changes, as far as it names them."""
+    if isinstance(call, PatchCall):
+        return [attempt.path for attempt in patch_attempts(call.patch)]
+    path = getattr(call, "path", None)
+    return [] if path is None else [path]
 
 
 GONE = (0, 0, 0)

@@ -207,7 +207,7 @@ class Reader:
                 )
                 for path in sorted(holdings.paths())
             }
-            before = _before_compaction(log, evidence)
+            before = before_compaction(log, evidence)
             lost = [
                 self._held(path, before.scopes(path), before.blocked(path), deadline)
                 for path in sorted(before.paths())
@@ -340,7 +340,7 @@ def _leaf(tree: Tree, evidence: Evidence) -> int:
     return len(tree) - 1 if number == NO_ENTRY and evidence.leaf is not None else number
 
 
-def _before_compaction(log: SessionLog, evidence: Evidence) -> Ledger:
+def before_compaction(log: SessionLog, evidence: Evidence) -> Ledger:
     """What was held when the session was last compacted."""
     if isinstance(log, CompactionHistory):
         return log.before_compaction() or Ledger()

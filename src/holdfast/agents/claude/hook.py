@@ -66,6 +66,7 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
         name,
         _text(payload, "prompt_id"),
         tuple(id for id in map(_id, _calls(payload)) if id) if name == "PostToolBatch" else (),
+        has_batches=True,
     )
 
 

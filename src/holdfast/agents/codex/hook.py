@@ -34,7 +34,9 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
     moment, uses = _uses(name, payload)
     if moment is None:
         return None
-    return HookEvent(AGENT, moment, session, log, str(cwd or ""), uses, name=name)
+    return HookEvent(
+        AGENT, moment, session, log, str(cwd or ""), uses, name=name, only_logged_calls=True
+    )
 
 
 def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[ToolUse, ...]]:
