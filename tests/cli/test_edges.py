@@ -77,7 +77,7 @@ def test_clones_never_deny_blocks_they_were_told_not_to_list(run: Terminal, tmp_
     for name in "ab":
         (tmp_path / "tree" / f"{name}.py").write_text(block)
     run("clones", "tree", "--limit", "-1", code=2)
-    assert "--limit -1" in run.errors
+    assert "--limit must be at least 0 (got -1)" in run.errors
     assert "1 group in" in run("clones", "tree", "--limit", "0")
 
 
@@ -241,9 +241,9 @@ def test_help_of_every_verb_begins_with_what_it_does(name: str) -> None:
 def test_numbers_that_are_none_are_refused_in_words(run: Terminal, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("one\ntwo\n")
     run("read", "a.py", "--offset", "x", code=2)
-    assert "'x' is no number of lines" in run.errors
+    assert "must be a number of lines, at least 0 (got x)" in run.errors
     run("read", "a.py", "--limit", "-1", code=2)
-    assert "'-1' is no number of lines" in run.errors
+    assert "must be a number of lines, at least 0 (got -1)" in run.errors
 
 
 def test_a_tree_that_is_not_there_cannot_be_indexed_either(run: Terminal, tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ FAILURES = [
     (("clones", "--min-tokens", "1"), 2, "UsageError", None),
     (("keys", "show", "none"), 2, "UsageError", "holdfast keys new none"),
     (("serve", "--port", "99999"), 2, "UsageError", "a port is"),
-    (("sequence", "show"), 2, "UsageError", "give a text"),
+    (("sequence", "show"), 2, "UsageError", "give at least one TEXT"),
     (("bench", "nowhere"), 2, "UsageError", None),
     (("frobnicate",), 2, "UsageError", "holdfast --help lists the commands"),
     (("serch", "x"), 2, "UsageError", "did you mean holdfast search?"),

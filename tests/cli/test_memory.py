@@ -98,7 +98,7 @@ def test_a_merge_that_clashes_says_so_in_json_and_by_its_exit_code(run: Terminal
     [
         (("memory", "get", "nope"), 1, "there is no nope"),
         (("memory", "set", "doc:a", "{not json"), 2, "the argument is not JSON"),
-        (("memory", "set", "doc:a", "@missing.json"), 2, "cannot read missing.json"),
+        (("memory", "set", "doc:a", "@missing.json"), 2, "missing.json cannot be read"),
         (("memory", "set", "doc:a", "1", "--branch", "nowhere"), 1, "unknown branch: nowhere"),
         (("memory", "set", "doc:a", "1", "--document"), 1, "explicit document objects"),
         (("memory", "patch", "doc:a", '{"op": "bogus"}'), 1, "unknown patch operation: bogus"),

@@ -53,6 +53,7 @@ def test_the_engine_knows_no_adapter() -> None:
 @pytest.mark.shows("READ-LAYERS")
 def test_reading_imports_only_what_it_may() -> None:
     allowed = (
+        "holdfast.answers",
         "holdfast.reading",
         "holdfast.errors",
         "holdfast.ids",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+from typing import NamedTuple
 
-from holdfast.answers import Part
 from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.failures import CommandRefused
@@ -15,7 +15,7 @@ from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshe
 from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
 
 
-class EntryRow(Part, frozen=True):
+class EntryRow(NamedTuple):
     """An entry of a session, its depth in the tree, and how many scopes are held after it."""
 
     id: str
@@ -75,7 +75,7 @@ def _show(args: argparse.Namespace, app: App) -> int:
     rows = _rows(log.tree, leaf)
     if args.json:
         doubt = evidence.why if isinstance(evidence, Doubt) else None
-        entries = [row.to_wire() for row in rows]
+        entries = [row._asdict() for row in rows]
         print(json.dumps({"entries": entries, "doubt": doubt}, ensure_ascii=False))
         return 0
     for row in rows:

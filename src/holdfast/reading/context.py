@@ -12,15 +12,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.reading import diff
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Current, lines_of, strict_text
 from holdfast.reading.baseline import decode
-from holdfast.reading.report import ContextReport, FileReport, State, TextReport
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Trust
+
+if TYPE_CHECKING:
+    from holdfast.reading.report import FileReport, State, TextReport
 
 BYTES_PER_TOKEN = 4
 
@@ -47,6 +49,8 @@ class HeldText:
         return self.runs == (Lines(1, self.lines_total or 0),)
 
     def report(self) -> TextReport:
+        from holdfast.reading.report import TextReport
+
         lines, stale = _pairs(self.runs), _pairs(self.stale)
         return TextReport(self.digest, self.whole, lines, stale, self.lines_total)
 
@@ -73,6 +77,8 @@ class HeldFile:
         return sum(_count(text.stale) for text in self.texts)
 
     def report(self) -> FileReport:
+        from holdfast.reading.report import FileReport
+
         texts = tuple([text.report() for text in self.texts])
         lines = (self.lines, self.stale_lines, self.lines_now)
         return FileReport(self.path, self.state, *lines, self.tokens, texts)
@@ -94,6 +100,8 @@ class ContextMap:
         return sum(file.tokens for file in self.held)
 
     def to_wire(self) -> dict[str, Any]:
+        from holdfast.reading.report import ContextReport
+
         held = tuple([file.report() for file in self.held])
         lost = tuple([file.report() for file in self.lost])
         where = (self.session, self.boundary, self.doubt)

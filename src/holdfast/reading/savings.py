@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from holdfast.reading import javascript
 from holdfast.reading.meta import MODES
-from holdfast.reading.report import Saved
 from holdfast.reading.tree import Served
+
+if TYPE_CHECKING:
+    from holdfast.reading.report import Saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class Savings:
         return math.ceil(self.saved_bytes / 4)
 
     def report(self) -> Saved:
+        from holdfast.reading.report import Saved
+
         return Saved(self.saved_bytes, self.tokens)
 
 

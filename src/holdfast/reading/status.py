@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.reading import javascript
-from holdfast.reading.report import StatusReport, Window
 from holdfast.reading.savings import Savings
 from holdfast.reading.scope import Lines, Scope
+
+if TYPE_CHECKING:
+    from holdfast.reading.report import StatusReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Status:
         return self.report().to_wire()
 
     def report(self) -> StatusReport:
+        from holdfast.reading.report import StatusReport, Window
+
         window, modes = Window(self.window_entries, self.window_start), dict(self.savings.counts)
         saved = self.savings.report()
         return StatusReport(self.scopes, self.files, window, modes, saved, self.store, self.doubt)
