@@ -30,16 +30,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`make quick` runs what needs no PostgreSQL, browser or Node."""
+    """`make quick` runs what needs no PostgreSQL, browser or Node, and is not marked as long."""
     if not QUICK:
         return
-    left_out = {item for item in items if _needs_a_service(item)}
+    left_out = {item for item in items if _is_left_out(item)}
     config.hook.pytest_deselected(items=sorted(left_out, key=lambda item: item.nodeid))
     items[:] = [item for item in items if item not in left_out]
 
 
-def _needs_a_service(item: pytest.Item) -> bool:
-    marked = item.get_closest_marker("service") is not None
+def _is_left_out(item: pytest.Item) -> bool:
+    marked = any(item.get_closest_marker(name) is not None for name in ("service", "long"))
     fixtures = getattr(item, "fixturenames", ())
     case = getattr(item, "callspec", None)
     parameters = set() if case is None else set(case.id.split("-"))

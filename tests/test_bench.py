@@ -8,6 +8,7 @@ import pytest
 from bench import store, timing
 
 
+@pytest.mark.long
 @pytest.mark.shows("BENCH-RUNS")
 def test_the_store_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "OUT", tmp_path / "out")

@@ -400,7 +400,8 @@ def test_what_a_new_user_types_wrong_in_memory(run: Terminal, tmp_path: Path) ->
     assert "hint: run: holdfast memory branch list --space team" in run.errors
     run("memory", "export", "nowhere/x.jsonl", "--space", "team", code=2)
     assert "cannot write nowhere/x.jsonl: No such file or directory" in run.errors
-    run("memory", "import", os.devnull, "--space", "new", code=1)
+    (tmp_path / "empty.jsonl").touch()
+    run("memory", "import", str(tmp_path / "empty.jsonl"), "--space", "new", code=1)
     assert "cut short" in run.errors
     run("memory", "list", "--space", "new", code=1)
     assert "there is no space new" in run.errors, "what was refused left nothing behind"

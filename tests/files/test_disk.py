@@ -188,6 +188,7 @@ def test_odd_names_are_taken_or_counted(tmp_path: Path) -> None:
     assert found.skipped["unnameable"] == 2
 
 
+@pytest.mark.long
 @pytest.mark.shows("FILES-HOSTILE-DEEP")
 def test_a_tree_deeper_than_any_path_can_say(tmp_path: Path) -> None:
     """Ten thousand levels: the names beyond the system's limit are unreadable, nothing breaks."""

@@ -60,6 +60,7 @@ def test_the_vectors_do_run_when_git_is_asked_plainly(repository: HostileReposit
     assert {"fsmonitor", "included", "clean", "external"} & set(repository.executed())
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-GIT-NEVER-RUNS")
 def test_no_command_runs_anything_of_a_repository(
     repository: HostileRepository, tmp_path: Path

@@ -15,6 +15,7 @@ def test_every_command_has_its_runs() -> None:
     assert sorted(RUNS) == sorted(leaves())
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-HOSTILE-COMMANDS")
 def test_no_command_runs_hangs_or_gives_away_anything_in_a_hostile_tree(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", tmp_path / "proof")

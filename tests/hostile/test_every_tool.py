@@ -17,6 +17,7 @@ def test_every_tool_has_its_calls() -> None:
     assert sorted(TOOL_PATHS) == sorted(TOOLS)
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-HOSTILE-TOOLS")
 def test_no_tool_runs_hangs_or_gives_away_anything_in_a_hostile_tree(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", tmp_path / "proof")

@@ -9,6 +9,7 @@ from holdfast.sync.client.client import Client
 from holdfast.sync.client.replica import Manner
 from holdfast.sync.server import session_registry
 from holdfast.sync.server.session_registry import SessionRegistry
+from tests.scale import QUICK
 from tests.simulation.world import Faults, World, play
 
 SOAK = os.environ.get("HOLDFAST_SOAK") == "1"
@@ -18,7 +19,7 @@ STEPS = 25
 """Short stories, so that there can be many: most faults need few steps to show."""
 
 PER_BLOCK = 100
-BLOCKS = 200 if SOAK else 20
+BLOCKS = 200 if SOAK else 2 if QUICK else 20
 FIRST = range(0, BLOCKS * PER_BLOCK, PER_BLOCK)
 
 

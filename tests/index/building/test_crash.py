@@ -16,12 +16,13 @@ from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.generations.record import Indexing
 from tests.index import double
 from tests.index.wire import manage_index, search_code
+from tests.scale import QUICK
 
 HERE = Path(__file__).resolve().parents[3]
 FILES = 24
 SOAK = bool(os.environ.get("HOLDFAST_SOAK"))
 STEPS = range(1, FILES + 4) if SOAK else (1, FILES // 2, FILES + 2)
-SEEDS = range(40) if SOAK else range(2)
+SEEDS = range(40) if SOAK else range(1 if QUICK else 2)
 
 
 @pytest.fixture

@@ -164,6 +164,7 @@ def test_a_file_that_kills_the_parser_is_kept_as_text(world: World) -> None:
         assert reader.totals().files == 45
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-POOL")
 def test_many_processes_make_the_same_index_as_one(world: World) -> None:
     for number in range(60):
