@@ -151,8 +151,9 @@ class Worker:
 
     def run(self) -> None:
         self.store = watched_store(self.url, self.space, self.passing)
+        self.first_seq = self.store.newest_seq()
         acts = [self.one, self.one, self.several, self.several, self.fork, self.close_branch]
-        acts += [self.merge, self.blob, self.collect, self.copy]
+        acts += [self.merge, self.blob, self.collect, self.copy, self.squash]
         while True:
             self.random.choice(acts)()
 
@@ -255,6 +256,13 @@ class Worker:
 
     def collect(self) -> None:
         self.store.collect_garbage()
+        self.tell(done="collect")
+
+    def squash(self) -> None:
+        """Remove the older half of the history, now and then."""
+        if self.random.randrange(3) == 0:
+            # Not what landed in this life: its texts have not been looked at yet.
+            self.store.squash(min(self.store.newest_seq() // 2, self.first_seq))
         self.tell(done="collect")
 
     def copy(self) -> None:

@@ -21,6 +21,7 @@ import pytest
 from holdfast.errors import StoreError
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.store import patch
+from holdfast.store.checks import text_digest
 from holdfast.store.errors import StoreFailed, StoreUnreachable
 from holdfast.store.model import CommitKey
 from holdfast.store.settings import StoreSettings
@@ -47,6 +48,17 @@ class Ledger:
     copies: dict[str, str] = field(default_factory=dict)
     copied: set[str] = field(default_factory=set)
     in_doubt: set[tuple[str, int]] = field(default_factory=set)
+    texts: dict[int, str] = field(default_factory=dict)
+    """The texts of commits, as they were before retention removed them."""
+
+    def whole(self, row: CommitRow) -> CommitRow:
+        """A commit with its text; a removed one was the text whose digest is left."""
+        if not row.squashed:
+            self.texts[row.seq] = row.original
+            return row
+        text = self.texts[row.seq]
+        assert row.digest == text_digest(text)
+        return row._replace(original=text)
 
     def hear(self, line: dict[str, Any]) -> None:
         kind = line.get("try_") or line["done"]
@@ -136,7 +148,8 @@ def check(store: Store, ledger: Ledger) -> None:
     store.engine.writing.begin()
     store.engine.writing.rollback()
     assert store.verify().findings == []
-    rows = store.engine.tables.commits(0, 10**6)  # type: ignore[arg-type]
+    stored = store.engine.tables.commits(0, 10**6)  # type: ignore[arg-type]
+    rows = [ledger.whole(row) for row in stored]
     assert [row.seq for row in rows] == list(range(1, len(rows) + 1)), "seqs are gap-free"
     landed = {(str(row.session), int(row.local_seq)): row for row in rows}
     for key, seq in ledger.acknowledged.items():

@@ -32,8 +32,8 @@ SCHEMAS = {
         "postgres": "aac8ef3846a39fa0",
     },
     6: {
-        "sqlite": "e42be3bad6df730d",
-        "postgres": "48a296bd3cbee1a8",
+        "sqlite": "b067a13755a321ec",
+        "postgres": "d697a2c154d4809e",
     },
 }
 EXPORTS = {

@@ -55,8 +55,8 @@ class CommitRequest(NamedTuple):
     """What it merges, for the column `merged`."""
 
 
-RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None]
-"""A revision row: branch, id, seq, opIndex, op, data."""
+RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None, int]
+"""A revision row: branch, id, seq, opIndex, op, data and its checksum."""
 
 
 class _Patched(NamedTuple):
@@ -83,6 +83,7 @@ class Batch:
         same_commit: Callable[[str, str], bool],
         clock: Callable[[], str],
         requests: Iterable[CommitRequest] = (),
+        tip: tuple[Seq, bytes] | None = None,
     ) -> None:
         self._tables = tables
         self._cache = cache
@@ -93,7 +94,7 @@ class Batch:
         self._clock = clock
         self._now = ""
         self._known_newest: Seq | None = None
-        self._link = checks.GENESIS_CHAIN
+        self._tip, self._link = tip, checks.GENESIS_CHAIN
         self._scans: dict[tuple[BranchName, EntityId, Seq], list[admit.Write] | None] = {}
         self._stored_commits = tables.commits_by_keys(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
@@ -228,7 +229,7 @@ class Batch:
     def _newest(self) -> Seq:
         """The newest seq of the space. Looked up late: a stale commit is refused without it."""
         if self._known_newest is None:
-            self._known_newest, self._link = self._tables.newest_link()
+            self._known_newest, self._link = self._tables.newest_link(self._tip)
         return self._known_newest
 
     def _branch(self, name: BranchName) -> Branch:
@@ -269,7 +270,7 @@ class Batch:
         return [*(self._write_of(row) for row in here if row[2] > after), *stored]
 
     def _write_of(self, row: RevisionTuple) -> RevisionWrite:
-        _, _, seq, index, op, _ = row
+        _, _, seq, index, op, _, _ = row
         return RevisionWrite(seq, op, self._patches.get((seq, index)))
 
     def _key_at(self, seq: Seq) -> CommitKey:
@@ -311,7 +312,7 @@ class Batch:
             return here
         written = self._revisions.get(key)
         if written is not None:
-            _, _, seq, index, _, text = written[-1]
+            _, _, seq, index, _, text, _ = written[-1]
             return self._written((seq, index), text)
         row = self._tables.head_revision(branch.name, id)
         if row is None:
@@ -425,7 +426,9 @@ class Batch:
             self._link,
         )
         for index, (op, id, _) in enumerate(request.commit.operations):
-            revision = (name, id, seq, index, op, request.encoded[index])
+            text = request.encoded[index]
+            crc = checks.revision_crc(name, id, seq, index, op, text)
+            revision = (name, id, seq, index, op, text, crc)
             earlier = self._revisions.get((name, id))
             if earlier is None:
                 self._revisions[name, id] = [revision]
@@ -439,8 +442,8 @@ class Batch:
         for id, document in patched.documents.items():
             if document is not None:
                 self._documents[name, id] = document
-        for id, text in patched.snapshots.items():
-            self._snapshots[name, id, seq] = text
+        for id, copy in patched.snapshots.items():
+            self._snapshots[name, id, seq] = copy
 
     # writing
 
@@ -448,8 +451,8 @@ class Batch:
         """Write everything accepted, inside the caller's transaction."""
         tables = self._tables
         tables.add_commits(self._commits.values())
-        tables.add_revisions(chain.from_iterable(self._revisions.values()))
-        tables.put_heads(rows[-1][:4] for rows in self._revisions.values())
+        tables.put_revisions(chain.from_iterable(self._revisions.values()))
+        tables.put_heads((*row[:4], row[6]) for *_, row in self._revisions.values())
         newest = {branch: seq for seq, branch, *_ in self._commits.values()}
         tables.advance_branches(newest.items())
         if self._snapshots:
@@ -478,6 +481,12 @@ class Batch:
                 kept = (seq, size)
             else:
                 tables.drop_snapshots([(branch, id, seq)])
+
+    @property
+    def tip(self) -> tuple[Seq, bytes] | None:
+        """The newest commit it knows of, and its hash."""
+        known = self._known_newest
+        return self._tip if known is None else (known, self._link)
 
     def remember(self) -> None:
         """Update the cache of patched documents once the transaction is durable."""

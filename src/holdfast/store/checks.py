@@ -18,16 +18,9 @@ GENESIS_CHAIN = bytes(32)
 """What the first commit's hash covers in place of a predecessor."""
 
 
-def revision_crc(
-    branch: str, id: str, seq: int, op_index: int, op: str, data: str | None, commit_seq: int
-) -> int:
-    key = f"{branch}\0{id}\0{seq}\0{op_index}\0{op}\0{commit_seq}\0".encode()
-    # A damaged column may hold another type.
-    return crc32(key) if data is None else crc32(str(data).encode(), crc32(key + b"+"))
-
-
-def head_crc(branch: str, id: str, seq: int, op_index: int) -> int:
-    return crc32(f"{branch}\0{id}\0{seq}\0{op_index}".encode())
+def revision_crc(branch: str, id: str, seq: int, op_index: int, op: str, data: str | None) -> int:
+    """Of a document's revision. Its head carries the same, and so is bound to it."""
+    return crc32(f"{branch}\0{id}\0{seq}\0{op_index}\0{op}\0{data}".encode())
 
 
 def snapshot_crc(branch: str, id: str, seq: int, value: str) -> int:

@@ -36,8 +36,9 @@ def rebuild(
     new_heads: list[tuple[Any, ...]] = []
     placed: list[tuple[Any, ...]] = []
     for (name, id), group in groupby(tables.all_revisions(), key=itemgetter(0, 1)):
-        rows = [checked_revision(name, id, row[2:]) for row in group]
-        new_heads.append((name, id, rows[-1].seq, rows[-1].op_index))
+        stored = list(group)
+        rows = [checked_revision(name, id, row[2:]) for row in stored]
+        new_heads.append((*stored[-1][:4], stored[-1][6]))
         if any(row.op == "patch" for row in rows):
             found = _placed(tables, settings, encode, decode, branches[name], id, rows)
             placed += [(name, id, seq, text) for seq, text in found]

@@ -78,6 +78,7 @@ class Engine:
         self._clock = clock
         self._writes, self._reads = Tables(writing), Tables(reading)
         self._cache = HeadCache()
+        self._tip: tuple[Seq, bytes] | None = None
         self._texts: dict[tuple[BranchName, EntityId], tuple[tuple[Seq, int], str]] = {}
 
     @property
@@ -167,6 +168,7 @@ class Engine:
                 self._same_commit,
                 self._clock,
                 requests,
+                self._tip,
             )
             for request in requests:
                 try:
@@ -187,6 +189,7 @@ class Engine:
             self.writing.rollback()
             raise
         batch.remember()
+        self._tip = batch.tip
         return answers
 
     # reading

@@ -60,13 +60,13 @@ CREATE TABLE "commit" (
   branch text COLLATE "C" NOT NULL DEFAULT '',
   session_id text COLLATE "C" NOT NULL,
   local_seq bigint NOT NULL,
+  chain bytea NOT NULL,
   invocation_ref text REFERENCES invocation (ref),
   authorization_ref text REFERENCES "authorization" (ref),
   original text NOT NULL,
   resolution text NOT NULL,
   created_at text NOT NULL DEFAULT {_NOW},
   merged text,
-  chain bytea NOT NULL,
   UNIQUE (session_id, local_seq)
 );
 CREATE INDEX commit_merged ON "commit" (seq) WHERE merged IS NOT NULL;

@@ -38,13 +38,13 @@ CREATE TABLE "commit" (
   branch TEXT NOT NULL DEFAULT '',
   session_id TEXT NOT NULL,
   local_seq INTEGER NOT NULL,
+  chain BLOB NOT NULL,
   invocation_ref TEXT REFERENCES invocation (ref),
   authorization_ref TEXT REFERENCES "authorization" (ref),
   original JSON NOT NULL,
   resolution JSON NOT NULL,
   created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   merged TEXT,
-  chain BLOB NOT NULL,
   UNIQUE (local_seq, session_id)
 );
 CREATE INDEX commit_merged ON "commit" (seq) WHERE merged IS NOT NULL;

@@ -164,8 +164,10 @@ class Tables:
     def newest_seq(self) -> Seq:
         return Seq(self._db.rows('SELECT coalesce(max(seq), 0) FROM "commit"')[0][0])
 
-    def newest_link(self) -> tuple[Seq, bytes]:
-        """The seq of the newest commit, and its hash in the chain."""
+    def newest_link(self, known: tuple[Seq, bytes] | None = None) -> tuple[Seq, bytes]:
+        """The seq of the newest commit, and its hash in the chain; that may be known already."""
+        if known is not None and self.newest_seq() == known[0]:
+            return known
         found = self._db.rows('SELECT seq, chain FROM "commit" ORDER BY seq DESC LIMIT 1')
         return (Seq(found[0][0]), found[0][1]) if found else (Seq(0), checks.GENESIS_CHAIN)
 
@@ -282,17 +284,13 @@ class Tables:
 
     def add_revisions(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (branch, id, seq, op_index, op, data)."""
-        crc = checks.revision_crc
-        self.put_revisions(
-            (branch, id, seq, index, op, data, seq, crc(branch, id, seq, index, op, data, seq))
-            for branch, id, seq, index, op, data in rows
-        )
+        self.put_revisions((*row, checks.revision_crc(*row)) for row in rows)
 
     def put_revisions(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Rows of all columns."""
+        """Rows of (branch, id, seq, op_index, op, data, crc)."""
         self._db.run_many(
             "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq, crc) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            "VALUES ($1, $2, $3, $4, $5, $6, $3, $7)",
             rows,
         )
 
@@ -303,10 +301,18 @@ class Tables:
             rows,
         )
 
+    def revision_sum(self, branch: str, id: str, seq: int, op_index: int) -> int:
+        """The checksum of a revision; 0 if it is missing."""
+        found = self._db.rows(
+            "SELECT crc FROM revision WHERE branch = $1 AND id = $2 AND seq = $3 AND op_index = $4",
+            (branch, id, seq, op_index),
+        )
+        return int(found[0][0]) if found else 0
+
     def newest_revision(self, branch: BranchName, id: EntityId, seq: Seq) -> RevisionRow | None:
         """The newest revision of a document on this branch at or before `seq`."""
         found = self._db.rows(
-            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 AND seq <= $3 "
             "ORDER BY seq DESC, op_index DESC LIMIT 1",
             (branch, id, seq),
@@ -321,19 +327,15 @@ class Tables:
         """
         try:
             found = self._db.rows(
-                f"SELECT r.seq, r.op_index, r.op, r.data, r.commit_seq, r.crc, h.crc {_HEAD_OF}"
+                f"SELECT r.seq, r.op_index, r.op, r.data, h.crc {_HEAD_OF}"
                 "WHERE h.branch = $1 AND h.id = $2",
                 (branch, id),
             )
         except DamagedStore:
             found = []
         if found:
-            seq, op_index, op, data, commit_seq, crc, of_head = found[0]
-            if (
-                seq is not None
-                and checks.head_crc(branch, id, seq, op_index) == of_head
-                and checks.revision_crc(branch, id, seq, op_index, op, data, commit_seq) == crc
-            ):
+            seq, op_index, op, data, crc = found[0]
+            if checks.revision_crc(branch, id, seq, op_index, op, data) == crc:
                 return RevisionRow(seq, op_index, op, data)
         return self.newest_revision(branch, id, _NEWEST)
 
@@ -344,7 +346,7 @@ class Tables:
         seq, op_index = at
         while True:
             found = self._db.rows(
-                "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+                "SELECT seq, op_index, op, data, crc FROM revision "
                 "WHERE branch = $1 AND id = $2 "
                 "AND seq > $3 AND seq <= $4 AND (seq, op_index) <= ($4, $5) "
                 "ORDER BY seq DESC, op_index DESC LIMIT $6",
@@ -361,14 +363,14 @@ class Tables:
     ) -> list[RevisionRow]:
         """The newest `limit` revisions above `after`, newest first."""
         few = self._db.rows(
-            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 AND seq > $3 ORDER BY seq, op_index LIMIT $4",
             (branch, id, after, min(limit, 32)),
         )
         if len(few) == 32 < limit:
             # Usually there are one or two, and scanning forwards is faster.
             few = self._db.rows(
-                "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+                "SELECT seq, op_index, op, data, crc FROM revision "
                 "WHERE branch = $1 AND id = $2 AND seq > $3 "
                 "ORDER BY seq DESC, op_index DESC LIMIT $4",
                 (branch, id, after, limit),
@@ -380,7 +382,7 @@ class Tables:
     ) -> list[RevisionRow]:
         """The revisions with a seq above `after` and below `before`, newest first."""
         found = self._db.rows(
-            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 AND seq > $3 AND seq < $4 "
             "ORDER BY seq DESC, op_index DESC",
             (branch, id, after, before),
@@ -398,20 +400,20 @@ class Tables:
     def revisions_of(self, branch: BranchName, id: EntityId) -> list[RevisionRow]:
         """Every revision of a document on this branch, oldest first."""
         sql = (
-            "SELECT seq, op_index, op, data, commit_seq, crc FROM revision "
+            "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 ORDER BY seq, op_index"
         )
         return [checked_revision(branch, id, row) for row in self._db.rows(sql, (branch, id))]
 
     def all_revisions(self, page: int = 2_000) -> Iterator[Row]:
-        """(branch, id, seq, op_index, op, data, commit_seq, crc) of every revision, in that order.
+        """(branch, id, seq, op_index, op, data, crc) of every revision, in that order.
 
         Whatever state they are in.
         """
         at: tuple[Any, ...] = ("", "", -(2**62), 0)
         while True:
             found = self._db.rows(
-                "SELECT branch, id, seq, op_index, op, data, commit_seq, crc FROM revision "
+                "SELECT branch, id, seq, op_index, op, data, crc FROM revision "
                 "WHERE (branch, id, seq, op_index) > ($1, $2, $3, $4) "
                 "ORDER BY branch, id, seq, op_index LIMIT $5",
                 (*at, page),
@@ -454,15 +456,14 @@ class Tables:
         """The seq and the kind (set, patch, delete) of a document's head on this branch."""
         try:
             found = self._db.rows(
-                f"SELECT h.seq, r.op, h.op_index, h.crc {_HEAD_OF}"
-                "WHERE h.branch = $1 AND h.id = $2",
+                f"SELECT h.seq, r.op, h.crc, r.crc {_HEAD_OF}WHERE h.branch = $1 AND h.id = $2",
                 (branch, id),
             )
         except DamagedStore:
             found = []
         if found:
-            seq, op, op_index, crc = found[0]
-            if op is not None and checks.head_crc(branch, id, seq, op_index) == crc:
+            seq, op, of_head, of_revision = found[0]
+            if of_head == of_revision:
                 return Seq(seq), op
         row = self.newest_revision(branch, id, _NEWEST)
         return None if row is None else (row.seq, row.op)
@@ -484,7 +485,7 @@ class Tables:
     ) -> list[tuple[EntityId, RevisionRow]]:
         """The head revisions of documents with an id from `first` up to `last`, by id."""
         found = self._db.rows(
-            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, r.commit_seq, r.crc, h.crc {_HEAD_OF}"
+            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, h.crc, r.crc {_HEAD_OF}"
             "WHERE h.branch = $1 AND h.id >= $2 AND h.id <= $3 ORDER BY h.id LIMIT $4",
             (branch, first, last, limit),
         )
@@ -495,7 +496,7 @@ class Tables:
     ) -> list[tuple[EntityId, RevisionRow]]:
         """The head revisions of documents with an id above `after` and from `prefix` on, by id."""
         found = self._db.rows(
-            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, r.commit_seq, r.crc, h.crc {_HEAD_OF}"
+            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, h.crc, r.crc {_HEAD_OF}"
             "WHERE h.branch = $1 AND h.id > $2 AND h.id >= $3 ORDER BY h.id LIMIT $4",
             (branch, after, prefix, limit),
         )
@@ -503,22 +504,21 @@ class Tables:
 
     def _believed(self, branch: BranchName, row: Row) -> RevisionRow:
         """The revision of a head that was read with it; of a damaged head, the newest one."""
-        id, seq, op_index, op, data, commit_seq, crc, of_head = row
-        if op is None or checks.head_crc(branch, id, seq, op_index) != of_head:
+        id, seq, op_index, op, data, of_head, crc = row
+        if of_head != crc:
             newest = self.newest_revision(branch, id, _NEWEST)
             if newest is None:
                 raise DamagedStore(f"the head of {id} has no revision")
             return newest
-        return checked_revision(branch, id, (seq, op_index, op, data, commit_seq, crc))
+        return checked_revision(branch, id, (seq, op_index, op, data, crc))
 
     def put_heads(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Rows of (branch, id, seq, op_index); each becomes the head."""
-        crc = checks.head_crc
+        """Rows of (branch, id, seq, op_index, crc); each becomes the head."""
         self._db.run_many(
             "INSERT INTO head (branch, id, seq, op_index, crc) VALUES ($1, $2, $3, $4, $5) "
             "ON CONFLICT (branch, id) "
             "DO UPDATE SET seq = excluded.seq, op_index = excluded.op_index, crc = excluded.crc",
-            ((*row, crc(*row)) for row in rows),
+            rows,
         )
 
     def heads(self, branch: BranchName) -> list[tuple[EntityId, Seq, int]]:
@@ -548,15 +548,17 @@ class Tables:
 
     def heads_up_to(self, branch: BranchName, limit: int) -> list[tuple[EntityId, Seq]] | None:
         """Id and seq of every head of a branch; None if there are more than `limit`."""
-        sql = "SELECT id, seq, op_index, crc FROM head WHERE branch = $1 LIMIT $2"
+        sql = (
+            "SELECT h.id, h.seq, h.crc, r.crc FROM (SELECT * FROM head WHERE branch = $1 LIMIT $2) "
+            "AS h LEFT JOIN revision r ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq "
+            "AND r.op_index = h.op_index"
+        )
         found = self._db.rows(sql, (branch, min(limit + 1, 2**31)))
         if len(found) > limit:
             return None
-        sums = checks.head_crc
+        # A damaged head may stand for any change.
         return [
-            # A damaged head may stand for any change.
-            (EntityId(id), Seq(seq) if sums(branch, id, seq, index) == crc else _NEWEST)
-            for id, seq, index, crc in found
+            (EntityId(id), Seq(seq) if one == other else _NEWEST) for id, seq, one, other in found
         ]
 
     def ids_changed(self, branch: BranchName, after: Seq) -> list[EntityId]:
@@ -776,9 +778,9 @@ def damaged_commit(seq: int) -> DamagedStore:
 
 
 def checked_revision(branch: str, id: str, row: Row) -> RevisionRow:
-    """A revision read as (seq, op_index, op, data, commit_seq, crc), or `DamagedStore`."""
-    seq, op_index, op, data, commit_seq, crc = row
-    if checks.revision_crc(branch, id, seq, op_index, op, data, commit_seq) != crc:
+    """A revision read as (seq, op_index, op, data, crc), or `DamagedStore`."""
+    seq, op_index, op, data, crc = row
+    if checks.revision_crc(branch, id, seq, op_index, op, data) != crc:
         raise DamagedStore(
             f"the revision of {id} at seq {seq} is damaged: it does not match its checksum"
         )

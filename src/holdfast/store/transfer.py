@@ -131,9 +131,9 @@ def _body(tables: Tables, space: str, settings: StoreSettings) -> Iterator[bytes
         after = page[-1].seq
     base = max(b.oldest_seq for b in branches)
     for kept in tables.all_revisions() if base else ():
-        branch, id, seq, op_index, op, text, commit_seq, crc = kept
+        branch, id, seq, op_index, op, text, crc = kept
         if seq <= base:
-            checked_revision(branch, id, (seq, op_index, op, text, commit_seq, crc))
+            checked_revision(branch, id, (seq, op_index, op, text, crc))
             document = msgspec.Raw(b"null" if text is None else text.encode())
             yield _encode(_ExportLine(revision=_Revision(branch, id, seq, op_index, op, document)))
     for hash in tables.blob_hashes():

@@ -34,8 +34,7 @@ def upgrade(db: Database, create: Callable[[], None], version: int, now: str) ->
         db.run(f'INSERT INTO "{name}" SELECT * FROM "{_OLD}{name}"')  # noqa: S608
     _copy_commits(db, tables)
     _copy_revisions(db, tables)
-    for page in _pages(db, "head", "branch, id, seq, op_index", 2):
-        tables.put_heads(page)
+    _copy_heads(db, tables)
     for page in _pages(db, "snapshot", "branch, id, seq, value", 3):
         tables.put_snapshots(page)
     _copy_branches(db, tables)
@@ -115,9 +114,14 @@ def merged_text(source: str, seq: int) -> str:
 
 
 def _copy_revisions(db: Database, tables: Tables) -> None:
-    columns = "branch, id, seq, op_index, op, data, commit_seq"
-    for page in _pages(db, "revision", columns, 4):
-        tables.put_revisions((*row, checks.revision_crc(*row)) for row in page)
+    for page in _pages(db, "revision", "branch, id, seq, op_index, op, data", 4):
+        tables.add_revisions(page)
+
+
+def _copy_heads(db: Database, tables: Tables) -> None:
+    """Heads with the checksums of their revisions, which are there already."""
+    for page in _pages(db, "head", "branch, id, seq, op_index", 2):
+        tables.put_heads((*row, tables.revision_sum(*row)) for row in page)
 
 
 def _copy_branches(db: Database, tables: Tables) -> None:

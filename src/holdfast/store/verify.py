@@ -440,8 +440,8 @@ class Verifier:
         self.report.revisions += len(rows)
         self.report.snapshots += len(kept)
         for row in rows:
-            branch, _, seq, index, op, data, _, crc = row
-            if checks.revision_crc(*row[:7]) != crc:
+            branch, _, seq, index, op, data, crc = row
+            if checks.revision_crc(*row[:6]) != crc:
                 self._found("INV-39", f"the revision of {id} at seq {seq} is damaged")
             if seq <= self.report.oldest_seq:
                 self._squashed_revisions += 1
@@ -453,7 +453,7 @@ class Verifier:
         head = (heads[0][2], heads[0][3]) if heads else None
         if head != newest:
             self._found("INV-21", f"the head of {id} on {name!r} is {head}, not {newest}")
-        elif checks.head_crc(name, id, *newest) != heads[0][4]:
+        elif heads[0][4] != rows[-1][6]:
             self._found("INV-39", f"the head of {id} on {name!r} does not match its checksum")
         for _, _, seq, value, crc in kept:
             if checks.snapshot_crc(name, id, seq, value) != crc:
@@ -475,7 +475,7 @@ class Verifier:
             below = replay.inherited(self._tables, self._decode, branch, id, rows[0][2])
             document = None if below is None else below.document
         at_seq: dict[Seq, Any] = {}
-        for _, _, seq, _, op, data, _, _ in rows:
+        for _, _, seq, _, op, data, _ in rows:
             if op == "patch":
                 document = patch.apply_to_document(document, self._decode(data))
             else:
