@@ -30,6 +30,7 @@ from holdfast.store.model import (
     PendingRead,
 )
 from holdfast.store.pointer import Path
+from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
 from holdfast.store.snapshots import Chain
 from holdfast.store.tables import CommitRow, NewCommit, Tables
@@ -84,6 +85,7 @@ class Batch:
         clock: Callable[[], str],
         requests: Iterable[CommitRequest] = (),
         tip: tuple[Seq, bytes] | None = None,
+        recent: RecentWrites | None = None,
     ) -> None:
         self._tables = tables
         self._cache = cache
@@ -95,7 +97,8 @@ class Batch:
         self._now = ""
         self._known_newest: Seq | None = None
         self._tip, self._link = tip, checks.GENESIS_CHAIN
-        self._scans: dict[tuple[BranchName, EntityId, Seq], list[admit.Write] | None] = {}
+        self._recent = RecentWrites() if recent is None else recent
+        self._scans: dict[tuple[BranchName, EntityId, Seq], list[StoredWrite] | None] = {}
         self._stored_commits = tables.commits_by_keys(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
         self._commits: dict[CommitKey, NewCommit] = {}
@@ -103,6 +106,7 @@ class Batch:
         self._patches: dict[tuple[Seq, int], Any] = {}
         self._documents: dict[DocumentKey, HeadDocument] = {}
         self._snapshots: dict[tuple[BranchName, EntityId, Seq], str] = {}
+        self._heads_below: dict[DocumentKey, Seq] = {}
 
     def __len__(self) -> int:
         return len(self._commits)
@@ -262,7 +266,12 @@ class Batch:
         """
         key = (branch, id, after)
         if key not in self._scans:
-            self._scans[key] = stored_writes(self._tables, branch, id, after, admit.WRITES_MAX)
+            head = self._tables.head_kind(branch, id)
+            newest = Seq(0) if head is None else head[0]
+            recent = self._recent
+            self._scans[key] = (
+                [] if newest <= after else recent.since(self._tables, (branch, id), after, newest)
+            )
         stored = self._scans[key]
         if stored is None:
             return None
@@ -447,6 +456,13 @@ class Batch:
 
     # writing
 
+    def look_below(self) -> None:
+        """Note where documents stood whose recent writes are kept, before writing."""
+        for key in filter(self._recent.keeps, self._revisions):
+            head = self._tables.head_kind(*key)
+            if head is not None:
+                self._heads_below[key] = head[0]
+
     def write(self) -> None:
         """Write everything accepted, inside the caller's transaction."""
         tables = self._tables
@@ -489,30 +505,16 @@ class Batch:
         return self._tip if known is None else (known, self._link)
 
     def remember(self) -> None:
-        """Update the cache of patched documents once the transaction is durable."""
-        for key in self._revisions:
+        """Update the caches once the transaction is durable."""
+        for key, rows in self._revisions.items():
+            if self._recent.keeps(key):
+                writes = [StoredWrite(row[2], row[4], row[5]) for row in reversed(rows)]
+                self._recent.landed(key, writes, self._heads_below.get(key))
             document = self._documents.get(key)
             if document is None:
                 self._cache.forget(key)
             else:
                 self._cache.put(key, document)
-
-
-def stored_writes(
-    tables: Tables, branch: BranchName, id: EntityId, after: Seq, commits_max: int
-) -> list[admit.Write] | None:
-    """The stored writes above `after`, newest first; None if more than so many commits made them.
-
-    A commit may write a document several times, so there may be more writes than commits.
-    """
-    limit = commits_max + 1
-    while True:
-        rows = tables.writes_since(branch, id, after, limit)
-        if len(rows) > commits_max and len({row.seq for row in rows}) > commits_max:
-            return None
-        if len(rows) < limit:
-            return [StoredWrite(row.seq, row.op, row.data) for row in rows]
-        limit *= 4
 
 
 def _resolution(seq: Seq, resolved: Mapping[LocalSeq, Seq]) -> str:

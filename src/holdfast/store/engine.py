@@ -36,6 +36,7 @@ from holdfast.store.model import (
     State,
     name_problem,
 )
+from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
 from holdfast.store.tables import Database, RevisionRow, Tables
 from holdfast.store.upgrade import linked, merged_text
@@ -79,6 +80,7 @@ class Engine:
         self._writes, self._reads = Tables(writing), Tables(reading)
         self._cache = HeadCache()
         self._tip: tuple[Seq, bytes] | None = None
+        self._recent = RecentWrites()
         self._texts: dict[tuple[BranchName, EntityId], tuple[tuple[Seq, int], str]] = {}
 
     @property
@@ -128,6 +130,14 @@ class Engine:
             conflicts.append(conflict_of(read, MAIN, read.seq, overlap, whose))
         return ConflictError(tuple(conflicts))
 
+    def look_up_writes(self, commit: Commit) -> None:
+        """Read what the commit's reads will be checked against, before the writer needs it."""
+        for read in commit.confirmed:
+            on = commit.branch if read.branch is None else read.branch
+            head = self._reads.head_kind(on, read.id)
+            if head is not None and head[0] > read.seq and head[1] == "patch":
+                self._recent.since(self._reads, (on, read.id), read.seq, head[0])
+
     def prepare(
         self,
         session: SessionId,
@@ -169,6 +179,7 @@ class Engine:
                 self._clock,
                 requests,
                 self._tip,
+                self._recent,
             )
             for request in requests:
                 try:
@@ -180,6 +191,7 @@ class Engine:
                 except StoreError as refusal:
                     answers.append(refusal)
             if batch:
+                batch.look_below()
                 with self.writing.together():
                     batch.write()
                     self.writing.commit()
@@ -406,6 +418,7 @@ class Engine:
             return done
 
         done = self._in_transaction(remove)
+        self._recent.forget()
         self.writing.compact()
         return done
 

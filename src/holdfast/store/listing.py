@@ -25,6 +25,9 @@ from holdfast.store.tables import RevisionRow, Tables
 
 PAGE = 500
 
+COMMITS_MAX = 20_000
+"""So many commits are looked at to learn which documents there were, and not more."""
+
 
 def page(
     tables: Tables, decode: Decode, point: Point, prefix: str, after: str, limit: int
@@ -83,7 +86,7 @@ def _ids_by_commits(
     """The documents that commits up to a seq wrote on these branches; None if heads are fewer."""
     if seq >= lines[0].head_seq:
         return None  # the heads are what is wanted
-    if tables.heads_up_to(lines[-1].name, max(seq * 2, PAGE)) is not None:
+    if seq > COMMITS_MAX or not tables.heads_exceed(lines[-1].name, max(seq * 2, PAGE)):
         return None
     names = {line.name for line in lines}
     found: set[EntityId] = set()

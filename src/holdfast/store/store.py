@@ -103,6 +103,8 @@ class Store:
         if parsed.confirmed and self._reader.acquire(blocking=False):
             try:
                 refusal = engine.refused_at_sight(by, parsed)
+                if refusal is None:
+                    engine.look_up_writes(parsed)
             finally:
                 self._reader.release()
             if refusal is not None:

@@ -377,6 +377,15 @@ class Tables:
             )[::-1]
         return [checked_revision(branch, id, row) for row in reversed(few)]
 
+    def commits_exceed(self, branch: BranchName, id: EntityId, after: Seq, most: int) -> bool:
+        """Whether more than so many commits above `after` wrote a document; reads no data."""
+        found = self._db.rows(
+            "SELECT count(*) FROM (SELECT DISTINCT seq FROM revision "
+            "WHERE branch = $1 AND id = $2 AND seq > $3 LIMIT $4) AS commits",
+            (branch, id, after, most + 1),
+        )
+        return int(found[0][0]) > most
+
     def writes_between(
         self, branch: BranchName, id: EntityId, after: Seq, before: Seq
     ) -> list[RevisionRow]:
@@ -545,6 +554,14 @@ class Tables:
             if len(found) < page:
                 return
             at = tuple(found[-1][:width])
+
+    def heads_exceed(self, branch: BranchName, limit: int) -> bool:
+        """Whether a branch has more than so many heads."""
+        found = self._db.rows(
+            "SELECT count(*) FROM (SELECT 1 FROM head WHERE branch = $1 LIMIT $2) AS heads",
+            (branch, limit + 1),
+        )
+        return int(found[0][0]) > limit
 
     def heads_up_to(self, branch: BranchName, limit: int) -> list[tuple[EntityId, Seq]] | None:
         """Id and seq of every head of a branch; None if there are more than `limit`."""

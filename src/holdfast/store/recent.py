@@ -1,0 +1,95 @@
+"""What recent commits wrote to documents whose readers were checked, kept in memory.
+
+Checking a read that is a thousand commits old means looking at a thousand writes. Reading and
+decoding them takes milliseconds of the writer's time, again for every such read. So they are looked
+up once, by the caller before it queues, and kept: each later commit of this process is added.
+
+An entry is used only if its newest write is the head in the tables, so another process that writes
+to the same space cannot make it wrong.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from itertools import takewhile
+
+from holdfast.ids import BranchName, EntityId, Seq
+from holdfast.store.admit import WRITES_MAX, StoredWrite
+from holdfast.store.tables import Tables
+
+DOCUMENTS_MAX = 64
+"""For how many documents writes are kept; the least recently used is dropped first."""
+
+DocumentKey = tuple[BranchName, EntityId]
+
+
+class RecentWrites:
+    """The newest writes of some documents, newest first."""
+
+    def __init__(self, documents_max: int = DOCUMENTS_MAX) -> None:
+        self._documents_max = documents_max
+        self._entries: OrderedDict[DocumentKey, tuple[Seq, list[StoredWrite]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def since(
+        self, tables: Tables, key: DocumentKey, after: Seq, head: Seq
+    ) -> list[StoredWrite] | None:
+        """The writes above `after` of a document whose head is at `head`.
+
+        None if more than `WRITES_MAX` commits made them.
+        """
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+        if entry is not None:
+            least, writes = entry
+            if least <= after and writes and writes[0].seq == head:
+                return list(takewhile(lambda write: write.seq > after, writes))
+        found = stored_writes(tables, key, after)
+        if found is not None and len(found) > 8:
+            with self._lock:
+                self._entries[key] = (after, found)
+                if len(self._entries) > self._documents_max:
+                    self._entries.popitem(last=False)
+        return found
+
+    def keeps(self, key: DocumentKey) -> bool:
+        """Whether writes of this document are kept; then `landed` needs to know its head."""
+        return key in self._entries
+
+    def landed(self, key: DocumentKey, writes: list[StoredWrite], head: Seq | None) -> None:
+        """Add the writes of commits that are durable now, newest first.
+
+        `head` is where the document stood below them. If that is not the newest write kept, another
+        process wrote in between, and nothing is kept any longer.
+        """
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return
+            least, known = entry
+            if not known or known[0].seq != head:
+                del self._entries[key]
+                return
+            if len(known) > WRITES_MAX * 2:
+                del known[WRITES_MAX:]
+                least = known[-1].seq
+                while known and known[-1].seq == least:
+                    known.pop()  # of this commit perhaps not all writes are there
+            self._entries[key] = (least, [*writes, *known])
+
+    def forget(self) -> None:
+        """Drop everything: history was rewritten."""
+        with self._lock:
+            self._entries.clear()
+
+
+def stored_writes(tables: Tables, key: DocumentKey, after: Seq) -> list[StoredWrite] | None:
+    """The stored writes above `after`, newest first; None if too many commits made them."""
+    branch, id = key
+    if tables.commits_exceed(branch, id, after, WRITES_MAX):
+        return None
+    rows = tables.writes_since(branch, id, after)
+    return [StoredWrite(row.seq, row.op, row.data) for row in rows]
