@@ -5,6 +5,7 @@ import sys
 
 ALL = [
     "store",
+    "growth",
     "graph",
     "sync",
     "reading",

@@ -63,16 +63,16 @@ class Bare:
             run(key, ("bench", seq)).fetchall()
             run(
                 'INSERT INTO "commit" (seq, branch, session_id, local_seq, original, resolution, '
-                "created_at) VALUES (?, '', 'bench', ?, ?, ?, '2026-01-01T00:00:00.000Z')",
-                (seq, seq, self.original, f'{{"seq":{seq}}}'),
+                "created_at, chain) VALUES (?, '', 'bench', ?, ?, ?, '2026-01-01T00:00:00Z', ?)",
+                (seq, seq, self.original, f'{{"seq":{seq}}}', bytes(32)),
             )
             run(
-                "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq) "
-                "VALUES ('', ?, ?, 0, 'set', ?, ?)",
+                "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq, crc) "
+                "VALUES ('', ?, ?, 0, 'set', ?, ?, 0)",
                 (id, seq, self.data, seq),
             )
             run(
-                "INSERT INTO head (branch, id, seq, op_index) VALUES ('', ?, ?, 0) "
+                "INSERT INTO head (branch, id, seq, op_index, crc) VALUES ('', ?, ?, 0, 0) "
                 "ON CONFLICT (branch, id) DO UPDATE SET seq = excluded.seq",
                 (id, seq),
             )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import store, timing
+from bench import growth, store, timing
 
 
 @pytest.mark.long
@@ -18,3 +18,16 @@ def test_the_store_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert measured["engine / bare driver"] > 0
     assert measured["group commit / single"] > 0
     assert all(value >= 0 for what, value in measured.items() if "memory" not in what)
+
+
+@pytest.mark.shows("BENCH-RUNS", "STORE-GROWTH")
+def test_growth_can_be_measured_and_drawn(tmp_path: Path) -> None:
+    sizes = [60, 120]
+    measured = [growth.measure(tmp_path / "data", size) for size in sizes]
+    costs = {what: [one[what] for one in measured] for what in measured[0]}
+    assert all(cost >= 0 for line in costs.values() for cost in line)
+    growth.chart(tmp_path / "growth.svg", sizes, costs)
+    drawn = (tmp_path / "growth.svg").read_text()
+    assert drawn.count("<polyline") == len(costs)
+    assert growth.exponent([10, 100, 1000], [1, 10, 100]) == pytest.approx(1)
+    assert growth.exponent([10, 100, 1000], [5, 5, 5]) == pytest.approx(0)
