@@ -70,7 +70,7 @@ def pack(file: PreparedFile) -> bytes:
     )  # fmt: skip
 
 
-def unpack(data: bytes, file: SourceFile, dimension: int) -> PreparedFile | None:
+def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> PreparedFile | None:
     """The prepared file, from its cached parts and its bytes; None if they do not match."""
     try:
         cached = _decoder.decode(data)
@@ -114,11 +114,11 @@ def _sealed(key: bytes, value: bytes) -> bytes:
     return _CHECK.pack(crc32(value, crc32(key))) + value
 
 
-def _opened(key: bytes, stored: object) -> bytes | None:
-    """The value in a stored entry; None if it is damaged."""
+def _opened(key: bytes, stored: object) -> memoryview | None:
+    """The value in a stored entry, without copying it; None if it is damaged."""
     if not isinstance(stored, bytes) or len(stored) < _CHECK.size:
         return None
-    value = stored[_CHECK.size :]
+    value = memoryview(stored)[_CHECK.size :]
     return value if _CHECK.unpack_from(stored)[0] == crc32(value, crc32(key)) else None
 
 
@@ -186,16 +186,18 @@ class ContentCache:
         """Whether the cache has any prepared file; if not, lookups can be skipped."""
         return self._row("SELECT 1 FROM prepared LIMIT 1", ()) is not None
 
-    def prepared(self, key: bytes) -> bytes | None:
+    def prepared(self, key: bytes) -> memoryview | None:
         return self._get("SELECT data FROM prepared WHERE key = ?", key)
 
     def vectors(self, keys: Sequence[bytes], dimension: int) -> list[bytes | None]:
         """The vectors under these keys; None for one that is missing or damaged."""
         rows = [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
         width = dimension * 4
-        return [row if row and len(row) == width and usable_bytes(row) else None for row in rows]
+        return [
+            bytes(row) if row and len(row) == width and usable_bytes(row) else None for row in rows
+        ]
 
-    def _get(self, sql: str, key: bytes) -> bytes | None:
+    def _get(self, sql: str, key: bytes) -> memoryview | None:
         row = self._row(sql, (key,))
         return None if row is None else _opened(key, row[0])
 

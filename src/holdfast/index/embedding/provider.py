@@ -111,7 +111,7 @@ def usable(vectors: NDArray[Any]) -> bool:
     return bool((np.abs(vectors) <= COMPONENT_MAX).all())
 
 
-def usable_bytes(vectors: bytes) -> bool:
+def usable_bytes(vectors: bytes | memoryview) -> bool:
     """The same for stored float32 numbers."""
     import numpy as np
 

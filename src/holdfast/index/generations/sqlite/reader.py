@@ -28,14 +28,20 @@ _CHUNKS = f"{_CHUNK} WHERE chunk.id IN ({', '.join('?' * KEYS_AT_ONCE)})"
 _LOW = (1 << tables.ORDINAL_BITS) - 1
 
 
-def _checked_chunk(row: tuple[Any, ...]) -> StoredChunk:
-    """The chunk in a row of `_CHUNK`; raises DamagedBackend if it or its file is damaged."""
-    values, place = row[:_CHUNK_VALUES], row[_CHUNK_VALUES + 1 : -1]
-    if row[_CHUNK_VALUES] != row_check(values) or row[-1] != row_check(place):
-        raise tables.damaged_file(place[1])
-    key, first, last, symbol_id, label, kind, text = values
-    identity = key >> tables.ORDINAL_BITS, key & _LOW
-    return StoredChunk(identity, place[1], place[2], first, last, text, symbol_id, label, kind)
+def _checked_chunks(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredChunk]:
+    """The chunks in rows of `_CHUNK`; raises DamagedBackend if one or its file is damaged."""
+    places: dict[int, tuple[Any, ...]] = {}
+    for row in rows:
+        values, place = row[:_CHUNK_VALUES], row[_CHUNK_VALUES + 1 :]
+        if places.get(place[0]) != place:
+            if place[-1] != row_check(place[:-1]):
+                raise tables.damaged_file(place[1])
+            places[place[0]] = place
+        if row[_CHUNK_VALUES] != row_check(values):
+            raise tables.damaged_file(place[1])
+        key, first, last, symbol_id, label, kind, text = values
+        identity = key >> tables.ORDINAL_BITS, key & _LOW
+        yield StoredChunk(identity, place[1], place[2], first, last, text, symbol_id, label, kind)
 
 
 class SqliteReader:
@@ -64,8 +70,7 @@ class SqliteReader:
             some = keys[at : at + KEYS_AT_ONCE]
             # Always the same number of parameters, so that the statement is prepared once.
             some += some[-1:] * (KEYS_AT_ONCE - len(some))
-            for row in tables.rows(self._connection, _CHUNKS, some):
-                chunk = _checked_chunk(row)
+            for chunk in _checked_chunks(tables.rows(self._connection, _CHUNKS, some)):
                 found[chunk.id] = chunk
         _check_complete(len(found), len(set(wanted)))
         return found
