@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agents import plan
+from holdfast.agents import jsonfile, plan
 from holdfast.agents.claude import plugin
 from holdfast.agents.claude.installer import hook_entries
 from holdfast.agents.client import InstallTarget
@@ -40,6 +40,16 @@ SETTINGS = """{
 }
 """
 CODEX = 'model = "x"  # mine\n\n[mcp_servers.other]\ncommand = "y"\n'
+GEMINI = """{
+  // mine
+  "mcpServers": {"other": {"command": "x"}},
+  "hooks": {
+    "AfterTool": [
+      {"matcher": "*", "hooks": [{"type": "command", "command": "audit", "timeout": 100}]}
+    ]
+  }
+}
+"""
 OPENCODE = '{\n  "$schema": "https://opencode.ai/config.json", // keep\n}\n'
 
 TARGET = InstallTarget(Path("/home/me"), None, ("holdfast",))
@@ -50,6 +60,8 @@ FILES = {
     ".codex/config.toml": CODEX,
     ".cursor/mcp.json": '{"mcpServers":{}}',
     ".config/opencode/opencode.jsonc": OPENCODE,
+    ".gemini/settings.json": GEMINI,
+    ".qwen/settings.json": "{}",
 }
 
 
@@ -106,6 +118,15 @@ def test_every_client_is_set_up_and_left_as_it_was(home: Path) -> None:
     assert b'const COMMAND: string[] = ["/opt/bin/holdfast"];' in written[
         ".pi/agent/extensions/holdfast.ts"
     ]  # fmt: skip
+    plugin = written[".config/opencode/plugins/holdfast.js"].decode()
+    assert "function askHost(" in plugin
+    assert "ask_host" not in plugin
+    assert f'const HOME = "{home}/.holdfast"' not in plugin
+    gemini = jsonfile.loads(written[".gemini/settings.json"].decode())
+    assert [entry["matcher"] for entry in gemini["hooks"]["AfterTool"]] == ["*", "replace"]
+    qwen = json.loads(written[".qwen/settings.json"])
+    assert qwen["mcpServers"]["holdfast"]["args"] == ["mcp"]
+    assert qwen["hooks"]["PostToolUseFailure"][0]["matcher"] == "edit"
     assert b"which tool when" in written[".claude/skills/holdfast/SKILL.md"]
     assert run("uninstall", "--client", "all") == 0
     after = tree(home)
@@ -120,8 +141,6 @@ def test_hooks_stand_beside_those_of_the_user(home: Path) -> None:
     run("install", "--client", "claude")
     settings = (home / ".claude/settings.json").read_text()
     assert "// my own" in settings
-    from holdfast.agents import jsonfile
-
     hooks = jsonfile.loads(settings)["hooks"]
     assert set(hooks) == {"PostToolUse", "PostToolBatch", "SessionStart"}
     assert [entry["matcher"] for entry in hooks["PostToolUse"]] == ["Edit", "Read|Bash"]
@@ -222,7 +241,8 @@ def test_a_project_gets_files_of_its_own(
     assert made == {
         ".mcp.json", ".claude/settings.json", ".claude/skills/holdfast/SKILL.md",
         ".codex/config.toml", ".codex/hooks.json", ".cursor/mcp.json", "opencode.json",
-        ".pi/extensions/holdfast.ts",
+        ".pi/extensions/holdfast.ts", ".opencode/plugins/holdfast.js",
+        ".gemini/settings.json", ".qwen/settings.json",
         *(f".claude/holdfast-plugin/{name}" for name in plugin.files(TARGET)),
     }  # fmt: skip
     assert tree(home) == {}

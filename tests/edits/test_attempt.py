@@ -71,6 +71,7 @@ ERRORS = {
     "Found 3 occurrences of the text in a.py. The text must be unique.": Failure.NOT_UNIQUE,
     "Found 2 occurrences of edits[0] in a.py. Each oldText must be unique.": Failure.NOT_UNIQUE,
     "Failed to edit, could not find the string to replace.": Failure.NOT_FOUND,
+    "Could not find an exact match for 'old_string' in '/a'. If previous edits": Failure.NOT_FOUND,
     "Failed to edit, 0 occurrences found for old_string in /a. No edits made.": Failure.NOT_FOUND,
     "Failed to edit, Expected 1 occurrence but found 3 for old_string in file: /a.": (
         Failure.NOT_UNIQUE

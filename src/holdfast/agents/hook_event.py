@@ -22,6 +22,7 @@ class Moment(Enum):
     BEFORE_TOOL = "before a tool runs"
     AFTER_TOOL = "after a tool ran, before the model sees the result"
     AFTER_BATCH = "after all calls of a turn: the results are as the model gets them"
+    REQUEST = "the model is about to be sent a request; the uses are all that it shows"
     AFTER_COMPACTION = "the conversation was just compacted"
     SESSION_START = "a conversation starts, or is resumed"
 
@@ -50,6 +51,8 @@ class EditCall:
     old: str
     new: str
     everywhere: bool = False
+    more: tuple[EditCall, ...] = ()
+    """Further replacements of the same call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,8 @@ class ToolUse:
     failed: bool = False
     trimmed: bool = False
     """Whether the agent cuts blank lines off the start and white space off the end of an output."""
+    shown: str | None = None
+    """The whole result as the model is shown it, where `text` is only the lines in it."""
     result: Any = None
     """The result as the agent passed it, for the answer."""
 
@@ -109,7 +114,7 @@ class HookEvent:
     session: str
     """The agent's id of the conversation; with `subagent` it names one context."""
     log: str | None
-    """The file (or database) with the conversation, absolute."""
+    """The file with the conversation, absolute; None when the agent shows its requests instead."""
     cwd: str
     uses: tuple[ToolUse, ...] = ()
     subagent: str | None = None

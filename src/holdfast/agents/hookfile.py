@@ -39,13 +39,19 @@ def put_hooks(
     for event in former:
         if event not in entries and not jsonfile.blank(text):
             text = jsonfile.remove_items(text, ("hooks", event), is_ours, str(path))
+    return Edit(path, before, with_hooks(text, path, entries, target), what)
+
+
+def with_hooks(text: str, path: Path, entries: Entries, target: InstallTarget) -> str:
+    """The text of a settings file with our entry in each event."""
+    is_ours = ours(target)
     for event, wanted in entries.items():
         found = _entries(text, event, path)
         if wanted in found and sum(map(is_ours, found)) == 1:
             continue
         text = jsonfile.remove_items(text, ("hooks", event), is_ours, str(path))
         text = jsonfile.append(text, ("hooks", event), dict(wanted), str(path))
-    return Edit(path, before, text, what)
+    return text
 
 
 def remove_hooks(

@@ -43,6 +43,10 @@ __all__ = [
 AGENTS = {
     "claude-code": "holdfast.agents.claude.hook",
     "codex": "holdfast.agents.codex.hook",
+    "gemini": "holdfast.agents.gemini.hook",
+    "opencode": "holdfast.agents.opencode.hook",
+    "pi": "holdfast.agents.pi.hook",
+    "qwen": "holdfast.agents.qwen.hook",
 }
 """Agent -> its module."""
 

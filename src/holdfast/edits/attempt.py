@@ -57,7 +57,7 @@ _NOT_UNIQUE = re.compile(
 )
 _NOT_FOUND = re.compile(
     r"(?:string to replace|old_?string|old_?text|exact text|text|string)\b[^\n]{0,80}\bnot (?:be )?"
-    r"(?:found|find)|could not find (?:the )?(?:old|exact|string|edits?\[)|0 occurrences found"
+    r"(?:found|find)|could not find (?:the |an )?(?:old|exact|string|edits?\[)|0 occurrences found"
     r"|no (?:exact )?match(?:es)? (?:found )?(?:for|in)",
     re.IGNORECASE,
 )

@@ -39,7 +39,7 @@ def read_text(path: str) -> str | None:
 def help_text(tried: Iterable[Attempt], cwd: str, read: ReadText = read_text) -> str | None:
     """What to tell the model; None if nothing is known to be wrong with these attempts."""
     texts: dict[str, str | None] = {}
-    succeeding: list[tuple[Attempt, str]] = []
+    succeeding: list[tuple[Attempt, str, str]] = []
     for attempt in tried:
         path = os.path.normpath(os.path.join(cwd, attempt.path))
         if path not in texts:
@@ -47,9 +47,10 @@ def help_text(tried: Iterable[Attempt], cwd: str, read: ReadText = read_text) ->
         text = texts[path]
         if text is None:
             continue
+        name = path.removeprefix(cwd.rstrip("/") + "/")
         if fails(attempt, text):
-            return _answer(attempt, text)
-        succeeding.append((attempt, text))
+            return _answer(attempt, text, name)
+        succeeding.append((attempt, text, name))
     if len(succeeding) == 1 and not succeeding[0][0].by_lines:
         # The agent says that it failed, and now it would not: the file changed in between.
         return _answer(*succeeding[0])
@@ -64,6 +65,6 @@ def fails(attempt: Attempt, text: str) -> bool:
     return count == 0 or (count > 1 and not attempt.every)
 
 
-def _answer(attempt: Attempt, text: str) -> str:
-    told = explain(text, attempt.old, attempt.path).to_text()
+def _answer(attempt: Attempt, text: str, name: str) -> str:
+    told = explain(text, attempt.old, name).to_text()
     return masked(told.encode("utf-8", "replace")).decode("utf-8", "replace")

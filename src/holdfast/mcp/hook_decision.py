@@ -11,9 +11,11 @@ Whatever is not proven leaves the agent's own result as it is.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.agents.hooks import (
@@ -29,6 +31,7 @@ from holdfast.agents.hooks import (
 )
 from holdfast.mcp.binding import mentions
 from holdfast.mcp.hook_state import PATHS_MAX, Notices, Turns, absolute, rows_of
+from holdfast.mcp.requests import Requests, outcome_of
 from holdfast.reading import native, recovery, stale
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
@@ -51,12 +54,17 @@ class HookDecision:
     def __init__(self, context: HostContext) -> None:
         self._context = context
         self._notices, self._turns = Notices(), Turns()
+        self._requests = Requests(context.home)
+        # What helps a failed edit takes longer to import than a hook may take.
+        threading.Thread(target=_warm_up, name="holdfast warm-up", daemon=True).start()
 
     def decide(self, event: HookEvent) -> Outcome:
         """What to do; an empty outcome leaves the agent's own result as it is."""
-        if event.log is None or not event.cwd:
+        if not event.cwd:
             return Outcome()
         reader = self._context.reader(event.cwd, self._context.app.user_home)
+        if event.moment is Moment.REQUEST:
+            return self._request(event, reader)
         if event.moment is Moment.AFTER_COMPACTION:
             self._turns.forget(event)
             with self._log(event, None) as log:
@@ -83,6 +91,8 @@ class HookDecision:
 
     def _read(self, event: HookEvent, reader: Reader) -> Outcome:
         use = event.uses[0]
+        if use.failed:
+            return Outcome(notes=_edit_help(event))
         if not isinstance(use.call, ReadCall | ShellCall) or use.id is None:
             return Outcome()
         if isinstance(use.call, ShellCall) and not _may_print_a_file(use.call.command):
@@ -174,6 +184,22 @@ class HookDecision:
         self._turns.ended(event, self._context.app.clock.monotonic())
         return Outcome(notes=_edit_help(event), note=note)
 
+    # a request, before it is sent
+
+    def _request(self, event: HookEvent, reader: Reader) -> Outcome:
+        with self._requests.log(event) as log:
+            log.show(event.uses, event.cwd, reader.objects.load)
+            for place, text in _edit_help(event, frozenset(log.told)).items():
+                log.told[str(event.uses[place].id)] = text
+            found = log.evidence()
+            last = next((use.id for use in reversed(event.uses) if use.id is not None), None)
+            if isinstance(found, Evidence) and last is not None:
+                alone = replace(event, uses=())  # the request shows what this turn did
+                note = self._notices.lines(alone, reader, found.ledger)
+                if note is not None:
+                    log.told[last] = "\n\n".join(filter(None, (log.told.get(last), note)))
+            return outcome_of(event, log)
+
     # the session
 
     def _is_logged(self, event: HookEvent, call: str) -> bool:
@@ -202,7 +228,10 @@ class HookDecision:
         """The log of the conversation, at this call."""
         from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 
-        assert event.log is not None
+        if event.log is None:
+            with self._requests.log(event) as newest:
+                yield newest
+            return
         log, lock = self._context.sessions.adapter(event.agent, event.log)
         with lock:
             if isinstance(log, ClaudeCodeLog):
@@ -219,8 +248,14 @@ class HookDecision:
                 yield log
 
 
-def _edit_help(event: HookEvent) -> dict[int, str]:
-    """For each edit that failed, what is really there."""
+def _warm_up() -> None:
+    from holdfast.edits import explain
+
+    explain("first line\nsecond line\n", "second lines", "")
+
+
+def _edit_help(event: HookEvent, known: Collection[str] = ()) -> dict[int, str]:
+    """For each edit that failed, what is really there; not for calls that are known."""
     from holdfast.edits import Attempt, failure_of, help_text
 
     found = {}
@@ -228,10 +263,13 @@ def _edit_help(event: HookEvent) -> dict[int, str]:
         if (
             not isinstance(use.call, EditCall)
             or not use.failed
+            or use.id in known
             or failure_of(use.text or "") is None
         ):
             continue
-        text = help_text([Attempt(use.call.path, use.call.old, use.call.everywhere)], event.cwd)
+        edits = (use.call, *use.call.more)
+        tried = [Attempt(one.path, one.old, one.everywhere) for one in edits]
+        text = help_text(tried, event.cwd)
         if text is not None:
             found[at] = text
     return found

@@ -45,7 +45,7 @@ WORDS_MAX = 6
 """For how many unknown words a similar one is looked for."""
 
 SIMILARITY_MIN = 0.4
-RUNNER_UP = 0.85
+RUNNER_UP = 0.7
 """The share of the best score that a second place needs."""
 
 _PLAIN = BY_NAME["plain"]

@@ -1,4 +1,4 @@
-"""Sets up OpenCode: the MCP server in opencode.json, or opencode.jsonc if there is one."""
+"""Sets up OpenCode: the MCP server in opencode.json or opencode.jsonc, and a plugin."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.client import NAME, Client, InstallTarget, found_by, put_entry, remove_entry
-from holdfast.agents.plan import Edit
+from holdfast.agents.client import (
+    NAME,
+    Client,
+    InstallTarget,
+    found_by,
+    put_entry,
+    remove_entry,
+)
+from holdfast.agents.plan import Edit, read
+from holdfast.agents.scripts import with_host
 
 
 def _folder(target: InstallTarget) -> Path:
@@ -20,13 +28,31 @@ def _file(target: InstallTarget) -> Path:
     return commented if commented.exists() else folder / "opencode.json"
 
 
+def _plugin(target: InstallTarget) -> Path:
+    folder = target.project / ".opencode" if target.project is not None else _folder(target)
+    return folder / "plugins" / f"{NAME}.js"
+
+
 def _install(target: InstallTarget) -> list[Edit]:
     value = {"type": "local", "command": [*target.command, "mcp"], "enabled": True}
-    return [put_entry(_file(target), ("mcp", NAME), value, "the tools")]
+    plugin = _plugin(target)
+    return [
+        put_entry(_file(target), ("mcp", NAME), value, "the tools"),
+        Edit(
+            plugin,
+            read(plugin),
+            with_host(target, "opencode", "plugin.js"),
+            "a plugin: short answers to repeated reads, help for failed edits",
+        ),
+    ]
 
 
 def _uninstall(target: InstallTarget, receipt: Mapping[str, Any]) -> list[Edit]:
-    return [remove_entry(_file(target), ("mcp", NAME), receipt, "the tools")]
+    plugin = _plugin(target)
+    return [
+        remove_entry(_file(target), ("mcp", NAME), receipt, "the tools"),
+        Edit(plugin, read(plugin), None, "a plugin"),
+    ]
 
 
 CLIENT = Client(

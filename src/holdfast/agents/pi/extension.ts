@@ -1,16 +1,28 @@
 /**
- * Holdfast for pi: `read` sends only what the conversation does not already hold.
+ * Holdfast for pi: what the conversation already holds is not sent again, and a failed edit is
+ * answered with the text that is there.
  *
- * The background host decides; this file asks it over the standard streams of `holdfast mcp`. When
- * the host cannot be asked, or says something we do not understand, pi's own read answers.
+ * Nothing is decided here. `read` asks the background host over the standard streams of
+ * `holdfast mcp`; what the other tools answer, and every request before it is sent, is passed to the
+ * host's socket. When the host cannot be asked, or says something we do not understand, everything
+ * is as pi made it. Needs pi 0.73 or newer.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createReadTool, type ExtensionAPI, type ExtensionContext } from "@mariozechner/pi-coding-agent";
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { createReadTool, createReadToolDefinition, type ExtensionAPI, type ExtensionContext } from "@mariozechner/pi-coding-agent";
 import { Type } from "typebox";
 
 const COMMAND: string[] = ["holdfast"];
 const ANSWER_MS = 10_000;
 const CUSTOM_TYPE = "pi-readcache";
+const HOME = "";
+const WATCHED = ["bash", "edit", "write"];
+
+/*ask_host*/
 
 type Reply = { result?: any; error?: { message?: string } };
 
@@ -131,9 +143,14 @@ export default function (pi: ExtensionAPI) {
 			.map((block: any) => block.text)
 			.join("\n");
 
+	// What pi's system prompt says about `read` is said of the tool in its place, too.
+	const { promptSnippet, promptGuidelines } = createReadToolDefinition(process.cwd());
+
 	pi.registerTool({
 		name: "read",
 		label: "read",
+		promptSnippet,
+		promptGuidelines,
 		description:
 			"Read the contents of a file, or lines of it. Whatever you already hold is not sent again: the answer is the text, " +
 			"a diff against what you read before, or one line saying it is unchanged. Long files are cut; use offset and limit " +
@@ -188,6 +205,51 @@ export default function (pi: ExtensionAPI) {
 				ctx.ui.notify(`holdfast: ${(error as Error).message}`, "error");
 			}
 		},
+	});
+
+	const sessionOf = (ctx: ExtensionContext): string => ctx.sessionManager.getSessionFile() ?? `pi-${process.pid}`;
+
+	pi.on("tool_result", async (event: any, ctx) => {
+		try {
+			if (!WATCHED.includes(event.toolName)) return undefined;
+			const { toolCallId: id, toolName: tool, input, content, isError } = event;
+			const use = { id, tool, input, content, isError };
+			const answer: any = await askHost("pi", { event: "tool", session: sessionOf(ctx), cwd: ctx.cwd, use });
+			if (typeof answer?.text !== "string") return undefined;
+			return { content: [{ type: "text", text: answer.text }], details: event.details, isError };
+		} catch {
+			return undefined;
+		}
+	});
+
+	pi.on("context", async (event: any, ctx) => {
+		try {
+			const inputs = new Map<string, unknown>();
+			for (const message of event.messages) {
+				if (message.role !== "assistant") continue;
+				for (const block of message.content) if (block.type === "toolCall") inputs.set(block.id, block.arguments);
+			}
+			const uses = event.messages
+				.filter((message: any) => message.role === "toolResult")
+				.map(({ toolCallId: id, toolName: tool, content, isError }: any) => ({ id, tool, input: inputs.get(id), content, isError }));
+			const answer: any = await askHost("pi", { event: "request", session: sessionOf(ctx), cwd: ctx.cwd, uses });
+			if (answer?.uses === undefined) return undefined;
+			const changed = (message: any) => {
+				const text = message.role === "toolResult" ? answer.uses[message.toolCallId] : undefined;
+				return typeof text === "string" ? { ...message, content: [{ type: "text", text }] } : message;
+			};
+			return { messages: event.messages.map(changed) };
+		} catch {
+			return undefined;
+		}
+	});
+
+	pi.on("session_compact", async (_event: any, ctx) => {
+		try {
+			const answer: any = await askHost("pi", { event: "compacted", session: sessionOf(ctx), cwd: ctx.cwd });
+			if (typeof answer?.message !== "string") return;
+			pi.sendMessage({ customType: "holdfast", content: answer.message, display: false }, { triggerTurn: false });
+		} catch {}
 	});
 
 	pi.on("session_shutdown", async () => {

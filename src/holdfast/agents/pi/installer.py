@@ -1,4 +1,4 @@
-"""Sets up pi: an extension that answers `read` and adds two commands."""
+"""Sets up pi: an extension that answers `read`, helps its other tools and adds two commands."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.client import NAME, Client, InstallTarget, bundled, found_by
+from holdfast.agents.client import NAME, Client, InstallTarget, found_by
 from holdfast.agents.plan import Edit, read
+from holdfast.agents.scripts import with_host
 
 
 def _file(target: InstallTarget) -> Path:
@@ -19,8 +20,10 @@ def _file(target: InstallTarget) -> Path:
 
 def _install(target: InstallTarget) -> list[Edit]:
     path = _file(target)
-    text = bundled("pi", "extension.ts").replace('["holdfast"]', json.dumps(list(target.command)))
-    return [Edit(path, read(path), text, "an extension: read, and two commands")]
+    text = with_host(target, "pi", "extension.ts")
+    text = text.replace('["holdfast"]', json.dumps(list(target.command)))
+    what = "an extension: read, shorter shell reads, help for failed edits, two commands"
+    return [Edit(path, read(path), text, what)]
 
 
 def _uninstall(target: InstallTarget, receipt: Mapping[str, Any]) -> list[Edit]:

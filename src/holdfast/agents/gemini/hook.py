@@ -1,0 +1,57 @@
+"""Gemini CLI's hook: a failed edit is answered with the text that is there.
+
+AfterTool runs after every call. Blocking with a reason makes the result an error with exactly that
+text, so it is used only where the result is an error anyway: a short answer to a read would be
+shown to the user and the model as a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.agents.hook_event import EditCall, HookEvent, Moment, Outcome, ToolUse
+
+AGENT = "gemini"
+
+
+def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
+    """A failed edit; None for anything else."""
+    response = payload.get("tool_response")
+    if payload.get("hook_event_name") != "AfterTool" or not isinstance(response, Mapping):
+        return None
+    error = response.get("error")
+    text = error.get("message") if isinstance(error, Mapping) else None
+    shown = response.get("llmContent")
+    return failed_edit(AGENT, payload, text, shown if isinstance(shown, str) else text)
+
+
+def failed_edit(
+    agent: str, payload: Mapping[str, Any], error: object, shown: object
+) -> HookEvent | None:
+    """The event of an edit that failed with this error, and what the model would be shown."""
+    given, session, cwd = (payload.get(name) for name in ("tool_input", "session_id", "cwd"))
+    if not isinstance(given, Mapping) or not isinstance(session, str) or not isinstance(cwd, str):
+        return None
+    path, old, new = (given.get(name) for name in ("file_path", "old_string", "new_string"))
+    if not isinstance(path, str) or not isinstance(old, str) or not isinstance(new, str):
+        return None
+    if not isinstance(error, str) or not isinstance(shown, str):
+        return None
+    every = any(given.get(name) is True for name in ("replace_all", "allow_multiple"))
+    use = ToolUse(EditCall(path, old, new, every), None, error, failed=True, shown=shown)
+    name = str(payload.get("hook_event_name"))
+    return HookEvent(agent, Moment.AFTER_TOOL, session, None, cwd, (use,), name=name)
+
+
+def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
+    """Results are not replaced."""
+    return None
+
+
+def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
+    """The agent's own error with what is there below it."""
+    note = outcome.notes.get(0)
+    if note is None:
+        return {}
+    return {"decision": "block", "reason": f"{event.uses[0].shown}\n\n{note}"}

@@ -1,0 +1,156 @@
+"""OpenCode's plugin: what it passes, and how it is answered.
+
+    tool          the result of a call, before it is stored. The answer replaces it
+    request       every tool call of the messages that go to the model now, results as it gets them:
+                  the truth about what it holds. The answer changes results for this request only,
+                  so the same answer is given each time
+    compacting    the conversation is about to be summarised. The answer is added to the prompt of
+                  the summary
+
+Read numbers its lines and puts the file's name above them:
+
+    <path>/work/a.py</path>
+    <type>file</type>
+    <content>
+    1: import math
+    ...
+
+    (End of file - total 12 lines)
+    </content>
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.agents.hook_event import (
+    Call,
+    EditCall,
+    HookEvent,
+    Moment,
+    Outcome,
+    OwnCall,
+    PatchCall,
+    ReadCall,
+    ShellCall,
+    ToolUse,
+    WriteCall,
+)
+
+AGENT = "opencode"
+AGAIN = "same call again prints all"
+
+_HEAD = re.compile(r"<path>([^\n]*)</path>\n<type>file</type>\n<content>\n")
+_TAIL = re.compile(
+    r"\n\n\((?:End of file - total (?P<total>\d+) lines|Showing lines \d+-\d+ of \d+\.[^\n]*)\)\n"
+    r"</content>(?:\n*\Z|(?=\n\n<system-reminder>))"
+)
+_NUMBERED = re.compile(r"(\d+): (.*)\Z", re.DOTALL)
+_CUT = "... (line truncated to "
+
+
+def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
+    """What happened; None for events and tools that are not ours to touch."""
+    session, cwd, name = payload.get("session"), payload.get("directory"), payload.get("event")
+    if not isinstance(session, str) or not isinstance(cwd, str):
+        return None
+    if name == "compacting":
+        return HookEvent(AGENT, Moment.AFTER_COMPACTION, session, None, cwd, name=name)
+    if name == "tool":
+        use = _use(payload.get("use"))
+        if use is None:
+            return None
+        return HookEvent(AGENT, Moment.AFTER_TOOL, session, None, cwd, (use,), None, name, AGAIN)
+    if name != "request":
+        return None
+    given = payload.get("uses")
+    found = [_use(one) for one in given] if isinstance(given, list) else []
+    uses = tuple(use for use in found if use is not None)
+    return HookEvent(AGENT, Moment.REQUEST, session, None, cwd, uses, None, name, AGAIN)
+
+
+def _use(given: object) -> ToolUse | None:
+    if not isinstance(given, Mapping):
+        return None
+    call = _call(str(given.get("tool")), given.get("input"))
+    id, status = given.get("id"), given.get("status")
+    if call is None or not isinstance(id, str):
+        return None
+    if status == "error":
+        error = given.get("error")
+        return ToolUse(call, id, str(error), failed=True, shown=str(error), result=given)
+    output = given.get("output")
+    if status != "completed" or not isinstance(output, str) or given.get("compacted") is True:
+        # Not shown to the model, or not any more.
+        return ToolUse(call, id, None, result=given)
+    if isinstance(call, ReadCall):
+        return _read_use(call, id, output, given)
+    return ToolUse(call, id, output, shown=output, result=given)
+
+
+def _read_use(call: ReadCall, id: str, output: str, given: Mapping[str, Any]) -> ToolUse:
+    """The lines of a read; none if the output does not show lines of a file."""
+    head = _HEAD.match(output)
+    tail = _TAIL.search(output, head.end()) if head else None
+    if head is None or tail is None:
+        return ToolUse(call, id, None, shown=output, result=given)
+    rows, first = [], 0
+    for at, row in enumerate(output[head.end() : tail.start()].split("\n")):
+        found = _NUMBERED.match(row)
+        if found is None or (at and int(found[1]) != first + at) or _CUT in found[2]:
+            return ToolUse(call, id, None, shown=output, result=given)
+        first = first or int(found[1])
+        rows.append(found[2])
+    total = tail["total"]
+    whole = first == 1 and total is not None and int(total) == len(rows)
+    named = ReadCall(head[1], call.first, call.count)
+    return ToolUse(named, id, "\n".join(rows), first, is_whole=whole, shown=output, result=given)
+
+
+def _call(name: str, given: object) -> Call | None:
+    if not isinstance(given, Mapping):
+        return None
+    path = given.get("filePath")
+    if name == "read" and isinstance(path, str):
+        return ReadCall(path, _number(given.get("offset")), _number(given.get("limit")))
+    if name == "bash" and isinstance(given.get("command"), str):
+        # In another directory the command's paths mean other files.
+        return None if given.get("workdir") else ShellCall(given["command"])
+    if name == "edit" and isinstance(path, str):
+        old, new = given.get("oldString"), given.get("newString")
+        if isinstance(old, str) and isinstance(new, str):
+            return EditCall(path, old, new, given.get("replaceAll") is True)
+    if name == "write" and isinstance(path, str) and isinstance(given.get("content"), str):
+        return WriteCall(path, given["content"])
+    if name in ("apply_patch", "patch") and isinstance(given.get("patchText"), str):
+        return PatchCall(given["patchText"])
+    return OwnCall(name.removeprefix("holdfast_")) if name.startswith("holdfast_") else None
+
+
+def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
+    """A replacement is shown as it is."""
+    return outcome.replacements.get(0)
+
+
+def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
+    """What the plugin puts in place."""
+    if event.moment is Moment.AFTER_TOOL:
+        text = outcome.replacements.get(0)
+        return {} if text is None else {"output": text}
+    if event.moment is Moment.AFTER_COMPACTION:
+        return {} if outcome.note is None else {"context": outcome.note}
+    uses: dict[str, dict[str, str]] = {}
+    for place, text in outcome.texts.items():
+        uses[str(event.uses[place].id)] = {"output": text}
+    for place, note in outcome.notes.items():
+        use = event.uses[place]
+        kind = "error" if use.failed else "output"
+        before = uses.get(str(use.id), {}).get(kind) or str(use.result.get(kind))
+        uses[str(use.id)] = {kind: f"{before}\n\n{note}"}
+    return {"uses": uses} if uses else {}
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,125 @@
+"""pi's extension: what it passes, and how it is answered.
+
+    tool         the result of a call, before it is stored. The answer replaces its content
+    request      every tool result of the messages that go to the model now: the truth about what it
+                 holds. The answer changes results for this request only
+    compacted    the conversation was compacted. The answer is a message that follows the summary
+
+`read` is answered by the extension's own tool, so its results are looked at and never changed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.agents.hook_event import (
+    Call,
+    EditCall,
+    HookEvent,
+    Moment,
+    Outcome,
+    ReadCall,
+    ShellCall,
+    ToolUse,
+    WriteCall,
+)
+from holdfast.reading.hosts import calls
+
+AGENT = "pi"
+AGAIN = "same call again prints all"
+
+_SUFFIX = re.compile(r":\d+(-\d+)?\Z")
+"""A range at the end of a path, which `read` understands."""
+
+
+def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
+    """What happened; None for events and tools that are not ours to touch."""
+    session, cwd, name = payload.get("session"), payload.get("cwd"), payload.get("event")
+    if not isinstance(session, str) or not isinstance(cwd, str):
+        return None
+    if name == "compacted":
+        return HookEvent(AGENT, Moment.AFTER_COMPACTION, session, None, cwd, name=name)
+    if name == "tool":
+        use = _use(payload.get("use"))
+        if use is None or isinstance(use.call, ReadCall):
+            return None
+        return HookEvent(AGENT, Moment.AFTER_TOOL, session, None, cwd, (use,), None, name, AGAIN)
+    if name != "request":
+        return None
+    given = payload.get("uses")
+    found = [_use(one) for one in given] if isinstance(given, list) else []
+    uses = tuple(use for use in found if use is not None)
+    return HookEvent(AGENT, Moment.REQUEST, session, None, cwd, uses, None, name, AGAIN)
+
+
+def _use(given: object) -> ToolUse | None:
+    if not isinstance(given, Mapping):
+        return None
+    call, id = _call(str(given.get("tool")), given.get("input")), given.get("id")
+    text = calls.text_of(given.get("content"))
+    if call is None or not isinstance(id, str) or text is None:
+        return None
+    failed = given.get("isError") is True
+    if not isinstance(call, ReadCall) or failed:
+        return ToolUse(call, id, text, failed=failed, shown=text, result=given)
+    found = calls.plain_read(call.path, call.first, call.count, text)
+    if found is None or _SUFFIX.search(call.path):
+        return ToolUse(call, id, None, shown=text, result=given)
+    rows = "\n".join(found.rows)
+    return ToolUse(call, id, rows, found.first, is_whole=found.whole, shown=text, result=given)
+
+
+def _call(name: str, given: object) -> Call | None:
+    if not isinstance(given, Mapping):
+        return None
+    path = given.get("path")
+    if name == "read" and isinstance(path, str):
+        return ReadCall(path, _number(given.get("offset")), _number(given.get("limit")))
+    if name == "bash" and isinstance(given.get("command"), str):
+        return ShellCall(given["command"])
+    if name == "edit" and isinstance(path, str):
+        return _edit(path, given)
+    if name == "write" and isinstance(path, str) and isinstance(given.get("content"), str):
+        return WriteCall(path, given["content"])
+    return None
+
+
+def _edit(path: str, given: Mapping[str, Any]) -> EditCall | None:
+    changes = given.get("edits", [given])
+    found = []
+    for one in changes if isinstance(changes, list) else []:
+        old = one.get("oldText") if isinstance(one, Mapping) else None
+        new = one.get("newText") if isinstance(one, Mapping) else None
+        if not isinstance(old, str) or not isinstance(new, str):
+            return None
+        found.append(EditCall(path, old, new))
+    if not found:
+        return None
+    return EditCall(path, found[0].old, found[0].new, more=tuple(found[1:]))
+
+
+def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
+    """A replacement is shown as it is."""
+    return outcome.replacements.get(0)
+
+
+def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
+    """What the extension puts in place."""
+    if event.moment is Moment.AFTER_COMPACTION:
+        return {} if outcome.note is None else {"message": outcome.note}
+    if event.moment is Moment.AFTER_TOOL:
+        text = outcome.replacements.get(0)
+        if text is None and 0 in outcome.notes:
+            text = f"{event.uses[0].shown}\n\n{outcome.notes[0]}"
+        return {} if text is None else {"text": text}
+    uses = {str(event.uses[place].id): text for place, text in outcome.texts.items()}
+    for place, note in outcome.notes.items():
+        use = event.uses[place]
+        uses[str(use.id)] = f"{uses.get(str(use.id), use.shown)}\n\n{note}"
+    return {"uses": uses} if uses else {}
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

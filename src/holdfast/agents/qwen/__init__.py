@@ -1,0 +1,1 @@
+"""What Holdfast installs into Qwen Code."""

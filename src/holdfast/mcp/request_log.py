@@ -1,0 +1,182 @@
+"""What a model holds, by the request that it is about to be sent.
+
+Some agents show a plugin every request before it goes out. Nothing is nearer to the truth: what was
+compacted, pruned, rewound or edited out is not in it, and what is in it the model sees. So trust is
+not followed through a log here. Each request replaces the one before, and between two requests the
+newest one counts.
+
+    a read, a shell read     the lines that it shows
+    an edit, a write         what the model wrote itself
+    a short answer of ours   what our record says, if the request shows exactly the text of it; else
+                             nothing is certain about that file
+    a result that is gone    nothing
+
+A short answer may outlive the text that it refers to. Where the agent lets us change the request,
+`dangling` has such answers with the text to put in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.agents.hooks import (
+    EditCall,
+    OwnCall,
+    PatchCall,
+    ReadCall,
+    ShellCall,
+    ToolUse,
+    WriteCall,
+)
+from holdfast.reading import native, shell
+from holdfast.reading.errors import NotOurs
+from holdfast.reading.events import (
+    Barrier,
+    Event,
+    Forgotten,
+    Hidden,
+    Pieced,
+    Printed,
+    Refreshed,
+)
+from holdfast.reading.hosts import calls
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree, evidence_at
+from holdfast.reading.view import Load, View
+
+OURS = ("[holdfast: ", "[readcache: ")
+"""How our short answers begin."""
+
+
+class RequestLog:
+    """The newest request of one conversation."""
+
+    counts_when_recorded = False
+
+    def __init__(self, session: str, sidecar: Sidecar) -> None:
+        self.session, self.sidecar = session, sidecar
+        self.tree = Tree()
+        self.dangling: dict[int, Printed] = {}
+        """Place of a short answer in the request -> the lines that it can no longer refer to."""
+        self.told: dict[str, str] = {}
+        """Id of a call -> what is added to its result in every request."""
+        self._shown = False
+        self._asked = 0
+
+    def show(self, uses: Sequence[ToolUse], cwd: str, load: Load) -> None:
+        """Take in the request that the model is about to be sent."""
+        self._asked += 1
+        self._shown = True
+        self.sidecar.catch_up()
+        self.tree, self.dangling = Tree(), {}
+        views: dict[str, View] = {}
+        for place, use in enumerate(uses):
+            size = len((use.shown or use.text or "").encode("utf-8", "surrogatepass"))
+            for number, event in enumerate(self.events(use, cwd) or [None]):
+                kept = event
+                if isinstance(event, Pieced):
+                    lost = missing(event, views.setdefault(event.path, View()), load)
+                    if lost is not None:
+                        self.dangling[place] = kept = lost
+                if kept is not None:
+                    _apply(views, kept, load)
+                parent = self.tree.ids[-1] if self.tree.ids else None
+                self.tree.add(f"{place}/{number}", parent, "result", kept, None, size)
+                size = 0
+
+    def events(self, use: ToolUse, cwd: str) -> Sequence[Event]:
+        """What one result shows of files."""
+        shown = use.shown if use.shown is not None else use.text
+        if shown is None:
+            return ()
+        digest = text_digest(shown)
+        known = self.sidecar.short.get(use.id or "")
+        if known is not None and known.text_sha256 == digest:
+            return (known.event,)
+        served = self.sidecar.served.get(use.id or "")
+        if served is not None and served.text_sha256 == digest:
+            return (served.event(),)
+        if shown.startswith(OURS):
+            return tuple(Forgotten(path) for path in paths_of(use, cwd))
+        return () if use.failed else seen_by(use, cwd)
+
+    def evidence(self) -> Evidence | Doubt:
+        """What the newest request shows."""
+        if not self._shown:
+            return Doubt("no request of this conversation was seen yet")
+        last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
+        return evidence_at(self.tree, last, self.session, self._asked)
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Note what an answer of our own tools claims."""
+        if call is not None:
+            self.sidecar.record(call, answer)
+
+    def record_short(self, event: Pieced, text: str, call: str) -> None:
+        """Note a short form of the agent's own result; it counts where a request shows it."""
+        self.sidecar.record_short(call, event, text)
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        """A request has no place where this could be noted."""
+        raise NotOurs(self.session)
+
+
+def _apply(views: dict[str, View], event: Event, load: Load) -> None:
+    if not isinstance(event, Barrier | Hidden):
+        views.setdefault(event.path, View()).apply(event, 0, load)
+
+
+def missing(event: Pieced, view: View, load: Load) -> Printed | None:
+    """The lines of a short answer, if some that it only names are not held in this view."""
+    data = load(event.digest)
+    rows = None if data is None else native.shown_rows(data)
+    if rows is None:
+        return None
+    for piece in event.pieces:
+        if piece.before is None:
+            continue
+        for offset in range(piece.lines):
+            held = view.lines.get(piece.before + offset)
+            at = piece.first + offset - 1
+            if held is None or at >= len(rows) or held.text != rows[at]:
+                first = event.pieces[0].first
+                last = event.pieces[-1].first + event.pieces[-1].lines - 1
+                return Printed(event.path, first, tuple(rows[first - 1 : last]), event.whole)
+    return None
+
+
+def seen_by(use: ToolUse, cwd: str) -> tuple[Event, ...]:
+    """What the result of a call shows, by the call itself."""
+    match use.call:
+        case ReadCall(path):
+            name = calls.absolute(path, cwd)
+            if name is None or use.text is None:
+                return ()
+            return (Printed(name, use.first, tuple(use.text.split("\n")), use.is_whole),)
+        case ShellCall(command):
+            found = calls.shell_read(command, cwd, use.text or "")
+            return () if found is None else (found,)
+        case EditCall():
+            name = calls.absolute(use.call.path, cwd)
+            changes = [
+                {"oldText": one.old, "newText": one.new, "replaceAll": one.everywhere}
+                for one in (use.call, *use.call.more)
+            ]
+            return () if name is None else tuple(calls.edits(name, changes))
+        case WriteCall(path, text):
+            name = calls.absolute(path, cwd)
+            return () if name is None else (calls.write(name, text),)
+        case PatchCall(patch):
+            return tuple(calls.patch(patch, cwd) or ())
+        case OwnCall():
+            return ()
+
+
+def paths_of(use: ToolUse, cwd: str) -> list[str]:
+    """The files that a call names."""
+    if isinstance(use.call, ShellCall):
+        found = shell.parse(use.call.command, cwd)
+        return [] if found is None else [found.path]
+    name = calls.absolute(getattr(use.call, "path", None), cwd)
+    return [] if name is None else [name]

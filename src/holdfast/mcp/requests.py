@@ -1,0 +1,64 @@
+"""The newest request of each conversation whose agent shows them, and what is added to it.
+
+What is put into a request is not kept by the agent. So it is remembered here and put into every
+later request at the same place: a request that changes behind the model's back costs the provider's
+cache and confuses the model.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from holdfast.agents.hooks import HookEvent, Outcome
+from holdfast.home import Home
+from holdfast.mcp.request_log import RequestLog
+from holdfast.reading.events import Printed
+from holdfast.reading.hosts.detect import sidecar_path
+from holdfast.reading.hosts.sidecar import Sidecar
+
+CONVERSATIONS_MAX = 256
+
+
+class Requests:
+    """The conversations, the most recently used ones only: a forgotten one proves nothing."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._logs: OrderedDict[tuple[str, str], tuple[RequestLog, threading.Lock]] = OrderedDict()
+        self._turn = threading.Lock()
+
+    @contextmanager
+    def log(self, event: HookEvent) -> Iterator[RequestLog]:
+        """The newest request of the conversation of an event, for one thread at a time."""
+        key = (event.agent, event.session)
+        with self._turn:
+            if key not in self._logs:
+                sidecar = Sidecar(sidecar_path(self._home, event.agent, event.session))
+                self._logs[key] = RequestLog(event.session, sidecar), threading.Lock()
+            self._logs.move_to_end(key)
+            while len(self._logs) > CONVERSATIONS_MAX:
+                self._logs.popitem(last=False)
+            log, lock = self._logs[key]
+        with lock:
+            yield log
+
+
+def outcome_of(event: HookEvent, log: RequestLog) -> Outcome:
+    """What is put into a request: what was added before, and text that answers referred to."""
+    texts = {place: restored(lines) for place, lines in log.dangling.items()}
+    notes = {
+        place: log.told[use.id]
+        for place, use in enumerate(event.uses)
+        if use.id is not None and use.id in log.told
+    }
+    return Outcome(texts=texts, notes=notes)
+
+
+def restored(lines: Printed) -> str:
+    """The text in the place of a short answer that lost what it referred to."""
+    last = lines.first + len(lines.rows) - 1
+    head = f"[holdfast: lines {lines.first}-{last} of {lines.path} as they were then]"
+    return "\n".join((head, *(f"{n}: {row}" for n, row in enumerate(lines.rows, lines.first))))

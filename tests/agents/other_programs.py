@@ -1,0 +1,100 @@
+"""OpenCode, pi, Gemini and Qwen Code from npm: one prompt each, not interactive."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tests import nodejs
+from tests.agents.programs import Place, package_file
+
+OFFLINE = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+def opencode(place: Place, prompt: str, *options: str) -> str:
+    """OpenCode; `options` such as `--continue` come before the prompt."""
+    folder = place.home / ".config" / "opencode"
+    folder.mkdir(parents=True, exist_ok=True)
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "local",
+        "options": {"baseURL": f"{place.model.url}/v1", "apiKey": place.script.key},
+        "models": {"scripted": {"limit": {"context": 100_000, "output": 4_000}}},
+    }
+    content = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": "local/scripted",
+        "small_model": "local/scripted",
+        "enabled_providers": ["local"],
+        "provider": {"local": provider},
+        "permission": {"*": "allow"},
+    }
+    program = package_file(f"opencode-{_platform()}", "bin/opencode")
+    return place.run(
+        [program, "run", *options, prompt],
+        {**OFFLINE, "OPENCODE_CONFIG_CONTENT": json.dumps(content)},
+    )
+
+
+def pi(place: Place, prompt: str, *options: str) -> str:
+    """pi; `options` such as `--continue` come before the prompt."""
+    agent = place.home / ".pi" / "agent"
+    agent.mkdir(parents=True, exist_ok=True)
+    provider = {
+        "baseUrl": f"{place.model.url}/v1",
+        "api": "openai-completions",
+        "apiKey": place.script.key,
+        "models": [{"id": "scripted", "contextWindow": 100_000, "maxTokens": 4_000}],
+    }
+    (agent / "models.json").write_text(json.dumps({"providers": {"local": provider}}))
+    command = nodejs.program("@mariozechner/pi-coding-agent", "dist/cli.js")
+    return place.run(
+        [*command, "--model", "local/scripted", *options, "-p", prompt],
+        {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"},
+    )
+
+
+def gemini(place: Place, prompt: str, *options: str) -> str:
+    """Gemini CLI."""
+    auth = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
+    _set(place.home / ".gemini" / "settings.json", auth)
+    program = package_file("@google/gemini-cli", "bundle/gemini.js")
+    return place.run(
+        [nodejs.node(), program, "--yolo", "-m", "gemini-2.5-pro", *options, "-p", prompt],
+        {
+            "GEMINI_API_KEY": place.script.key,
+            "GOOGLE_GEMINI_BASE_URL": place.model.url,
+            "GEMINI_CLI_DISABLE_AUTOUPDATE": "1",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        },
+    )
+
+
+def qwen(place: Place, prompt: str, *options: str) -> str:
+    """Qwen Code."""
+    _set(place.home / ".qwen" / "settings.json", {"auth": {"selectedType": "openai"}})
+    program = package_file("@qwen-code/qwen-code", "cli.js")
+    return place.run(
+        [nodejs.node(), program, "--yolo", *options, "-p", prompt],
+        {
+            "OPENAI_API_KEY": place.script.key,
+            "OPENAI_BASE_URL": f"{place.model.url}/v1",
+            "OPENAI_MODEL": "scripted",
+        },
+    )
+
+
+def _set(path: Path, security: dict[str, Any]) -> None:
+    """What these two need to run without a terminal, beside what is in their settings."""
+    path.parent.mkdir(exist_ok=True)
+    given = json.loads(path.read_text()) if path.exists() else {}
+    added = {"security": security, "privacy": {"usageStatisticsEnabled": False}}
+    path.write_text(json.dumps({**given, **added}, indent=2))
+
+
+def _platform() -> str:
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+    return f"{os.uname().sysname.lower()}-{machine}"

@@ -1,0 +1,144 @@
+"""The plugin inside the real OpenCode: a scripted model, and every request that it was sent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.agents.model import Model, Turn, call, say, scripted_model
+from tests.agents.other_programs import opencode
+from tests.agents.programs import Place
+from tests.agents.shown import results
+
+pytestmark = pytest.mark.service("node")
+
+TEXT = "".join(f"def price_{n}():\n    return {n}\n\n\n" for n in range(30))
+SOAK = pytest.mark.skipif(not os.environ.get("HOLDFAST_SOAK"), reason="runs in make soak")
+UNCHANGED = "unchanged, as you have them; same call again prints all]"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[Model]:
+    (tmp_path / "work").mkdir()
+    with scripted_model(tmp_path / "work") as model:
+        yield model
+
+
+@pytest.fixture
+def place(tmp_path: Path, model: Model) -> Iterator[Place]:
+    place = Place(tmp_path, model, model.script("open")).make()
+    (place.work / "a.py").write_text(TEXT)
+    place.holdfast_command("install", "--client", "opencode")
+    yield place
+    place.holdfast_command("mcp", "--stop")
+
+
+def run(place: Place, *turns: Turn, options: tuple[str, ...] = ()) -> list[str]:
+    """Play turns in one run; returns all results as the last request shows them."""
+    place.script.play(*turns, say())
+    opencode(place, "go on", *options)
+    assert [one.missing for one in place.script.played() if one.missing] == []
+    return results(place.script.played()[-1])
+
+
+@pytest.mark.shows("AGENT-OPENCODE")
+def test_the_six_checks(place: Place) -> None:
+    file = place.work / "a.py"
+    name = str(file)
+
+    def change() -> None:
+        file.write_text(file.read_text().replace("return 7\n", "return 77\n"))
+
+    shown = run(
+        place,
+        call("read", filePath=name),
+        Turn((("read", {"filePath": name}),), before=change),
+        call("edit", filePath=name, oldString="    return 12\n", newString="    return 1212\n"),
+        call("read", filePath=name),
+        call("edit", filePath=name, oldString="def price_7():\n    return 8\n", newString="x\n"),
+        call("edit", filePath=name, oldString="    return ", newString="x"),
+        call("write", filePath=str(place.work / "b.py"), content=TEXT),
+        call("bash", command="cat b.py", description="look"),
+    )
+    whole, changed, edited, again, missing, several, _, cat = shown
+    assert "1: def price_0():" in whole
+    assert "120: " in whole
+    assert "return 77" in changed
+    assert changed.startswith("[holdfast: ")
+    assert len(changed) < 600
+    assert "applied" in edited
+    assert again == f"[holdfast: lines 1-120 {UNCHANGED}"
+    assert "not in a.py; nearest is lines 29-30" in missing
+    assert "first difference: line 30 has `77`, the old text has `8`" in missing
+    assert "the old text occurs 30 times in a.py" in several
+    assert cat == f"[holdfast: lines 1-120 {UNCHANGED}"
+    assert "    return 1212\n" in file.read_text()
+    # What was added to a failed edit is in every later request, word for word.
+    for request in place.script.played()[5:]:
+        assert results(request)[4] == missing
+
+
+@pytest.mark.shows("AGENT-OPENCODE-FALLBACK")
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        pytest.param("no host", marks=SOAK),
+        "frozen host",
+        pytest.param("other version", marks=SOAK),
+    ],
+)
+def test_without_an_answer_everything_is_as_opencode_made_it(place: Place, trouble: str) -> None:
+    name = str(place.work / "a.py")
+    with troubled(place, trouble):
+        shown = run(
+            place,
+            call("read", filePath=name),
+            call("read", filePath=name),
+            call("edit", filePath=name, oldString="    return twelve", newString="x"),
+        )
+    assert shown[0] == shown[1]
+    assert "holdfast" not in "".join(shown)
+
+
+@contextmanager
+def troubled(place: Place, trouble: str) -> Iterator[None]:
+    """The host is away, does not answer, or speaks another version of the protocol."""
+    plugin = place.home / ".config" / "opencode" / "plugins" / "holdfast.js"
+    settings = place.home / ".config" / "opencode" / "opencode.json"
+    settings.write_text("{}")  # no shim, so nothing starts a host
+    if trouble == "other version":
+        place.holdfast_command("status")
+        text = plugin.read_text()
+        assert "v: 1, agent" in text
+        plugin.write_text(text.replace("v: 1, agent", "v: 99, agent"))
+    if trouble != "frozen host":
+        yield
+        return
+    (place.holdfast / "run").mkdir(exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as silent, contextlib.chdir(place.holdfast / "run"):
+        silent.bind("host-default.sock")
+        silent.listen()
+        yield
+
+
+@SOAK
+@pytest.mark.shows("AGENT-OPENCODE")
+def test_a_conversation_that_goes_on_still_holds_what_it_read(place: Place) -> None:
+    name = str(place.work / "a.py")
+    run(place, call("read", filePath=name))
+    shown = run(place, call("read", filePath=name), options=("--continue",))
+    assert shown[-1] == f"[holdfast: lines 1-120 {UNCHANGED}"
+
+
+@SOAK
+@pytest.mark.shows("AGENT-OPENCODE")
+def test_another_conversation_holds_nothing(place: Place) -> None:
+    name = str(place.work / "a.py")
+    run(place, call("read", filePath=name))
+    assert "1: def price_0():" in run(place, call("read", filePath=name))[-1]

@@ -1,0 +1,188 @@
+"""What a request shows is what the model holds, without any agent."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.agents.hooks import AGENTS, HookEvent, Moment, Outcome, adapter_of
+from holdfast.agents.opencode import hook as opencode
+from holdfast.mcp.request_log import RequestLog
+from holdfast.mcp.requests import outcome_of
+from holdfast.reading.events import Piece, Pieced
+from holdfast.reading.hosts.sidecar import Sidecar
+from holdfast.reading.tree import Doubt, Evidence
+
+ROWS = [f"line {n}" for n in range(1, 6)]
+DATA = "\n".join(ROWS).encode() + b"\n"
+DIGEST = hashlib.sha256(DATA).hexdigest()
+SHORT = "[holdfast: lines 1-5 unchanged, as you have them; same call again prints all]"
+
+
+def read_output(first: int = 1, rows: list[str] = ROWS, total: int = 5) -> str:
+    lines = "\n".join(f"{n}: {row}" for n, row in enumerate(rows, first))
+    last = first + len(rows) - 1
+    end = f"End of file - total {total} lines"
+    more = f"Showing lines {first}-{last} of {total}. Use offset={last + 1} to continue."
+    tail = end if last == total else more
+    return f"<path>/w/a</path>\n<type>file</type>\n<content>\n{lines}\n\n({tail})\n</content>"
+
+
+def used(id: str, output: str, **more: Any) -> dict[str, Any]:
+    given = {"filePath": "/w/a"}
+    return {
+        "id": id,
+        "tool": "read",
+        "status": "completed",
+        "input": given,
+        "output": output,
+        **more,
+    }
+
+
+def request(*uses: dict[str, Any]) -> HookEvent:
+    payload = {"event": "request", "session": "s", "directory": "/w", "uses": list(uses)}
+    event = opencode.event_of(payload)
+    assert event is not None
+    return event
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> RequestLog:
+    return RequestLog("s", Sidecar(tmp_path / "s.jsonl"))
+
+
+def load(digest: str) -> bytes | None:
+    return DATA if digest == DIGEST else None
+
+
+def held(log: RequestLog, *uses: dict[str, Any]) -> dict[int, str]:
+    """The lines that the model holds after this request."""
+    log.show(request(*uses).uses, "/w", load)
+    found = log.evidence()
+    assert isinstance(found, Evidence)
+    return dict(found.ledger.view("/w/a", load).live(0, None))
+
+
+WHOLE = dict(enumerate(ROWS, 1))
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_before_the_first_request_nothing_is_proven(log: RequestLog) -> None:
+    assert isinstance(log.evidence(), Doubt)
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_the_lines_that_a_request_shows_are_held(log: RequestLog) -> None:
+    assert held(log, used("1", read_output())) == WHOLE
+    assert held(log, used("1", read_output(2, ROWS[1:3]))) == {2: "line 2", 3: "line 3"}
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_what_the_next_request_does_not_show_is_not_held(log: RequestLog) -> None:
+    held(log, used("1", read_output()))
+    assert held(log) == {}
+    assert held(log, used("1", read_output(), compacted=True)) == {}
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_the_own_edit_is_held_and_a_failed_one_is_not(log: RequestLog) -> None:
+    change = {"filePath": "/w/a", "oldString": "line 2", "newString": "line two"}
+    edit = {"id": "2", "tool": "edit", "input": change, "status": "completed", "output": "done"}
+    assert held(log, used("1", read_output()), edit) == {**WHOLE, 2: "line two"}
+    failed = {**edit, "status": "error", "error": "Could not find oldString in the file."}
+    assert held(log, used("1", read_output()), failed) == WHOLE
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_a_short_answer_counts_by_its_record(log: RequestLog) -> None:
+    log.record_short(Pieced("/w/a", (Piece(1, 5, 1),), DIGEST), SHORT, "2")
+    assert held(log, used("1", read_output()), used("2", SHORT)) == WHOLE
+    assert log.dangling == {}
+    assert held(log, used("1", read_output()), used("3", SHORT)) == {}
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_an_answer_that_lost_its_text_gets_it_back(log: RequestLog) -> None:
+    log.record_short(Pieced("/w/a", (Piece(1, 5, 1),), DIGEST), SHORT, "2")
+    pruned = used("1", read_output(), compacted=True)
+    assert held(log, pruned, used("2", SHORT)) == WHOLE
+    event = request(pruned, used("2", SHORT))
+    reply = opencode.reply_to(event, outcome_of(event, log))
+    text = reply["uses"]["2"]["output"]
+    assert text.startswith("[holdfast: lines 1-5 of /w/a as they were then]\n1: line 1\n")
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_what_was_added_to_a_result_is_added_each_time(log: RequestLog) -> None:
+    failed = {
+        **used("1", ""),
+        "tool": "edit",
+        "status": "error",
+        "error": "not found",
+        "input": {"filePath": "/w/a", "oldString": "x", "newString": "y"},
+    }
+    event = request(failed)
+    log.told["1"] = "[holdfast: help]"
+    for _ in range(2):
+        log.show(event.uses, "/w", load)
+        reply = opencode.reply_to(event, outcome_of(event, log))
+        assert reply == {"uses": {"1": {"error": "not found\n\n[holdfast: help]"}}}
+
+
+OTHERS = sorted(set(AGENTS) - {"claude-code", "codex"})
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
+    max_leaves=6,
+)
+names = st.sampled_from(
+    [
+        *("event", "session", "directory", "cwd", "use", "uses", "id", "tool", "input", "output"),
+        *("hook_event_name", "session_id", "tool_input", "tool_response", "error", "content"),
+    ]
+)
+
+
+@pytest.mark.shows("AGENT-ADAPTERS")
+@pytest.mark.parametrize("agent", OTHERS)
+@given(payload=st.dictionaries(names, json_values | st.dictionaries(names, json_values)))
+def test_a_payload_of_any_shape_is_understood_or_left_alone(
+    agent: str, payload: dict[str, Any]
+) -> None:
+    adapter = adapter_of(agent)
+    assert adapter is not None
+    for name in ("tool", "request", "compacting", "compacted"):
+        event = adapter.event_of({**payload, "event": name})
+        if event is not None:
+            assert adapter.reply_to(event, Outcome()) == {}
+
+
+@pytest.mark.shows("AGENT-ADAPTERS")
+def test_an_edit_that_failed_is_understood_in_gemini_and_qwen() -> None:
+    call = {"file_path": "/w/a", "old_string": "x", "new_string": "y"}
+    base = {"session_id": "s", "cwd": "/w", "tool_input": call}
+    response = {"llmContent": "shown", "error": {"message": "not found"}}
+    gemini, qwen = adapter_of("gemini"), adapter_of("qwen")
+    assert gemini is not None
+    assert qwen is not None
+    one = gemini.event_of({**base, "hook_event_name": "AfterTool", "tool_response": response})
+    two = qwen.event_of({**base, "hook_event_name": "PostToolUseFailure", "error": "not found"})
+    assert one is not None
+    assert two is not None
+    assert one.moment is two.moment is Moment.AFTER_TOOL
+    help_given = Outcome(notes={0: "help"})
+    assert gemini.reply_to(one, help_given) == {"decision": "block", "reason": "shown\n\nhelp"}
+    assert qwen.reply_to(two, help_given) == {
+        "hookSpecificOutput": {
+            "hookEventName": "PostToolUseFailure",
+            "additionalContext": "help",
+        }
+    }
+    untouched = {**base, "hook_event_name": "AfterTool", "tool_response": {"llmContent": "fine"}}
+    assert gemini.event_of(untouched) is None
