@@ -38,6 +38,7 @@ from holdfast.reading.events import (
     Pieced,
     Printed,
     Refreshed,
+    Together,
 )
 from holdfast.reading.hosts import calls
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
@@ -123,7 +124,10 @@ class RequestLog:
 
 
 def _apply(views: dict[str, View], event: Event, load: Load) -> None:
-    if not isinstance(event, Barrier | Hidden):
+    if isinstance(event, Together):
+        for one in event.events:
+            _apply(views, one, load)
+    elif not isinstance(event, Barrier | Hidden):
         views.setdefault(event.path, View()).apply(event, 0, load)
 
 
