@@ -9,7 +9,7 @@
 
 Read numbers its lines and puts the file's name above them:
 
-    <path>/work/a.py</path>
+    <path>/shop/a.py</path>
     <type>file</type>
     <content>
     1: import math
