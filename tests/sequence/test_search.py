@@ -1,16 +1,18 @@
 """Search against brute force, whatever the order, and continued to the end of the query."""
 
+from collections.abc import Iterator, Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.sequence import canonical
+from holdfast.sequence.cursor import Candidate, Matched
 from holdfast.sequence.errors import EmptyQuery, SingleToken, UnknownAtom
 from holdfast.sequence.graph import Graph, Vertex
 from holdfast.sequence.response import EndReason, GraphMatch, Kind
 from holdfast.sequence.search import (
     Clear,
-    find_all,
     find_ancestor,
     find_parent,
     find_sequence,
@@ -106,6 +108,26 @@ def test_the_order_of_insertion_changes_no_root_kind_or_position(
     assert again.kind in brute.kinds(tuple(query[: again.position]), other.spelled(again.root)) | {
         Kind.NOT_FOUND
     }
+
+
+def find_all(graph: Graph, query: Sequence[Vertex]) -> Iterator[GraphMatch | Vertex]:
+    """Split the whole query into matches, each continued from the cursor of the previous one.
+
+    A single token left over at the end is yielded as its vertex.
+    """
+    cursor: Sequence[Vertex] | Matched | Candidate = query
+    while True:
+        try:
+            answer = find_ancestor(graph, cursor)
+        except SingleToken as single:
+            if isinstance(cursor, Matched) and cursor.advance(graph) is None:
+                return
+            yield Vertex(single.vertex)
+            return
+        yield answer
+        if answer.query_exhausted:
+            return
+        cursor = answer.cursor
 
 
 @pytest.mark.shows("SEQ-CONTINUE")

@@ -17,7 +17,7 @@ from holdfast.sequence import corpus as corpus_module
 from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
-from holdfast.sequence.response import EndReason, Kind, SearchAnswer
+from holdfast.sequence.response import EndReason, Kind
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.suffix import backends, segment
 from holdfast.sequence.suffix.backends import SuffixBackend
@@ -90,11 +90,11 @@ def test_segments_with_deletions_answer_as_looking_everywhere_does(
 def test_core_graph_and_segments_agree(texts: list[list[str]], query: list[str]) -> None:
     """On position and count always; on root and kind after lifting helper vertices to repeats."""
     texts = [*texts, ["a", "b", "c", "d"]]
-    answer: SearchAnswer = ask(TokenCorpus([LiveSegment(segment_of(texts))]), query)
+    answer = ask(TokenCorpus([LiveSegment(segment_of(texts))]), query)
     if len(query) < 2:
         return
     graph = canonical.canonical_graph(texts)
-    core: SearchAnswer = find_sequence(graph, query)
+    core = find_sequence(graph, query)
     assert core.position == answer.position
     assert core.query_exhausted == answer.query_exhausted
     if core.kind is Kind.NOT_FOUND:

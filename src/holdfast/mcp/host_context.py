@@ -6,7 +6,6 @@ a host runs for days. Tools run in threads, so each is either thread-safe or cre
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -181,8 +180,3 @@ class HostContext:
             self._spaces.close()
             if self._index is not None and not self.busy:
                 self._index.close()
-
-
-def inside(path: str, root: str) -> str:
-    """A path relative to the root that contains it; unchanged if it is outside."""
-    return os.path.relpath(path, root) if path.startswith(root.rstrip("/") + "/") else path

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from holdfast.sequence.cursor import Candidate, Matched
 from holdfast.sequence.graph import Graph, Location, Vertex
@@ -38,25 +37,6 @@ class EndReason(StrEnum):
     MISMATCH = "Mismatch"
     CHILD_EXHAUSTED = "ChildExhausted"
     NO_MATCH = "NoMatch"
-
-
-class SearchAnswer(Protocol):
-    """The answer of every search, on a core graph or over segments."""
-
-    @property
-    def kind(self) -> Kind: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def position(self) -> int: ...
-    @property
-    def reason(self) -> EndReason: ...
-    @property
-    def query_exhausted(self) -> bool: ...
-    @property
-    def root_digest(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,23 +240,3 @@ def find_sequence(
 ) -> GraphMatch:
     """Like `find_ancestor`, for symbols; raises UnknownAtom for one that the graph lacks."""
     return find_ancestor(graph, graph.sequence(values), clear=clear)
-
-
-def find_all(graph: Graph, query: Sequence[Vertex]) -> Iterator[GraphMatch | Vertex]:
-    """Split the whole query into matches, each continued from the cursor of the previous one.
-
-    A single token left over at the end is yielded as its vertex.
-    """
-    cursor: Query = query
-    while True:
-        try:
-            answer = find_ancestor(graph, cursor)
-        except SingleToken as single:
-            if isinstance(cursor, Matched) and cursor.advance(graph) is None:
-                return
-            yield Vertex(single.vertex)
-            return
-        yield answer
-        if answer.query_exhausted:
-            return
-        cursor = answer.cursor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from holdfast.index.facts.extract import extract
 from holdfast.index.search import signals
 from holdfast.index.search.candidates import Candidates, gather
-from holdfast.index.search.query_analysis import KINDS, analyze
+from holdfast.index.search.query_analysis import Kind, analyze
 from holdfast.index.search.signals import ADJUSTMENTS, SIGNALS, Combine
 from holdfast.index.search.weights import WEIGHTS, Weights
 from tests.index.search import plain
@@ -256,4 +256,4 @@ def test_the_score_is_that_of_the_twin(files: dict[str, str], query: str) -> Non
 
 def test_every_kind_of_query_has_a_weight_for_every_signal() -> None:
     for name in set(ROWS) - {"role", "body"}:
-        assert all(WEIGHTS.of(name, kind) >= 0.0 for kind in KINDS)
+        assert all(WEIGHTS.of(name, kind) >= 0.0 for kind in get_args(Kind))

@@ -16,7 +16,6 @@ from holdfast.index.search.roles import Role
 from holdfast.index.search.terms import WORD, compact, parts, stem
 
 Kind = Literal["symbol", "path", "error", "question", "mixed"]
-KINDS: tuple[Kind, ...] = ("symbol", "path", "error", "question", "mixed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,6 @@ _ASIDE = frozenset(
 )
 """Stop words."""
 
-_PLAIN = re.compile(r"[a-z]+|[A-Z][a-z]+|\d+")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _QUALIFIED = re.compile(
     r"[A-Za-z_$@#][\w$]*(?:(?:\.|::|->|#|\\)[A-Za-z_$][\w$]*)*[!?]?(?:\(\s*\))?"
