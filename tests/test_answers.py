@@ -19,7 +19,7 @@ from holdfast.mcp.tools.common import schema_of
 SOURCE = Path(__file__).parents[1] / "src" / "holdfast"
 
 SURFACES = [
-    *(f"cli/{name}.py" for name in ("index", "search", "outline", "calls", "find_symbol")),
+    *(f"cli/{name}.py" for name in ("index", "search", "outline", "calls")),
     *(f"cli/{name}.py" for name in ("terminal", "read", "context", "locate", "clones")),
     *(f"cli/{name}.py" for name in ("session", "readcache", "status", "sequence")),
     *("cli/memory", "mcp/tools", "mcp/resources.py", "dashboard"),
@@ -40,6 +40,7 @@ FREE_RESULTS = {
     "json_argument",  # a value that was typed
     "_operation",  # one write of a commit
     "digested",  # a document with digests in its links
+    "_asked",  # arguments of a call
     "_progress",  # a callback
     *("_set", "_edit", "_put", "code"),  # documents of the demo
     "listed",  # resources, in the form of the protocol

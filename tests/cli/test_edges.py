@@ -400,8 +400,10 @@ def test_what_a_new_user_types_wrong_in_memory(run: Terminal, tmp_path: Path) ->
     assert "hint: run: holdfast memory branch list --space team" in run.errors
     run("memory", "export", "nowhere/x.jsonl", "--space", "team", code=2)
     assert "cannot write nowhere/x.jsonl: No such file or directory" in run.errors
+    run("memory", "import", os.devnull, "--space", "new", code=2)
+    assert "is a device, not an export" in run.errors
     (tmp_path / "empty.jsonl").touch()
-    run("memory", "import", str(tmp_path / "empty.jsonl"), "--space", "new", code=1)
+    run("memory", "import", "empty.jsonl", "--space", "new", code=1)
     assert "cut short" in run.errors
     run("memory", "list", "--space", "new", code=1)
     assert "there is no space new" in run.errors, "what was refused left nothing behind"
@@ -441,20 +443,24 @@ def test_calls_finds_the_file_of_a_name(run: Terminal, tmp_path: Path) -> None:
     )
     (tmp_path / "lib" / "bill.py").write_text("class Bill:\n    def total(self): ...\n")
     run("index", "create")
-    assert "Cart.total -> price  lib/cart.py:3" in run("calls", "price")
-    assert "Cart.total -> price  lib/cart.py:3" in run("calls", "Cart.total")
+    assert "Cart.total (2-3) -> price  lib/cart.py:3" in run("calls", "price")
+    assert "Cart.total (2-3) -> price  lib/cart.py:3" in run("calls", "Cart.total")
     assert '"status": "ok"' in run("calls", "price", "--json")
-    run("calls", "total", code=1)
-    assert "holdfast: several symbols are named total\nhint: name its file\n" in run.errors
-    assert "  holdfast calls lib/cart.py Cart.total\n" in run.errors
-    assert "  holdfast calls lib/bill.py Bill.total\n" in run.errors
+    (tmp_path / "lib" / "pay.py").write_text(
+        "from lib.bill import Bill\n\n\ndef pay(bill: Bill):\n    bill.total()\n"
+    )
+    run("index", "sync")
+    both = run("calls", "total")
+    assert "Cart.total (2-3) -> price" in both
+    assert "pay (4-5) -> Bill.total" in both
+    assert "[2 symbols named total: " in both
     run("calls", "nothing_like_it", code=1)
-    assert "holdfast: no symbol here is named nothing_like_it\n" in run.errors
+    assert "holdfast: no symbol in the tree is named nothing_like_it" in run.errors
     # `sym:*` is no operator but words, and the one symbol that is near to them was taken.
     (tmp_path / "lib" / "cart.py").write_text("def sym(): ...\n")
     (tmp_path / "lib" / "bill.py").unlink()
     run("calls", "*", code=1)
-    assert "holdfast: no symbol here is named *\n" in run.errors
+    assert "holdfast: no symbol in the tree is named *" in run.errors
 
 
 def test_calls_of_a_name_that_was_only_guessed_say_why_there_are_none(
@@ -487,10 +493,7 @@ def test_one_of_more_places_than_were_seen_is_not_the_only_one(
     for number in range(14):
         (tmp_path / f"m{number:02}.py").write_text("def spread():\n    return 1\n")
     run("index", "create")
-    run("calls", "spread", code=1)
-    assert "holdfast: several symbols may be named spread\nhint: name its file\n" in run.errors
-    assert "  holdfast calls m00.py spread\n  holdfast calls m01.py spread\n" in run.errors
-    assert run.errors.endswith("  …\n")
+    assert "[at least 11 symbols named spread: m00.py:1 spread, m01.py:1 " in run("calls", "spread")
 
 
 @pytest.mark.shows("CLI-READS-MAKE-NOTHING")
@@ -565,4 +568,4 @@ def test_calls_name_files_as_one_would_type_them_here(
     (tmp_path / "tree" / "lib" / "a.py").write_text("def f():\n    return g()\ndef g(): ...\n")
     run("index", "create", "tree")
     monkeypatch.chdir(tmp_path / "tree" / "lib")
-    assert "f -> g  a.py:2" in run("calls", "f")
+    assert "f (1-2) -> g  a.py:2" in run("calls", "f")

@@ -275,7 +275,7 @@ def test_a_merge_conflict_is_resolved_by_clicks(
     expect(merge).to_be_disabled()
     title = page.locator("[data-clash^='note:plan']")
     title.get_by_role("radio", name=DRAFT).click()
-    expect(title).to_contain_text("Settled")
+    expect(title).to_contain_text("Resolved")
     expect(merge).to_be_disabled()
     limit = page.locator("[data-clash^='decision:discounts']")
     limit.get_by_text("Write something else").click()
@@ -391,7 +391,7 @@ def test_an_empty_home_says_what_to_do_first(browser: Browser, tmp_path: Path) -
             "memory": "No documents",
             "search": "Nothing to search",
             "clones": "No trees are tracked",
-            "nowhere": "There is no such page",
+            "nowhere": "There is no page at this address",
         }.items():
             page = visit.page
             page.goto(f"{visit.base}/#/{place}")
@@ -589,7 +589,7 @@ def test_an_address_that_is_none_is_a_page_that_says_so(visit: Visit) -> None:
     """A half escape in an address threw on every draw, and the page stayed as it was."""
     page = visit.go("savings")
     page.goto(f"{visit.base}/#/memory%E0%A4%A")
-    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
     page.goto(f"{visit.base}/#/memory/local?at=noon")
     expect(page.locator(".badge", has_text="Now")).to_be_visible()
     expect(page.locator("[data-document='note:plan']")).to_be_visible()

@@ -65,6 +65,8 @@ class Machine:
             **kept,
             "HOLDFAST_HOME": str(self.home),
             "HOME": str(folder / "user"),
+            "HOLDFAST_MCP_STRUCTURED": "full",
+            "HOLDFAST_MCP_TOOLS": "all",
             **environment,
         }
         (folder / "user").mkdir(exist_ok=True)

@@ -40,8 +40,11 @@ def inspect(
     target: list[str], method: str, environment: dict[str, str], cwd: Path, *options: str
 ) -> dict[str, Any]:
     """What the inspector's command line prints for one request."""
+    # It passes on only the variables that it is told to.
+    named = ("HOLDFAST_MCP_STRUCTURED", "HOLDFAST_MCP_TOOLS")
+    settings = [word for name in named for word in ("-e", f"{name}={environment[name]}")]
     done = subprocess.run(
-        [NODE, installed(), "--cli", *target, "--method", method, *options],
+        [NODE, installed(), "--cli", *settings, *target, "--method", method, *options],
         capture_output=True,
         text=True,
         timeout=WAIT_S,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from holdfast.mcp.tool import BadArguments, faults_of
+from holdfast.mcp.tool import BadArguments, faults_of, snake_case
 from holdfast.mcp.tools import TOOLS
 
 LEAVES = st.one_of(
@@ -59,13 +59,29 @@ def test_null_is_the_same_as_absent_and_defaults_are_filled_in() -> None:
 @pytest.mark.shows("MCP-CHECK")
 def test_a_wrong_call_is_told_how_to_call() -> None:
     with pytest.raises(BadArguments) as wrong:
-        TOOLS["call_graph"].checked({"file": "a.py", "symbol": "f"})
+        TOOLS["call_graph"].checked({"line": 3, "name": "f"})
     assert str(wrong.value).count("known:") == 1
-    assert "'file', 'symbol'" in str(wrong.value)
+    assert "'line', 'name'" in str(wrong.value)
     assert (
-        "call_graph(symbolRef: {file: string, symbolId?: string, symbolLabel?: string}, "
-        "path?: string, direction?: 'callers'|'callees'|'both', " in wrong.value.hint
+        "call_graph(symbol?: string, file?: string, path?: string, "
+        "direction?: 'callers'|'callees'|'both', " in wrong.value.hint
     )
+
+
+@pytest.mark.shows("MCP-ARGUMENT-NAMES")
+def test_old_spellings_of_arguments_are_accepted() -> None:
+    search = TOOLS["search_code"].checked({"query": "a", "groupBy": "file", "resultMode": "raw"})
+    assert (search["group_by"], search["result_mode"]) == ("file", "raw")
+    outline = TOOLS["file_outline"].checked({"file": "a", "symbolLabelExact": "f"})
+    assert outline["symbol_label_exact"] == "f"
+    calls = TOOLS["call_graph"].checked({"symbolRef": {"file": "a.py", "symbolId": "sym_1"}})
+    assert calls["symbol_ref"] == {"file": "a.py", "symbolId": "sym_1"}
+
+
+@pytest.mark.shows("MCP-ARGUMENT-NAMES")
+def test_listed_arguments_are_in_snake_case() -> None:
+    names = {name for tool in TOOLS.values() for name in tool.input["properties"]}
+    assert {name for name in names if name != snake_case(name)} == set()
 
 
 @pytest.mark.shows("MCP-BENCH")

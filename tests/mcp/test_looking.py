@@ -329,4 +329,33 @@ def test_one_name_means_one_symbol_wherever_it_is_used(agent: Agent, tmp_path: P
         assert [one["symbolLabel"] for one in outline["symbols"]] == ["Cart.total"], name
         ref = {"file": "shop.py", "symbolLabel": name}
         calls = agent("call_graph", symbolRef=ref, direction="callees")
-        assert "Cart.total -> price" in calls.text, name
+        assert "Cart.total (2-3) -> price" in calls.text, name
+
+
+@pytest.mark.shows("MCP-CALLS-BY-NAME")
+def test_a_name_alone_is_answered_for_every_symbol_that_has_it(
+    agent: Agent, tmp_path: Path
+) -> None:
+    """`call_graph` demanded a file, and a name that two symbols share was refused."""
+    tree = tmp_path / "tree"
+    (tree / "shop.py").write_text(
+        "class Cart:\n    def total(self):\n        return price()\n\n\ndef price(): ...\n"
+    )
+    (tree / "bill.py").write_text(
+        "class Bill:\n    def total(self):\n        return tax()\n\n\ndef tax(): ...\n"
+    )
+    agent("manage_index", action="create")
+    both = agent("call_graph", symbol="total", direction="callees")
+    assert "Cart.total (2-3) -> price" in both.text
+    assert "Bill.total (2-3) -> tax" in both.text
+    assert "2 symbols named total" in both.text
+    one = agent("call_graph", symbol="Cart.total", direction="callees")
+    assert "Bill" not in one.text
+    places = agent("file_outline", symbol="total").text
+    assert "shop.py:2-3  Cart.total" in places
+    assert "bill.py:2-3  Bill.total" in places
+    for tool in ("call_graph", "file_outline"):
+        mistyped = agent(tool, symbol="totel_price")
+        assert mistyped.facts["status"] == "not_found"
+        assert "similar names: " in mistyped.text
+        assert mistyped.facts["continue"]["tool"] == "search_code"

@@ -35,6 +35,7 @@ def test_a_graph_does_not_depend_on_the_hash_seed() -> None:
         subprocess.run(
             [sys.executable, "-c", PRINT_A_GRAPH],
             env=os.environ | {"PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
             capture_output=True,
             check=True,
         ).stdout

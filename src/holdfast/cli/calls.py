@@ -8,10 +8,13 @@ import shlex
 from dataclasses import replace
 
 from holdfast.app import App
-from holdfast.cli.find_symbol import find_symbol
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json
 from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
+from holdfast.index.answers import CallGraphAnswer
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph, symbol_ref
+from holdfast.index.tools.named_calls import calls_of_name
 from holdfast.index.tools.render import calls_text
 
 
@@ -50,26 +53,16 @@ def run(args: argparse.Namespace, app: App) -> int:
         raise no_file(args.file, whole, "calls", args.symbol)
     index = app.open_index()
     try:
-        if file:
-            tree = args.path or os.path.dirname(file)
-            reference = symbol_ref(file, args.symbol)
-        else:
-            tree = args.path or os.getcwd()
-            reference = find_symbol(index, tree, args.symbol)
-        answer = call_graph(
-            index,
-            tree,
-            reference,
-            direction=args.direction,
-            depth=args.depth,
-            limit=args.limit,
-        )
+        answer = _calls(index, file, args)
     finally:
         index.close()
     if args.json:
         print_json(answer.to_wire())
         return exit_code(answer.status)
-    typed = args.file or as_typed(reference.file, tree)
+    if not file and answer.status != "ok":
+        message = with_commands(answer.message or answer.status, answer.path)
+        raise CommandRefused(answer.reason or answer.status, message)
+    typed = args.file or as_typed(answer.symbol_ref.file, answer.path)
     outline = f"`holdfast outline {shlex.quote(typed)}` lists its symbols"
 
     def message(text: str) -> str:
@@ -78,3 +71,15 @@ def run(args: argparse.Namespace, app: App) -> int:
     surface = replace(terminal(), message=message)
     print(calls_text(answer, surface, more=f"--limit {args.limit * 2}"))
     return exit_code(answer.status)
+
+
+def _calls(index: CodeIndex, file: str | None, args: argparse.Namespace) -> CallGraphAnswer:
+    direction, depth, limit = args.direction, args.depth, args.limit
+    if not file:
+        tree = args.path or os.getcwd()
+        return calls_of_name(
+            index, tree, args.symbol, direction=direction, depth=depth, limit=limit
+        )
+    tree = args.path or os.path.dirname(file)
+    reference = symbol_ref(file, args.symbol)
+    return call_graph(index, tree, reference, direction=direction, depth=depth, limit=limit)

@@ -21,6 +21,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("native", "pi", "claude-code", "codex"),
         help="the agent that wrote the session file (default: detected)",
     )
+    parser.add_argument(
+        "--tools",
+        metavar="SETS",
+        help="toolsets to list: search, read, memory or all (default: search,read,memory)",
+    )
     parser.add_argument("--stop", action="store_true", help="stop the background host")
     parser.add_argument(
         "--status", action="store_true", help="report whether a background host is running"
@@ -41,7 +46,13 @@ def run(args: argparse.Namespace, app: App) -> int:
         )
     if sys.stdin.isatty():
         print("this command is for MCP clients; `holdfast install` sets agents up", file=sys.stderr)
+    settings: dict[str, str] = {}
+    if args.tools is not None:
+        from holdfast.mcp.toolsets import SETTING, parse
+
+        parse(args.tools)
+        settings[SETTING] = args.tools
     session = args.session
     if session is not None and (os.sep in session or session.endswith(".jsonl")):
         session = os.path.abspath(session)
-    return main(app, session, args.host)
+    return main(app, session, args.host, settings)

@@ -73,6 +73,16 @@ class Caller:
         named = (self.cwd, self.served_from, self.environment.get("CLAUDE_PROJECT_DIR"))
         return [path for path in named if path]
 
+    def may_have_conversation(self, client: str) -> bool:
+        """Whether a call of this client could ever be proven to belong to a conversation."""
+        agents = ("claude", "codex", "pi")
+        return (
+            self.session is not None
+            or client.lower().startswith(agents[:2])
+            or any(one.is_called(agent) for one in self.ancestors for agent in agents)
+            or "CLAUDECODE" in self.environment
+        )
+
     @property
     def home(self) -> str:
         return expand_user("~", self.environment)

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from holdfast.mcp import structured, toolsets
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.host_context import HostContext
 from holdfast.sync.io.websocket import Receive, Scope, Send
@@ -85,7 +86,14 @@ class Endpoint:
         caller = Caller(
             transport="HTTP",
             name=self._app.writer_id("http"),
-            environment={"HOME": self._app.user_home},
+            environment={
+                "HOME": self._app.user_home,
+                **{
+                    name: self._app.environment[name]
+                    for name in (structured.SETTING, toolsets.SETTING)
+                    if name in self._app.environment
+                },
+            },
             served_from=started_in(),
         )
         server = ToolServer(context, caller, counted=self._counted).server()

@@ -55,6 +55,8 @@ FORWARDED = (
     "CLAUDE_PROJECT_DIR",
     "CODEX_HOME",
     "CODEX_THREAD_ID",
+    "HOLDFAST_MCP_STRUCTURED",
+    "HOLDFAST_MCP_TOOLS",
     "HOME",
 )
 """The variables that a shim sends to the host. Listed one by one: others may hold secrets."""

@@ -31,9 +31,13 @@ from holdfast.mcp.caller import Caller, caller_of, named
 from holdfast.mcp.declared_roots import DeclaredRoots
 from holdfast.mcp.hook_protocol import HOOK_TOOL
 from holdfast.mcp.host_context import HostContext
+from holdfast.mcp.structured import SETTING as STRUCTURED
+from holdfast.mcp.structured import content, mode_of
 from holdfast.mcp.tool import CallCancelled, Result, Tool, ToolCall, failure
 from holdfast.mcp.tools import TOOLS
 from holdfast.mcp.tools.common import no_such_tree
+from holdfast.mcp.toolsets import SETTING as TOOLSETS
+from holdfast.mcp.toolsets import listed
 
 THREADS_MAX = 128
 PROGRESS_EVERY_S = 0.1
@@ -113,7 +117,12 @@ class ToolServer:
     # tools
 
     async def _list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
+        environment, client = self._caller.environment, _client_of(ctx)
+        known = self._caller.may_have_conversation(client)
+        names = listed(TOOLS, environment.get(TOOLSETS, ""), has_conversation=known)
+        # The output schemas describe every fact, and cost more than the rest of the list.
+        full = environment.get(STRUCTURED) == "full"
+        return types.ListToolsResult(tools=[_described(TOOLS[name], full) for name in names])
 
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
@@ -143,8 +152,14 @@ class ToolServer:
         self._counted(tool.name, outcome, self._context.app.clock.monotonic() - started)
         blocks: list[Any] = [types.TextContent(text=result.text)]
         blocks += [types.ImageContent(data=data, mime_type=kind) for data, kind in result.images]
+        mode = mode_of(
+            _client_of(ctx),
+            self._caller.environment.get(STRUCTURED, ""),
+            verbose=(params.arguments or {}).get("verbose") is True,
+        )
+        facts = content(tool.name, result.facts, result.text, mode)
         return types.CallToolResult(
-            content=blocks, structured_content=result.facts, is_error=result.failed
+            content=blocks, structured_content=facts, is_error=result.failed
         )
 
     async def _run(self, ctx: Context, tool: Tool, arguments: dict[str, Any] | None) -> Result:
@@ -319,20 +334,28 @@ def _sentence(error: HoldfastError) -> str:
     return f"{error} ({error.hint})" if error.hint else str(error)
 
 
-def _described(tool: Tool) -> types.Tool:
+def _client_of(ctx: Context) -> str:
+    """What the program at the other end calls itself."""
+    params = ctx.session.client_params
+    return "" if params is None else params.client_info.name
+
+
+def _described(tool: Tool, full: bool) -> types.Tool:
+    """A tool as it is listed. Of the hints only what differs from the protocol's defaults."""
+    hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    if not tool.read_only:
+        hints = types.ToolAnnotations(
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        )
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input,
-        output_schema=tool.output,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=False,
-        ),
+        output_schema=tool.output if full else None,
+        annotations=hints,
     )
 
 

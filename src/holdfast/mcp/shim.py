@@ -322,9 +322,14 @@ def _answered(line: bytes) -> str | None:
     return json.dumps(message["id"])
 
 
-def main(app: App, session: str | None = None, host: str | None = None) -> int:
-    """Be a stdio MCP server for the process that started us."""
-    hello = greeting(__version__, app.environment, session, host)
+def main(
+    app: App,
+    session: str | None = None,
+    host: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> int:
+    """Be a stdio MCP server for the process that started us. `settings` are of this client only."""
+    hello = greeting(__version__, {**app.environment, **(settings or {})}, session, host)
     app.home.make_run()  # fails now, with a message, if the home cannot be used
     place = rendezvous_of(app.home, app.environment)
     environment = {**app.environment, "HOLDFAST_HOME": app.home.root}

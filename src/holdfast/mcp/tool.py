@@ -8,6 +8,7 @@ result; `failed` marks a result that does not contain what the call requested.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -44,11 +45,19 @@ class CallCancelled(HoldfastError):
 _DEFAULTS: dict[str, dict[str, Any]] = {}
 """The defaults of every tool that was made, by its name."""
 
+_HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+def snake_case(name: str) -> str:
+    """A name in the style of our arguments: groupBy was the old spelling of group_by."""
+    return _HUMP.sub(lambda found: "_" + found[1].lower(), name)
+
 
 def spared(tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call without those equal to their defaults: agents pay for every word."""
     defaults = _DEFAULTS.get(tool, {})
-    return {name: value for name, value in args.items() if value not in (None, defaults.get(name))}
+    named = {snake_case(name): value for name, value in args.items()}
+    return {name: value for name, value in named.items() if value not in (None, defaults.get(name))}
 
 
 def call_text(tool: str, args: Mapping[str, Any]) -> str:
@@ -135,19 +144,29 @@ class Tool:
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
+    unlisted: Schema = field(default_factory=dict)
+    """Arguments that are accepted and not listed: earlier ways to say the same."""
 
     def __post_init__(self) -> None:
-        members = self.input["properties"].items()
+        members = {**self.input["properties"], **self.unlisted}.items()
         defaults = {name: schema["default"] for name, schema in members if "default" in schema}
         _DEFAULTS[self.name] = defaults
 
     def checked(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """The arguments with defaults filled in; raises `BadArguments`."""
         arguments = {name: value for name, value in (given or {}).items() if value is not None}
-        faults = list(faults_of(arguments, self.input, ""))
+        # Every tool takes it, and what it changes is decided where the answer is sent.
+        if "verbose" not in self.input["properties"] and isinstance(arguments.get("verbose"), bool):
+            del arguments["verbose"]
+        known = {**self.input["properties"], **self.unlisted}
+        arguments = {
+            name if name in known else snake_case(name): value for name, value in arguments.items()
+        }
+        accepted = {**self.input, "properties": known}
+        faults = list(faults_of(arguments, accepted, ""))
         if faults:
             raise BadArguments(self.name, faults, signature(self.name, self.input))
-        return {**_DEFAULTS[self.name], **_whole(arguments, self.input)}
+        return {**_DEFAULTS[self.name], **_whole(arguments, accepted)}
 
 
 # schemas

@@ -13,6 +13,7 @@ from typing import Literal
 from holdfast.index.answers import (
     Call,
     CallGraphAnswer,
+    CallNode,
     Codebase,
     ManageAnswer,
     OutlineAnswer,
@@ -55,7 +56,7 @@ class Surface:
     """How wide lines may be; None for any width."""
     numbers: bool = False
     """Whether every line of a result is numbered, or only lines with gaps between them."""
-    all_results: str = 'resultMode="raw"'
+    all_results: str = 'result_mode="raw"'
     """The option that shows results that are alike one by one."""
 
 
@@ -118,6 +119,11 @@ def _symbol_line(symbol: OutlineSymbol) -> str:
     return f"{lines:>11}  {indent}{symbol.kind} {shown}"
 
 
+def _caller(node: CallNode) -> str:
+    """The caller of a call, with the lines to read for all of it."""
+    return f"{node.symbol_label} ({node.span.start_line}-{node.span.end_line})"
+
+
 def calls_text(answer: CallGraphAnswer, surface: Surface, *, more: str) -> str:
     """Calls, one to a line; or why there are none, with the symbols to choose from."""
     tree = answer.path
@@ -127,13 +133,18 @@ def calls_text(answer: CallGraphAnswer, surface: Surface, *, more: str) -> str:
             at = f"{surface.file(tree, node.file)}:{node.span.start_line}"
             lines.append(f"  {node.symbol_id}  {node.symbol_label}  {at}")
         return "\n".join(lines)
-    names = {node.symbol_id: node.symbol_label for node in answer.nodes}
+    nodes = {node.symbol_id: node for node in answer.nodes}
     lines = [
-        f"{names[edge.src_symbol_id]} -> {names[edge.dst_symbol_id]}  "
+        f"{_caller(nodes[edge.src_symbol_id])} -> {nodes[edge.dst_symbol_id].symbol_label}  "
         f"{surface.file(tree, edge.site.file)}:{edge.site.start_line}  "
         f"{edge.confidence:.2f} {edge.reason}"
         for edge in answer.edges
     ] or ["No calls found."]
+    lines += [
+        f"[{warning_text(warning)}]"
+        for warning in answer.warnings
+        if warning.startswith("CALL_GRAPH_SEVERAL:")
+    ]
     unknown = answer.total_note_count
     if unknown:
         leads = "1 call leads" if unknown == 1 else f"{unknown} calls lead"

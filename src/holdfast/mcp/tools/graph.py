@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
-from holdfast.index.answers import CallGraphAnswer, SymbolRef
+from holdfast.index.answers import CallGraphAnswer
 from holdfast.index.tools.render import calls_text
 from holdfast.mcp.tool import (
     Result,
@@ -30,35 +31,46 @@ from holdfast.mcp.tools.outline import similar_file
 
 
 def run(call: ToolCall) -> Result:
-    from holdfast.index.tools.calls import EDGES_TRUNCATED, call_graph
+    from holdfast.index.tools.calls import call_graph, symbol_ref
+    from holdfast.index.tools.named_calls import calls_of_name
 
     a = call.arguments
-    given = a["symbolRef"]
-    file, id, label = given.get("file", ""), given.get("symbolId"), given.get("symbolLabel")
-    if not (id or label):
-        named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
-        return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
-    if "path" not in a and file:
+    file, symbol = _asked(a)
+    if not symbol:
+        named = failure("the symbol is not named", "pass symbol: its name, qualified name or id")
+        return named.ended("its symbols", "file_outline", file=file) if file else named
+    options = {name: a[name] for name in ("direction", "depth", "limit")}
+    if not file:
+        path = call.tree(a.get("path", "."))
+        found = calls_of_name(call.context.index, path, symbol, **options)
+        return _told(call, found, path, {**a, "symbol": symbol})
+    if "path" not in a:
         file = file_inside(call, file)
     path = call.tree(a["path"]) if "path" in a else os.path.dirname(file) or "/"
     call.workspace.admit(os.path.join(path, file))
-    reference = SymbolRef(file, id, label)
-    found = call_graph(
-        call.context.index,
-        path,
-        reference,
-        direction=a["direction"],
-        depth=a["depth"],
-        limit=a["limit"],
-    )
-    more = {**a, "path": path, "symbolRef": reference.to_wire(), "limit": a["limit"] * 2}
+    found = call_graph(call.context.index, path, symbol_ref(file, symbol), **options)
+    if found.status == "not_found" and not os.path.isfile(os.path.join(path, file)):
+        return _refused(call, found, os.path.join(path, file))
+    return _told(call, found, path, {**a, "file": file, "symbol": symbol})
+
+
+def _asked(a: dict[str, Any]) -> tuple[str, str]:
+    """The file and the symbol of a call, in the new or the old way to name them."""
+    old = a.pop("symbol_ref", {})
+    file = a.get("file") or old.get("file", "")
+    return file, a.get("symbol") or old.get("symbolId") or old.get("symbolLabel") or ""
+
+
+def _told(call: ToolCall, found: CallGraphAnswer, path: str, a: dict[str, Any]) -> Result:
+    from holdfast.index.tools.calls import EDGES_TRUNCATED
+
+    more = {**a, "path": path, "limit": a["limit"] * 2}
     text = calls_text(found, AGENT, more=call_text("call_graph", more))
     if found.nodes and found.status != "ok":
-        one = {"file": file, "symbolId": found.nodes[0].symbol_id}
-        result = Result(text, found.to_wire())
-        return result.ended("by id", "call_graph", symbolRef=one, path=a.get("path"))
+        one = {"symbol": found.nodes[0].symbol_id, "file": found.nodes[0].file, "path": path}
+        return Result(text, found.to_wire()).ended("by id", "call_graph", **one)
     if found.status != "ok":
-        return _refused(call, found, os.path.join(path, file))
+        return _refused(call, found, os.path.join(path, a.get("file", "")))
     facts = found.to_wire()
     if EDGES_TRUNCATED in found.warnings:
         facts["continue"] = continued("call_graph", **more)
@@ -71,6 +83,9 @@ def _refused(call: ToolCall, found: CallGraphAnswer, file: str) -> Result:
         return result
     if os.path.isfile(file):
         return result.ended("its symbols", "file_outline", file=file)
+    if not found.symbol_ref.file:
+        name = found.symbol_ref.symbol_label or ""
+        return result.ended("find it by words", "search_code", query=name, path=found.path)
     return similar_file(call, result, file)
 
 
@@ -83,25 +98,23 @@ CALL_GRAPH = Tool(
         "value of unknown type is not seen."
     ),
     input=inputs(
-        "symbolRef",
-        symbolRef={
-            "type": "object",
-            "description": "the symbol, as search_code and file_outline give it in callGraphHint",
-            "properties": {
-                "file": string("the file it is in"),
-                "symbolId": string("its id"),
-                "symbolLabel": string("or its name or qualified name"),
-            },
-            "required": ["file"],
-            "additionalProperties": False,
-        },
-        path=string("its tree, if not the tracked tree the file is in"),
+        symbol=string("its name, qualified name or id"),
+        file=string("the file it is in; without it, every symbol of that name is answered"),
+        path=string("the tree, if not the one of the file or of the working directory"),
         direction=choice(
             ("callers", "callees", "both"), "its callers, what it calls, or both", default="both"
         ),
         depth=integer("how many calls away", minimum=1, maximum=3, default=1),
         limit=integer("maximum number of calls", minimum=1, default=20),
     ),
+    unlisted={
+        "symbol_ref": {
+            "type": "object",
+            "properties": {"file": string(), "symbolId": string(), "symbolLabel": string()},
+            "required": ["file"],
+            "additionalProperties": False,
+        }
+    },
     output=schema_of(CallGraphAnswer),
     run=run,
 )

@@ -54,9 +54,9 @@ def run(call: ToolCall) -> Result:
         a["action"],
         path,
         force=a["force"],
-        custom_extensions=a["customExtensions"],
-        ignore_patterns=a["ignorePatterns"],
-        allow_unnecessary_reindex=a["allowUnnecessaryReindex"],
+        custom_extensions=a["custom_extensions"],
+        ignore_patterns=a["ignore_patterns"],
+        allow_unnecessary_reindex=a["allow_unnecessary_reindex"],
         report=report,
     )
     run = call.context.started_here()
@@ -98,17 +98,13 @@ MANAGE_INDEX = Tool(
     ),
     input=inputs(
         "action",
-        "path",
         action=choice(ACTIONS, "what to do"),
-        path=string("the tree", minLength=1),
+        path=string("the tree", minLength=1, default="."),
         force=boolean("create: rebuild even if indexed", default=False),
-        customExtensions=array(
+        custom_extensions=array(
             string(), "also index files with these extensions, e.g. .tpl", default=[]
         ),
-        ignorePatterns=array(string(), "ignore files that match these patterns", default=[]),
-        allowUnnecessaryReindex=boolean(
-            "reindex: rebuild although only ignore rules changed", default=False
-        ),
+        ignore_patterns=array(string(), "ignore files that match these patterns", default=[]),
         wait=number(
             "seconds to wait for a build; 0 answers at once",
             minimum=0,
@@ -116,6 +112,11 @@ MANAGE_INDEX = Tool(
             default=WAIT_S,
         ),
     ),
+    unlisted={
+        "allow_unnecessary_reindex": boolean(
+            "reindex: rebuild although only ignore rules changed", default=False
+        )
+    },
     output=schema_of(
         ManageAnswer,
         started={"type": "object", "description": "the answer that the build began with"},

@@ -3,57 +3,97 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.errors import UsageError
 from holdfast.index.answers import Outline, OutlineAnswer
 from holdfast.index.tools.render import outline_text
 from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer, string
 from holdfast.mcp.tools.common import (
     AGENT,
+    below,
     continued,
     file_inside,
     listed_inside,
     refused,
     schema_of,
+    tree_of,
     usable,
 )
 
 
 def run(call: ToolCall) -> Result:
+    from holdfast.index.tools.calls import symbol_ref
     from holdfast.index.tools.outline import file_outline
 
-    a = call.arguments
+    a = _asked(call.arguments)
+    symbol = a.get("symbol")
+    if "file" not in a:
+        return _of_name(call, a)
     # Without a tree the file itself says where it is; with one it may be named from there.
     file = a["file"] if "path" in a else file_inside(call, a["file"])
     path = call.tree(a["path"]) if "path" in a else os.path.dirname(file)
     call.workspace.admit(os.path.join(path, file))
-    exact = "symbolIdExact" in a or "symbolLabelExact" in a
+    exact = symbol_ref(file, symbol) if symbol else None
     found = file_outline(
         call.context.index,
         path,
         file,
         start_line=a.get("start_line"),
         end_line=a.get("end_line"),
-        limit_symbols=a["skip"] + a["limitSymbols"],
-        resolve_mode=a.get("resolveMode", "exact" if exact else "outline"),
-        symbol_id=a.get("symbolIdExact"),
-        symbol_label=a.get("symbolLabelExact"),
+        limit_symbols=a["skip"] + a["limit"],
+        resolve_mode="outline" if exact is None else "exact",
+        symbol_id=None if exact is None else exact.symbol_id,
+        symbol_label=None if exact is None else exact.symbol_label,
     )
     whole = os.path.join(path, file)
     if found.outline is None:
-        return _refused(call, found, whole, exact)
+        return _refused(call, found, whole, exact is not None)
     symbols = tuple(usable(call, s, found.path) for s in found.outline.symbols[a["skip"] :])
     found = replace(found, outline=Outline(symbols))
-    more = {**a, "file": whole, "skip": a["skip"] + a["limitSymbols"]}
+    more = {**a, "file": whole, "skip": a["skip"] + a["limit"]}
     text = outline_text(found, AGENT, more=f"continue: {call_text('file_outline', more)}")
     result = Result(text, found.to_wire())
     if found.has_more:
         result.facts["continue"] = continued("file_outline", **more)
     if found.status != "ambiguous":
         return result
-    one = {"file": file, "path": a.get("path"), "symbolIdExact": symbols[0].symbol_id}
+    one = {"file": file, "path": a.get("path"), "symbol": symbols[0].symbol_id}
     return result.ended("several symbols have that name; by id", "file_outline", **one)
+
+
+def _asked(a: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, in the new way to name them."""
+    symbol = a.get("symbol") or a.pop("symbol_id_exact", None) or a.pop("symbol_label_exact", None)
+    if a.pop("resolve_mode", None) == "exact" and not symbol:
+        raise UsageError("the symbol is not named", "pass symbol: its name or its id")
+    limit = a.pop("limit_symbols", a["limit"])
+    return {**a, "limit": limit, **({"symbol": symbol} if symbol else {})}
+
+
+def _of_name(call: ToolCall, a: dict[str, Any]) -> Result:
+    """The places of the symbols of a name, when the file is not known."""
+    from holdfast.index.tools.find_symbol import symbols_called
+
+    if "symbol" not in a:
+        raise UsageError("file_outline: file is missing", "pass file, or the name of a symbol")
+    name, tree = a["symbol"], call.tree(a.get("path", "."))
+    found = symbols_called(call.context.index, tree, name)
+    if found.refused is not None:
+        return refused(found.refused)
+    facts: dict[str, Any] = {"status": "ok", "path": tree}
+    if not found.symbols:
+        similar = f"; similar names: {', '.join(found.similar)}" if found.similar else ""
+        facts |= {"status": "not_found", "message": f"no symbol is named {name}{similar}"}
+        result = Result(facts["message"], facts)
+        return result.ended("find it by words", "search_code", query=name, path=a.get("path"))
+    lines = [
+        f"{one.file}:{one.span.start_line}-{one.span.end_line}  {one.symbol_label}"
+        for one in found.symbols
+    ]
+    return Result("\n".join([*below(call, tree_of(call, tree)), *lines]), facts)
 
 
 def _refused(call: ToolCall, found: OutlineAnswer, file: str, exact: bool) -> Result:
@@ -86,20 +126,25 @@ FILE_OUTLINE = Tool(
         "is now; or one symbol exactly. Cheaper than reading the file to find your way in it."
     ),
     input=inputs(
-        "file",
         file=string(
             "the file, absolute or from the working directory; from path if that is given",
             minLength=1,
         ),
+        symbol=string(
+            "only this symbol, by name or id; without a file, where symbols of that name are"
+        ),
         path=string("its tree, if not the tracked tree the file is in"),
         start_line=integer("only symbols from this line on", minimum=1),
         end_line=integer("only symbols up to this line", minimum=1),
-        limitSymbols=integer("maximum number of symbols", minimum=1, default=500),
+        limit=integer("maximum number of symbols", minimum=1, default=500),
         skip=integer("skip this many at the start", minimum=0, default=0),
-        resolveMode=choice(("outline", "exact"), "all symbols, or exactly one"),
-        symbolIdExact=string("the symbol with this id"),
-        symbolLabelExact=string("the symbol of this name or qualified name"),
     ),
+    unlisted={
+        "limit_symbols": integer(minimum=1),
+        "resolve_mode": choice(("outline", "exact")),
+        "symbol_id_exact": string(),
+        "symbol_label_exact": string(),
+    },
     output=schema_of(OutlineAnswer),
     run=run,
 )

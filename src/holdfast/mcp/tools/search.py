@@ -25,6 +25,7 @@ from holdfast.mcp.tool import (
 from holdfast.mcp.tools.common import (
     AGENT,
     below,
+    continued,
     in_several_trees,
     no_such_tree,
     refused,
@@ -60,8 +61,8 @@ def run(call: ToolCall) -> Result:
                 trees,
                 a.get("query", ""),
                 scope=a["scope"],
-                result_mode=a["resultMode"],
-                group_by=a["groupBy"],
+                result_mode=a["result_mode"],
+                group_by=a["group_by"],
                 limit=a["limit"],
                 budget=a["budget"],
                 cursor=a.get("cursor"),
@@ -83,8 +84,9 @@ def run(call: ToolCall) -> Result:
     found = replace(found, results=results)
     facts, next_page = found.to_wire(), None
     if found.continuation is not None:
-        facts["continue"] = facts["continuation"]["call"]
-        next_page = call_text("search_code", found.continuation.call.args)
+        args = found.continuation.call.args
+        facts["continue"] = continued("search_code", **args)
+        next_page = call_text("search_code", args)
     surface = in_several_trees() if found.roots else AGENT
     text = search_text(found, surface, next_page=next_page)
     if not results:
@@ -94,9 +96,7 @@ def run(call: ToolCall) -> Result:
 
 def _from_the_start(result: Result, a: dict[str, Any]) -> Result:
     """A cursor that is not valid: the same search without it."""
-    usual = {name: one.get("default") for name, one in SEARCH_CODE.input["properties"].items()}
-    asked = {name: value for name, value in a.items() if value != usual[name]}
-    return result.ended("from the start", "search_code", **{**asked, "cursor": None})
+    return result.ended("from the start", "search_code", **{**a, "cursor": None})
 
 
 def _refused(found: SearchAnswer) -> Result:
@@ -148,16 +148,18 @@ SEARCH_CODE = Tool(
             default="runtime",
         ),
         limit=integer("maximum number of results", minimum=1, maximum=50, default=10),
-        resultMode=choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
-        groupBy=choice(("symbol", "file"), "one result for each", default="symbol"),
+        group_by=choice(("symbol", "file"), "one result for each", default="symbol"),
         budget=integer("maximum number of tokens of results", minimum=100, default=8000),
         similar=string(
             "instead of a query: find code similar to these lines, e.g. src/app.py:10-20"
         ),
         snippet=string("instead of a query: find code similar to this text"),
         cursor=string("the cursor of the previous page, from its continue"),
-        debug=boolean("explain how results were found", default=False),
     ),
+    unlisted={
+        "result_mode": choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
+        "debug": boolean("explain how results were found", default=False),
+    },
     output=schema_of(SearchAnswer),
     run=run,
 )

@@ -1,0 +1,94 @@
+"""call_graph by a name alone: the calls of every symbol of that name.
+
+A name that several symbols share is answered for all of them. Refusing it, with a list to choose
+from, would cost the caller one more call and tell it less.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.index.answers import CallGraphAnswer, SearchResult, SymbolRef
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.tools.calls import LIMIT_DEFAULT, Direction, call_graph
+from holdfast.index.tools.find_symbol import NamedSymbols, symbols_called
+from holdfast.text import counted
+
+ANSWERED = 5
+"""How many symbols of one name are answered."""
+
+SEVERAL = "CALL_GRAPH_SEVERAL"
+
+
+def calls_of_name(
+    index: CodeIndex,
+    tree: str,
+    name: str,
+    *,
+    direction: Direction = "both",
+    depth: int = 1,
+    limit: int = LIMIT_DEFAULT,
+) -> CallGraphAnswer:
+    """The calls of the symbols that have this name."""
+    found = symbols_called(index, tree, name)
+    empty = CallGraphAnswer(
+        status="not_found",
+        supported=False,
+        path=tree,
+        symbol_ref=SymbolRef("", None, name),
+        direction=direction,
+        depth=depth,
+        limit=limit,
+        nodes=(),
+        edges=(),
+        notes=(),
+    )
+    if found.refused is not None:
+        refused = found.refused
+        return replace(
+            empty,
+            status=refused.status,
+            path=refused.path,
+            message=refused.message,
+            reason=refused.reason,
+            hints=refused.hints,
+        )
+    if not found.symbols:
+        where = "in the tree" if found.complete else "in the part that could be searched"
+        similar = f"; similar names: {', '.join(found.similar)}" if found.similar else ""
+        message = f"no symbol {where} is named {name}{similar}"
+        return replace(empty, reason="missing_symbol", message=message)
+    answers = [
+        call_graph(index, tree, _reference(one), direction=direction, depth=depth, limit=limit)
+        for one in found.symbols[:ANSWERED]
+    ]
+    merged = _merged([one for one in answers if one.status == "ok"] or answers[:1])
+    if len(found.symbols) == 1 and found.complete:
+        return merged
+    return replace(merged, warnings=(*merged.warnings, _several(name, found)))
+
+
+def _reference(one: SearchResult) -> SymbolRef:
+    return SymbolRef(one.file, one.symbol_id, None if one.symbol_id else one.symbol_label)
+
+
+def _merged(answers: list[CallGraphAnswer]) -> CallGraphAnswer:
+    first = answers[0]
+    return replace(
+        first,
+        nodes=tuple(dict.fromkeys(node for one in answers for node in one.nodes)),
+        edges=tuple(dict.fromkeys(edge for one in answers for edge in one.edges)),
+        notes=tuple(dict.fromkeys(note for one in answers for note in one.notes)),
+        warnings=tuple(dict.fromkeys(text for one in answers for text in one.warnings)),
+        total_note_count=sum(one.total_note_count or 0 for one in answers) or None,
+    )
+
+
+def _several(name: str, found: NamedSymbols) -> str:
+    symbols, least = found.symbols, "" if found.complete else "at least "
+    shown = [f"{one.file}:{one.span.start_line} {one.symbol_label}" for one in symbols[:ANSWERED]]
+    left = len(symbols) - len(shown)
+    more = f" and {left} more, which name their file to be answered" if left else ""
+    return (
+        f"{SEVERAL}:{least}{counted(len(symbols), 'symbol')} named {name}: {', '.join(shown)}{more}"
+    )

@@ -1,0 +1,145 @@
+"""How much structured content goes with an answer.
+
+The text of an answer is written for the model. Structured content is for programs, but a model may
+be shown it as well, or instead, and then pays for it. So by default it holds lean facts: what the
+text says, as data, without what a program can derive. Three rules:
+
+    lean facts never cost more than 1.3 times the text; where they would, there are none
+    a client that shows its model the structured content instead of the text gets none
+    `verbose` in a call, or the setting `full`, gives every fact
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+Facts = dict[str, Any]
+Mode = Literal["lean", "full", "none"]
+
+SETTING = "HOLDFAST_MCP_STRUCTURED"
+RATIO_MAX = 1.3
+
+SHOWN_INSTEAD = ("claude-code", "codex")
+"""Clients that show their model the structured content instead of the text, by their names."""
+
+
+def mode_of(client: str, setting: str, *, verbose: bool) -> Mode:
+    """What a client gets for one call."""
+    if verbose or setting == "full":
+        return "full"
+    if setting == "none" or client.lower().startswith(SHOWN_INSTEAD):
+        return "none"
+    return "lean"
+
+
+def content(tool: str, facts: Facts, text: str, mode: Mode) -> Facts | None:
+    """The structured content of an answer, or None for none."""
+    if mode == "none":
+        return None
+    if mode == "full":
+        return facts
+    lean = lean_facts(tool, facts)
+    return lean if size(lean) <= RATIO_MAX * len(text.encode("utf-8", "replace")) else None
+
+
+def size(facts: Facts) -> int:
+    """The bytes of facts as JSON."""
+    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "replace"))
+
+
+def lean_facts(tool: str, facts: Facts) -> Facts:
+    """The facts of an answer without what repeats or can be derived."""
+    shorten = _LEAN.get(tool)
+    if shorten is None or facts.get("status") == "error":
+        return facts
+    kept = {name: facts[name] for name in _ALWAYS if facts.get(name)}
+    return {**kept, **shorten(facts)}
+
+
+_ALWAYS = ("status", "message", "continue")
+
+
+def _search(facts: Facts) -> Facts:
+    results = [_hit(one) for one in facts.get("results", ())]
+    warnings = {"warnings": facts["warnings"]} if facts.get("warnings") else {}
+    return {"results": results, **warnings}
+
+
+def _hit(one: Mapping[str, Any]) -> Facts:
+    hit: Facts = {"file": one["file"], "lines": _lines(one["span"])}
+    if one.get("codebasePath"):
+        hit["tree"] = one["codebasePath"]
+    if one.get("symbolLabel"):
+        hit["symbol"] = one["symbolLabel"]
+    if one.get("inContext"):
+        hit["inContext"] = True
+    elif one.get("preview"):
+        hit["text"] = one["preview"]
+    return hit
+
+
+def _outline(facts: Facts) -> Facts:
+    symbols = (facts.get("outline") or {}).get("symbols", ())
+    rows = [[_lines(one["span"]), one["kind"], one["symbolLabel"]] for one in symbols]
+    return {"file": facts.get("file"), "symbols": rows}
+
+
+def _calls(facts: Facts) -> Facts:
+    names = {node["symbolId"]: node["symbolLabel"] for node in facts.get("nodes", ())}
+    rows = [
+        [
+            names.get(edge["srcSymbolId"], edge["srcSymbolId"]),
+            names.get(edge["dstSymbolId"], edge["dstSymbolId"]),
+            f"{edge['site']['file']}:{edge['site']['startLine']}",
+            edge["confidence"],
+        ]
+        for edge in facts.get("edges", ())
+    ]
+    return {"calls": rows}
+
+
+def _clones(facts: Facts) -> Facts:
+    groups = [
+        [group["tokens"], [_place(place) for place in group["places"]]]
+        for group in facts.get("groups", ())
+    ]
+    return {"groups": groups}
+
+
+def _locate(facts: Facts) -> Facts:
+    copies = [_place(place) for place in facts.get("copies", ())]
+    found = {name: facts.get(name) for name in ("tokens", "matched", "count")}
+    differs = {"difference": facts["difference"]} if facts.get("difference") else {}
+    return {**found, "copies": copies, **differs}
+
+
+def _manage(facts: Facts) -> Facts:
+    return {name: facts[name] for name in ("action", "path", "humanText") if name in facts}
+
+
+def _codebases(facts: Facts) -> Facts:
+    rows = [[one["path"], one["section"]] for one in facts.get("codebases", ())]
+    return {"codebases": rows}
+
+
+def _lines(span: Mapping[str, int]) -> str:
+    return f"{span['startLine']}-{span['endLine']}"
+
+
+def _place(place: Mapping[str, Any]) -> str:
+    return f"{place['path']}:{place['line']}-{place['endLine']}"
+
+
+_LEAN: dict[str, Callable[[Facts], Facts]] = {
+    "search_code": _search,
+    "file_outline": _outline,
+    "call_graph": _calls,
+    "clones": _clones,
+    "locate": _locate,
+    "manage_index": _manage,
+    "list_codebases": _codebases,
+}
+"""How the facts of a tool are shortened; the facts of other tools are sent as they are."""
