@@ -16,6 +16,7 @@ ALL = [
     "index",
     "exact",
     "mcp",
+    "tokens",
 ]
 
 

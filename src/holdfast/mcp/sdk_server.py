@@ -334,6 +334,11 @@ def _sentence(error: HoldfastError) -> str:
     return f"{error} ({error.hint})" if error.hint else str(error)
 
 
+def listing(tool: Tool, *, full: bool = False) -> dict[str, Any]:
+    """A tool as `tools/list` sends it."""
+    return _described(tool, full).model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
 def _client_of(ctx: Context) -> str:
     """What the program at the other end calls itself."""
     params = ctx.session.client_params
