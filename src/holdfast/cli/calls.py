@@ -60,8 +60,8 @@ def run(args: argparse.Namespace, app: App) -> int:
         print_json(answer.to_wire())
         return exit_code(answer.status)
     if not file and answer.status != "ok":
-        message = with_commands(answer.message or answer.status, answer.path)
-        raise CommandRefused(answer.reason or answer.status, message)
+        why = with_commands(answer.message or answer.status, answer.path)
+        raise CommandRefused(answer.reason or answer.status, why)
     typed = args.file or as_typed(answer.symbol_ref.file, answer.path)
     outline = f"`holdfast outline {shlex.quote(typed)}` lists its symbols"
 
