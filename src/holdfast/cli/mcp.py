@@ -46,13 +46,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         )
     if sys.stdin.isatty():
         print("this command is for MCP clients; `holdfast install` sets agents up", file=sys.stderr)
-    settings: dict[str, str] = {}
-    if args.tools is not None:
-        from holdfast.mcp.toolsets import SETTING, parse
-
-        parse(args.tools)
-        settings[SETTING] = args.tools
     session = args.session
     if session is not None and (os.sep in session or session.endswith(".jsonl")):
         session = os.path.abspath(session)
-    return main(app, session, args.host, settings)
+    return main(app, session, args.host, args.tools)

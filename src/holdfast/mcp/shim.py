@@ -326,10 +326,16 @@ def main(
     app: App,
     session: str | None = None,
     host: str | None = None,
-    settings: Mapping[str, str] | None = None,
+    tools: str | None = None,
 ) -> int:
-    """Be a stdio MCP server for the process that started us. `settings` are of this client only."""
-    hello = greeting(__version__, {**app.environment, **(settings or {})}, session, host)
+    """Be a stdio MCP server for the process that started us; `tools` names its toolsets."""
+    settings = dict(app.environment)
+    if tools is not None:
+        from holdfast.mcp.toolsets import SETTING, parse
+
+        parse(tools)
+        settings[SETTING] = tools
+    hello = greeting(__version__, settings, session, host)
     app.home.make_run()  # fails now, with a message, if the home cannot be used
     place = rendezvous_of(app.home, app.environment)
     environment = {**app.environment, "HOLDFAST_HOME": app.home.root}
