@@ -63,6 +63,7 @@ def test_a_bad_value_is_refused_with_and_without_a_loop(tmp_path: Path) -> None:
             tx.write_value("of:a", ["x"], b"bytes")
         assert space.put("of:a", {"value": 1}, timeout_s=SOON_S).seq == 1
         assert space.pending == 0
+        space.close()  # the block closes it again
 
 
 @contextmanager

@@ -67,6 +67,7 @@ class BlockingSpace:
 
     def __init__(self, thread: LoopThread, link: Link, inner: AsyncSpace) -> None:
         self._thread, self._link, self._inner = thread, link, inner
+        self._closed = False
 
     def _wait(self, outcome: Outcome[Result], timeout_s: float | None = None) -> Result:
         return self._thread.run(self._link.settled(outcome), timeout_s)
@@ -232,6 +233,9 @@ class BlockingSpace:
 
     def close(self, timeout_s: float = 5.0) -> None:
         """Close. Commits that were sent may still be answered within `timeout_s`."""
+        if self._closed:
+            return
+        self._closed = True
         self._thread.run(self._inner.close(timeout_s))
         self._thread.stop()
 
