@@ -59,9 +59,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--acl",
         choices=("off", "observe", "enforce"),
         default="off",
-        help="obey each space's access list",
+        help="access lists: off, observe (only report) or enforce",
     )
-    parser.add_argument("--audience", default="", help="our name in signed opens")
+    parser.add_argument(
+        "--audience", default="", help="the server's name in signed session.open messages"
+    )
     parser.add_argument(
         "--key-file",
         metavar="FILE",
