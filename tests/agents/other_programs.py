@@ -1,4 +1,4 @@
-"""OpenCode, pi, Gemini and Qwen Code from npm: one prompt each, not interactive."""
+"""OpenCode, pi and Gemini CLI from npm: one prompt each, not interactive."""
 
 from __future__ import annotations
 
@@ -73,22 +73,8 @@ def gemini(place: Place, prompt: str, *options: str) -> str:
     )
 
 
-def qwen(place: Place, prompt: str, *options: str) -> str:
-    """Qwen Code."""
-    _set(place.home / ".qwen" / "settings.json", {"auth": {"selectedType": "openai"}})
-    program = package_file("@qwen-code/qwen-code", "cli.js")
-    return place.run(
-        [nodejs.node(), program, "--yolo", *options, "-p", prompt],
-        {
-            "OPENAI_API_KEY": place.script.key,
-            "OPENAI_BASE_URL": f"{place.model.url}/v1",
-            "OPENAI_MODEL": "scripted",
-        },
-    )
-
-
 def _set(path: Path, security: dict[str, Any]) -> None:
-    """What these two need to run without a terminal, beside what is in their settings."""
+    """What it needs to run without a terminal, beside what is in its settings."""
     path.parent.mkdir(exist_ok=True)
     given = json.loads(path.read_text()) if path.exists() else {}
     added = {"security": security, "privacy": {"usageStatisticsEnabled": False}}

@@ -55,8 +55,9 @@ def test_a_failed_edit_is_helped_and_reads_are_untouched(place: Place) -> None:
         replace(place, "def price_7():\n    return 8\n", "x\n"),
         replace(place, "    return ", "x"),
         replace(place, "    return 12\n", "    return 1212\n"),
+        call("holdfast.search_code", query="price"),
     )
-    first, second, missing, several, edited = shown
+    first, second, missing, several, edited, _ = shown
     assert first == second == TEXT
     assert "Failed to edit" in missing  # its own words come first
     assert "first difference: line 30 has `7`, the old text has `8` in its line 2" in missing

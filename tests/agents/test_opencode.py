@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 from collections.abc import Iterator
@@ -142,3 +143,17 @@ def test_another_conversation_holds_nothing(place: Place) -> None:
     name = str(place.work / "a.py")
     run(place, call("read", filePath=name))
     assert "1: def price_0():" in run(place, call("read", filePath=name))[-1]
+
+
+@SOAK
+@pytest.mark.shows("AGENT-OPENCODE")
+def test_after_a_compaction_the_text_is_sent_again(place: Place) -> None:
+    name = str(place.work / "a.py")
+    full = Turn((("bash", {"command": "true", "description": "wait"}),), tokens=99_000)
+    run(place, call("read", filePath=name), full, call("read", filePath=name))
+    summaries = [one for one in place.model.requests if not one.plays]
+    assert any("a.py" in json.dumps(one.body) for one in summaries)
+    for request in place.script.played():
+        shown = results(request)
+        if any(UNCHANGED in one for one in shown):
+            assert any("1: def price_0():" in one for one in shown)

@@ -91,3 +91,20 @@ def test_the_tools_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(timing, "OUT", tmp_path / "out")
     timing.report("mcp", mcp.measure(tmp_path / "home", rounds=1, calls=3))
     assert "overhead per call" in (tmp_path / "out" / "mcp.json").read_text()
+
+
+def test_a_path_is_a_text_or_several_and_nothing_else() -> None:
+    search = TOOLS["search_code"]
+    assert search.checked({"query": "x", "path": ["a", "b"]})["path"] == ["a", "b"]
+    for wrong in (3, ["a", 3]):
+        with pytest.raises(BadArguments) as refused:
+            search.checked({"query": "x", "path": wrong})
+        assert "path" in str(refused.value)
+        assert "path?: string|[string]" in refused.value.hint
+
+
+def test_no_argument_has_a_union_of_types() -> None:
+    """Gemini prints a warning about each of them, every time."""
+    for tool in TOOLS.values():
+        for name, schema in tool.input["properties"].items():
+            assert not isinstance(schema.get("type"), list), f"{tool.name}({name})"

@@ -244,6 +244,12 @@ def _described(kind: str, description: str, more: Mapping[str, Any]) -> Schema:
 def faults_of(value: object, schema: Schema, where: str) -> list[str]:
     """Every fault of a value, each in a few words."""
     name = where or "the arguments"
+    if "anyOf" in schema:
+        fitting = [one for one in schema["anyOf"] if _is(value, one["type"])]
+        if not fitting:
+            allowed = " or ".join(_a(one["type"]) for one in schema["anyOf"])
+            return [f"{name} must be {allowed}, not {_shown(value)}"]
+        return faults_of(value, fitting[0], where)
     kinds = schema.get("type")
     if kinds is not None:
         names = kinds if isinstance(kinds, list) else [kinds]
@@ -316,6 +322,8 @@ def _kind(schema: Schema) -> str:
         return "|".join(map(repr, schema["enum"]))
     if "properties" in schema:
         return f"{{{_members(schema)}}}"
+    if "anyOf" in schema:
+        return "|".join(map(_kind, schema["anyOf"]))
     kind = schema.get("type", "any")
     if kind == "array":
         return f"[{_kind(schema.get('items', {}))}]"

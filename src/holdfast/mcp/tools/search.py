@@ -137,8 +137,8 @@ SEARCH_CODE = Tool(
             minLength=1,
         ),
         path={
-            "type": ["string", "array"],
-            "items": {"type": "string"},
+            # Not a union of types: strict clients warn about those.
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
             "description": "the tree, or a directory in it; or several",
             "default": ".",
         },
