@@ -136,7 +136,8 @@ class Engine:
             on = commit.branch if read.branch is None else read.branch
             head = self._reads.head_kind(on, read.id)
             if head is not None and head[0] > read.seq and head[1] == "patch":
-                self._recent.since(self._reads, (on, read.id), read.seq, head[0])
+                key, reach = (on, read.id), self.settings.reach
+                self._recent.load(self._reads, key, read.seq, head[0], reach)
 
     def prepare(
         self,

@@ -11,11 +11,11 @@ to the same space cannot make it wrong.
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections import OrderedDict
-from itertools import takewhile
 
 from holdfast.ids import BranchName, EntityId, Seq
-from holdfast.store.admit import WRITES_MAX, StoredWrite
+from holdfast.store.admit import WRITES_MAX, Reach, StoredWrite
 from holdfast.store.tables import Tables
 
 DOCUMENTS_MAX = 64
@@ -46,7 +46,8 @@ class RecentWrites:
         if entry is not None:
             least, writes = entry
             if least <= after and writes and writes[0].seq == head:
-                return list(takewhile(lambda write: write.seq > after, writes))
+                # Newest first, so by descending seq.
+                return writes[: bisect_left(writes, -after, key=_age)]
         found = stored_writes(tables, key, after)
         if found is not None and len(found) > 8:
             with self._lock:
@@ -54,6 +55,14 @@ class RecentWrites:
                 if len(self._entries) > self._documents_max:
                     self._entries.popitem(last=False)
         return found
+
+    def load(self, tables: Tables, key: DocumentKey, after: Seq, head: Seq, reach: Reach) -> None:
+        """Look up and decode what `since` will need, unless it is kept already."""
+        entry = self._entries.get(key)
+        if entry is None or entry[0] > after or not entry[1] or entry[1][0].seq != head:
+            for write in self.since(tables, key, after, head) or ():
+                if write.op == "patch":
+                    write.touched(reach)
 
     def keeps(self, key: DocumentKey) -> bool:
         """Whether writes of this document are kept; then `landed` needs to know its head."""
@@ -84,6 +93,10 @@ class RecentWrites:
         """Drop everything: history was rewritten."""
         with self._lock:
             self._entries.clear()
+
+
+def _age(write: StoredWrite) -> int:
+    return -write.seq
 
 
 def stored_writes(tables: Tables, key: DocumentKey, after: Seq) -> list[StoredWrite] | None:
