@@ -24,7 +24,7 @@ def loads(text: str, name: str = "settings") -> dict[str, Any]:
     """The values of a text."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
         raise BadSettingsFile(name, str(error)) from error
 
 

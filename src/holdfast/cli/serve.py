@@ -85,11 +85,14 @@ def run(args: argparse.Namespace, app: App) -> int:
             "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
         ) from None
     from holdfast.credentials import LOOPBACK, token_of
+    from holdfast.index.facts import extractor
     from holdfast.sync.io.endpoint import ServeOptions, SyncService
     from holdfast.sync.io.handover import Handover
     from holdfast.sync.io.websocket import OriginPolicy
     from holdfast.sync.server.access import AccessMode
     from holdfast.sync.server.limits import Limits, fitted
+
+    extractor.mark_shared()
     from holdfast.web.compose import site
 
     if not 0 <= args.port <= 65535:

@@ -221,7 +221,7 @@ def allowed_directories(settings: Path, user_home: str) -> list[str]:
         table = tomllib.loads(settings.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{settings} cannot be read: {error}", "correct or remove it") from error
     workspace = table.get("workspace", {})
     unknown = sorted(set(workspace) - {"allow"}) if isinstance(workspace, dict) else ["workspace"]

@@ -260,6 +260,9 @@ def main(argv: list[str] | None = None) -> int:
         value = app.environment["HOLDFAST_MCP_IDLE_S"]
         print(f"HOLDFAST_MCP_IDLE_S must be a number of seconds (got {value!r})", file=sys.stderr)
         return 1
+    from holdfast.index.facts import extractor
+
+    extractor.mark_shared()
     held = only_one(place, app.clock.now_s())
     if held is None:
         print("another host is running", file=sys.stderr)

@@ -34,7 +34,7 @@ def load(path: Path) -> Settings:
 
     try:
         return parse(tomllib.loads(text), str(path))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise BadSettings(str(path), str(error)) from error
 
 

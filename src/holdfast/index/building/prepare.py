@@ -25,7 +25,14 @@ Extract = Callable[[str, bytes], FileFacts]
 
 
 def extract_facts(path: str, source: bytes) -> FileFacts:
-    """`facts.extract.extract`, loaded with the parser by the first file that needs it."""
+    """`facts.extract.extract`, loaded with the parser by the first file that needs it.
+
+    A process that several agents depend on leaves the parsing to another.
+    """
+    from holdfast.index.facts import extractor
+
+    if extractor.is_used():
+        return extractor.extractor.extract(path, source)
     from holdfast.index.facts.extract import extract
 
     return extract(path, source)

@@ -213,4 +213,7 @@ def encode(facts: FileFacts) -> bytes:
 
 def decode(data: bytes) -> FileFacts:
     """The inverse of `encode`; raises `msgspec.DecodeError` for anything else."""
-    return msgspec.msgpack.decode(data, type=FileFacts)
+    try:
+        return msgspec.msgpack.decode(data, type=FileFacts)
+    except UnicodeDecodeError as error:  # msgspec lets it through
+        raise msgspec.DecodeError(f"a text is not UTF-8: {error}") from error

@@ -7,7 +7,8 @@ all memory. A query over the tree is quadratic too for long rows of anonymous no
 process can be stopped there. So outside of workers a text is first parsed in a separate process
 (`trial_parse.py`) that may be killed; a worker is such a process itself.
 
-Short texts are exempt: the worst case found takes a third of a second for a kilobyte.
+Short texts are exempt: the worst case found takes a third of a second for a kilobyte. A process
+that several agents depend on does not parse at all (`extractor.py`).
 """
 
 from __future__ import annotations
@@ -117,6 +118,21 @@ def captures(
     return QueryCursor(_query(grammar, query)).captures(tree.root_node).get("n", [])
 
 
+def decodable(source: bytes) -> bytes:
+    """The source with each byte that is not UTF-8 replaced by `?`, so that offsets stay.
+
+    Scanners of some grammars index tables by what the decoder returns for such bytes: forty of
+    them ended the process in Lua's.
+    """
+    if source.isascii():
+        return source
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return source.decode("utf-8", "surrogateescape").encode("utf-8", "replace")
+    return source
+
+
 def limited(
     parser: tree_sitter.Parser,
     source: bytes,
@@ -129,6 +145,7 @@ def limited(
     of reads limits that work independently of the machine. Past the limit the reads return nothing,
     the parser stops at this end of file, and the tree is discarded.
     """
+    source = decodable(source)
     reads, most = 0, 256 + READS_PER_BLOCK * (len(source) // READ_BYTES + 1)
     until = thread_s() + seconds
 

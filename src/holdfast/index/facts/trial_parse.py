@@ -32,6 +32,11 @@ _READY = b"r"
 _disposable = False
 
 
+def is_possible() -> bool:
+    """Whether this system lets a process be limited and replaced."""
+    return _POSSIBLE
+
+
 def is_disposable() -> bool:
     """Whether this process may be killed by a parse."""
     return _disposable

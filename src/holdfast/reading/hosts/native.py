@@ -80,7 +80,7 @@ class FileLog:
             with open(open_regular(self.path), "rb") as file:
                 line = file.readline(4096)
             raw = msgspec.json.decode(line)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise NoSuchSession(self.path, str(error)) from error
         if not isinstance(raw, dict) or raw.get("format") != "holdfast-session":
             raise NoSuchSession(self.path, "its first line is not a session header")

@@ -323,7 +323,7 @@ def read_event(
     """What a read result with these details did, and what it cost."""
     try:
         found = _checked(msgspec.convert(readcache, _Meta), rules=rules)
-    except (msgspec.ValidationError, TypeError):
+    except (msgspec.ValidationError, TypeError, UnicodeEncodeError):  # a lone surrogate
         found = metas.parse(readcache, aliases=rules.aliases)
     return (None, None) if found is None else _event_of(found, truncation, shown, rules)
 

@@ -1,0 +1,179 @@
+"""Extracting facts in disposable processes, for a process that several agents depend on.
+
+A parser holds the interpreter's lock while it works, and a text may be slow for it or end the
+process. So the background host and the web server do not parse at all: they send a file to a
+process of ours that may be killed, and get its facts back. A text that ended such a process twice
+is kept as plain text from then on. Several of these processes run at a time, so that a slow text of
+one agent does not hold up another's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import struct
+import threading
+from collections import OrderedDict
+from contextlib import suppress
+
+from holdfast.index import processes
+from holdfast.index.facts import model, trial_parse
+from holdfast.index.facts.model import FileFacts
+
+AT_ONCE = 8
+"""How many texts are parsed at a time."""
+IDLE_MAX = 2
+"""How many processes are kept for the next text."""
+TRIES = 2
+"""A process may also have been ended by someone else, so a text gets a second one."""
+TOO_HARD_MAX = 512
+"""How many texts are remembered that must not be parsed again."""
+
+_HEAD = struct.Struct("<II")
+_SIZE = struct.Struct("<I")
+_READY = b"r"
+
+_shared = False
+
+
+def mark_shared() -> None:
+    """Declare that several agents depend on this process, so that no text may end or block it."""
+    global _shared
+    _shared = True
+
+
+def is_used() -> bool:
+    """Whether this process sends texts elsewhere. A disposable one parses them itself."""
+    return _shared and trial_parse.is_possible() and not trial_parse.is_disposable()
+
+
+def serve() -> None:
+    """The main loop of the process: facts for each text."""
+    from holdfast.index.facts.extract import extract
+
+    trial_parse.mark_disposable()
+    os.write(1, _READY)
+    with open(0, "rb") as texts, open(1, "wb", closefd=False) as answers:
+        while head := texts.read(_HEAD.size):
+            path, size = _HEAD.unpack(head)
+            name = texts.read(path).decode("utf-8", "surrogateescape")
+            facts = model.encode(extract(name, texts.read(size)))
+            answers.write(_SIZE.pack(len(facts)) + facts)
+            answers.flush()
+
+
+class _Process:
+    """A connection to a disposable process. One text at a time."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        texts, self._texts = os.pipe()
+        facts, answers = os.pipe()
+        try:
+            self._pid = processes.start(serve, (texts, answers))
+        except BaseException:
+            os.close(self._texts)
+            os.close(facts)
+            raise
+        finally:
+            os.close(texts)
+            os.close(answers)
+        self._facts = open(facts, "rb")  # noqa: SIM115
+        if self._facts.read(1) != _READY:
+            self.end()
+            raise ChildProcessError("no process for parsing could be started")
+
+    def extract(self, path: bytes, source: bytes) -> bytes | None:
+        """The encoded facts; None if the process ended."""
+        with suppress(BrokenPipeError):
+            left = memoryview(b"".join((_HEAD.pack(len(path), len(source)), path, source)))
+            while left:
+                left = left[os.write(self._texts, left) :]
+        head = self._facts.read(_SIZE.size)
+        if len(head) < _SIZE.size:
+            return None
+        (size,) = _SIZE.unpack(head)
+        facts = self._facts.read(size)
+        return facts if len(facts) == size else None
+
+    def end(self) -> None:
+        """End the process, if it is ours."""
+        os.close(self._texts)
+        self._facts.close()
+        if self.owner == os.getpid():
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(self._pid, 0)
+
+
+class Extractor:
+    """A few disposable processes, started when they are needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[_Process] = []
+        self._free = threading.BoundedSemaphore(AT_ONCE)
+        self._too_hard: OrderedDict[bytes, None] = OrderedDict()
+
+    def extract(self, path: str, source: bytes) -> FileFacts:
+        """What `extract.extract` gives; of a text that is too hard, what plain text gives."""
+        name = path.encode("utf-8", "surrogateescape")
+        digest = hashlib.sha256(name + b"\0" + source).digest()
+        from holdfast.index.facts import extract
+
+        if digest not in self._too_hard:
+            try:
+                facts = self._ask(name, source)
+            except OSError:  # no process could be started
+                return extract.extract(path, source)
+            if facts is not None:
+                return model.decode(facts)
+            with self._lock:
+                self._too_hard[digest] = None
+                while len(self._too_hard) > TOO_HARD_MAX:
+                    self._too_hard.popitem(last=False)
+        return extract.extract(path, source, parsed=False)
+
+    def _ask(self, path: bytes, source: bytes) -> bytes | None:
+        with self._free:
+            for _ in range(TRIES):
+                process = self._taken() or _Process()
+                try:
+                    facts = process.extract(path, source)
+                except BaseException:
+                    process.end()  # its next answer would be about this text
+                    raise
+                if facts is not None:
+                    self._put_back(process)
+                    return facts
+                process.end()
+        return None
+
+    def _taken(self) -> _Process | None:
+        with self._lock:
+            while self._idle:
+                process = self._idle.pop()
+                if process.owner == os.getpid():
+                    return process
+                process.end()  # after a fork it belongs to the parent
+        return None
+
+    def _put_back(self, process: _Process) -> None:
+        with self._lock:
+            if len(self._idle) < IDLE_MAX:
+                self._idle.append(process)
+                return
+        process.end()
+
+    def close(self) -> None:
+        """End the processes that are idle."""
+        with self._lock:
+            ended, self._idle = self._idle, []
+        for process in ended:
+            process.end()
+
+
+extractor = Extractor()
+"""Of this process."""
