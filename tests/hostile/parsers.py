@@ -56,10 +56,14 @@ class Parser:
     raises: tuple[type[Exception], ...] = ()
     weight: float = 1.0
 
+    @property
+    def documented(self) -> tuple[type[Exception], ...]:
+        return (HoldfastError, *self.raises)
+
     def outcome(self, data: bytes, folder: Path) -> str:
         try:
             self.run(data, folder)
-        except (HoldfastError, *self.raises):
+        except self.documented:
             return "refused"
         return "read"
 

@@ -119,6 +119,7 @@ TOOL_PATHS: dict[str, Any] = {
     "readcache_refresh": lambda path: {"path": path},
     "readcache_status": None,
     "context": None,
+    "recover": None,
     "search_code": lambda path: {"query": "needle", "path": path},
     "file_outline": lambda path: {"file": path},
     "call_graph": lambda path: {"symbolRef": {"file": path, "symbolLabel": "odd"}},

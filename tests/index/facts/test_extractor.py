@@ -13,6 +13,7 @@ import pytest
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.facts import extract, extractor, parse
 from holdfast.index.facts.extractor import Extractor
+from holdfast.index.facts.model import Problem
 from tests.index.samples import sources
 
 KILLS = "kills.py"
@@ -26,14 +27,14 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Extractor]:
     made.close()
 
 
-def _deadly(path: str, source: bytes, parsed: bool = True) -> object:
+def _deadly(path: str, source: bytes, unparsed: Problem | None = None) -> object:
     """Like the real one, but some texts end the process or wait for a file."""
-    if parsed and path == KILLS:
+    if unparsed is None and path == KILLS:
         os.kill(os.getpid(), signal.SIGSEGV)
-    if parsed and path.startswith("waits"):
+    if unparsed is None and path.startswith("waits"):
         with open(path.partition(":")[2], "rb") as file:
             file.read()
-    return _real(path, source, parsed)
+    return _real(path, source, unparsed)
 
 
 _real = extract.extract

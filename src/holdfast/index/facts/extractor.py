@@ -134,7 +134,7 @@ class Extractor:
                 self._too_hard[digest] = None
                 while len(self._too_hard) > TOO_HARD_MAX:
                     self._too_hard.popitem(last=False)
-        return extract.extract(path, source, parsed=False)
+        return extract.extract(path, source, unparsed=extract.TOO_HARD)
 
     def _ask(self, path: bytes, source: bytes) -> bytes | None:
         with self._free:
