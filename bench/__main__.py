@@ -17,6 +17,8 @@ ALL = [
     "exact",
     "mcp",
     "tokens",
+    "load",
+    "secrets",
 ]
 
 

@@ -58,12 +58,20 @@ class Agent:
             self._read(end)
         return self._waiting.pop(id)
 
+    def received(self) -> int:
+        """How many answers have arrived that were not asked for yet."""
+        try:
+            while True:
+                self._read(time.monotonic())
+        except NoAnswer:
+            return len(self._waiting)
+
     def _read(self, end: float) -> None:
         assert self.process.stdout is not None
         descriptor = self.process.stdout.fileno()
         while b"\n" not in self._buffer:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            left = max(0.0, end - time.monotonic())
+            if not select.select([descriptor], [], [], left)[0]:
                 raise NoAnswer("no answer in time")
             piece = os.read(descriptor, 1 << 20)
             if not piece:

@@ -125,6 +125,7 @@ _PLACEHOLDER = re.compile(
     rb"(?i)example|sample|dummy|fake|test|placeholder|changeme|change_me|redacted|your[_-]?|xxxx|abcdef"
     rb"|12345|password|passwd|secret|00000|foobar|default|invalid"
 )
+_UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 ENTROPY_MIN_BITS = 3.7
 """Of an assigned value, in bits for each character: words and repetition stay below it."""
 TOKEN_ENTROPY_MIN_BITS = 3.0
@@ -194,6 +195,8 @@ def _plausible(token: bytes) -> bool:
 
 def _random_looking(value: bytes) -> bool:
     """Whether a value looks drawn at random: letters and digits mixed, no words, no path."""
+    if _UUID.fullmatch(value):
+        return False  # names something, as request tokens do
     if _PLACEHOLDER.search(value) or value.count(b"/") > 2 or value.count(b".") > 2:
         return False
     digits = sum(48 <= byte <= 57 for byte in value)

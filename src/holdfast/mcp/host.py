@@ -248,6 +248,10 @@ def idle_seconds(value: str | float) -> float | None:
     return seconds if seconds >= 0 else None
 
 
+SWITCH_S = 0.0005
+"""How long a thread that computes keeps the interpreter's lock while others want it."""
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="holdfast.mcp.host")
     parser.add_argument("--ready", type=int, help="a pipe to write to once we listen")
@@ -263,6 +267,8 @@ def main(argv: list[str] | None = None) -> int:
     from holdfast.index.facts import extractor
 
     extractor.mark_shared()
+    # A call that computes would let the others wait for this long at each of their steps.
+    sys.setswitchinterval(SWITCH_S)
     held = only_one(place, app.clock.now_s())
     if held is None:
         print("another host is running", file=sys.stderr)
