@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import main
+from holdfast.home import Home
 from holdfast.purge import CHUNK_BYTES, find
 
 NOTE = "the launch word is marmalade-seventeen\n"
@@ -107,3 +108,28 @@ def test_a_line_across_two_chunks_is_found(tmp_path: Path) -> None:
     line = NOTE.strip().encode()
     (tmp_path / "file").write_bytes(b"x" * (CHUNK_BYTES - 5) + line + b"y" * 100)
     assert find(tmp_path, {line}) == (1, ["file"])
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_every_kind_of_store_is_purged_or_named(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The text is planted raw in a file of each directory of the home."""
+    home = Home(tmp_path / "home")
+    derived = [
+        Path(home.sequence) / "x" / "a.segment",
+        Path(home.objects) / "ab" / "cd",
+        Path(home.session_records) / "pi" / "s.jsonl",
+        Path(home.temporary) / "half-written",
+        Path(home.index_content).with_name(Path(home.index_content).name + "-wal"),
+    ]
+    mine = [Path(home.keys) / "note.txt", Path(home.path) / "other" / "file"]
+    for path in (*derived, *mine):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(NOTE)
+    capsys.readouterr()
+    assert main(["purge", "plan.md", "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert not any(path.exists() for path in derived)
+    named = sorted(path.relative_to(home.path).as_posix() for path in mine)
+    assert answer["traces"] == named, "what is not derived is named and left"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.hostile.agent import Agent
+from tests.hostile.tools import stop_host
 from tests.sync.peers import set_
 from tests.sync.processes import WAIT_S, Client, Served, bearer
 from tests.web.test_credentials import METHODS, OPEN, routes, served
@@ -108,3 +111,44 @@ def test_another_user_gets_nothing_from_any_route_or_file(tmp_path: Path, reacha
     for path, line in found["sockets"]:
         assert " 101 " not in line, path
     assert len(found["http"]) == len(paths) * 4
+
+
+@pytest.mark.shows("SEC-TWO-USERS")
+@pytest.mark.skipif(os.getuid() != 0, reason="becoming another user needs root")
+def test_another_user_does_not_reach_the_background_host(reachable: Path) -> None:
+    """The sockets of the host and of its hooks are there, and only their owner can connect."""
+    home, tree = reachable / "home", reachable / "tree"
+    tree.mkdir()
+    (tree / "a.py").write_text("secret_value = 1\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST")}
+    settings = {**kept, "HOLDFAST_HOME": str(home), "HOME": str(reachable / "user")}
+    agent = Agent(tree, settings)
+    try:
+        assert "secret_value" in json.dumps(agent.call("read", {"path": "a.py"}))
+        files = [str(path) for path in home.rglob("*")]
+        sockets = [path for path in files if Path(path).is_socket()]
+        assert sockets
+        attack = {
+            "uid": NOBODY,
+            "port": 0,
+            "paths": [],
+            "methods": [],
+            "home": str(home),
+            "files": [*files, *(f"{home}/run/../run/{Path(path).name}" for path in sockets)],
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", STRANGER],
+            input=json.dumps(attack),
+            capture_output=True,
+            text=True,
+            timeout=20 * WAIT_S,
+        )
+        for path in sockets:  # whoever owns it can: the test would notice an open one
+            with socket.socket(socket.AF_UNIX) as dialled:
+                dialled.connect(path)
+    finally:
+        agent.close()
+        stop_host(settings)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["uid"], found["files"]) == (NOBODY, [])
