@@ -17,10 +17,10 @@ from holdfast.index.answers import (
     Codebase,
     ManageAnswer,
     OutlineAnswer,
-    OutlineSymbol,
     SearchAnswer,
     SearchResult,
 )
+from holdfast.index.tools.outline_lines import outline_lines
 from holdfast.text import counted
 
 Style = Literal["heading", "name", "dim", "warning"]
@@ -98,25 +98,29 @@ def built_text(started: ManageAnswer, final: ManageAnswer) -> str:
 # file_outline and call_graph
 
 
-def outline_text(answer: OutlineAnswer, surface: Surface, *, more: str = "there are more") -> str:
-    """The symbols of a file; `more` says how to get those that were left out."""
+def outline_text(
+    answer: OutlineAnswer,
+    surface: Surface,
+    *,
+    more: str = "there are more",
+    tokens_max: int | None = None,
+    deeper: str = "",
+) -> str:
+    """The symbols of a file; `more` says how to get those that were left out, and `deeper` how to
+    get the detail that was left out to stay within `tokens_max`."""
     if answer.outline is None:
         lines = [surface.message(answer.message or answer.status)]
     else:
         symbols = answer.outline.symbols
-        lines = [_symbol_line(symbol) for symbol in symbols] or ["No symbols."]
+        lines, shortened = outline_lines(symbols, tokens_max)
+        lines = lines or ["No symbols."]
+        if shortened:
+            lines.append(f"[shortened; {deeper}]")
         if answer.has_more:
             lines.append(f"[{counted(len(symbols), 'symbol')} shown; {more}]")
     # A symbol that is not listed may be in a part that could not be parsed.
     lines += [f"[{warning_text(warning).partition(' ')[2]}]" for warning in answer.warnings]
     return "\n".join(lines)
-
-
-def _symbol_line(symbol: OutlineSymbol) -> str:
-    indent = "  " * symbol.symbol_label.count(".")
-    shown = (symbol.signature or symbol.name).removeprefix(f"{symbol.kind} ")
-    lines = f"{symbol.span.start_line}-{symbol.span.end_line}"
-    return f"{lines:>11}  {indent}{symbol.kind} {shown}"
 
 
 def _caller(node: CallNode) -> str:

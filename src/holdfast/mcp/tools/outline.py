@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.errors import UsageError
-from holdfast.index.answers import Outline, OutlineAnswer
+from holdfast.index.answers import Outline, OutlineAnswer, OutlineSymbol
 from holdfast.index.tools.render import outline_text
 from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer, string
 from holdfast.mcp.tools.common import (
@@ -22,6 +23,9 @@ from holdfast.mcp.tools.common import (
     tree_of,
     usable,
 )
+
+TOKENS_MAX = 1_450
+"""A longer outline is shortened: of 2,000 lines it would cost more than it saves."""
 
 
 def run(call: ToolCall) -> Result:
@@ -54,7 +58,13 @@ def run(call: ToolCall) -> Result:
     symbols = tuple(usable(call, s, found.path) for s in found.outline.symbols[a["skip"] :])
     found = replace(found, outline=Outline(symbols))
     more = {**a, "file": whole, "skip": a["skip"] + a["limit"]}
-    text = outline_text(found, AGENT, more=f"continue: {call_text('file_outline', more)}")
+    text = outline_text(
+        found,
+        AGENT,
+        more=f"continue: {call_text('file_outline', more)}",
+        tokens_max=None if "start_line" in a or "end_line" in a else TOKENS_MAX,
+        deeper=_deeper(symbols, whole),
+    )
     result = Result(text, found.to_wire())
     if found.has_more:
         result.facts["continue"] = continued("file_outline", **more)
@@ -62,6 +72,15 @@ def run(call: ToolCall) -> Result:
         return result
     one = {"file": file, "path": a.get("path"), "symbol": symbols[0].symbol_id}
     return result.ended("several symbols have that name; by id", "file_outline", **one)
+
+
+def _deeper(symbols: Sequence[OutlineSymbol], file: str) -> str:
+    """How to get the whole outline of a part: of the longest symbol, as an example."""
+    longest = max(symbols, key=lambda one: one.span.end_line - one.span.start_line, default=None)
+    if longest is None:
+        return ""
+    span = {"start_line": longest.span.start_line, "end_line": longest.span.end_line}
+    return f"a part of it whole: {call_text('file_outline', {'file': file, **span})}"
 
 
 def _asked(a: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""An outline within a budget: the same symbols, with fewer words for each.
+
+A long file has more signatures than an agent wants to pay for before it knows where to look. So an
+outline that exceeds its budget is written again with less detail, until it fits:
+
+    whole       every symbol on a line, with its signature
+    short       long signatures are cut
+    folded      the members of a symbol follow it by name and first line
+    top level   only symbols that are in no other, with the number of their members
+
+Lines are never left out of the first three; the budget may be exceeded only by the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from holdfast.index.answers import OutlineSymbol
+from holdfast.text import counted
+
+SIGNATURE_MAX = 48
+
+
+def outline_lines(
+    symbols: Sequence[OutlineSymbol], tokens_max: int | None = None
+) -> tuple[list[str], bool]:
+    """The lines of an outline, and whether detail was left out to fit the budget."""
+    lines = [whole_line(symbol) for symbol in symbols]
+    if tokens_max is None or _tokens(lines) <= tokens_max:
+        return lines, False
+    levels: tuple[Callable[[Sequence[OutlineSymbol]], list[str]], ...] = (_short, _folded, _top)
+    for level in levels:
+        lines = level(symbols)
+        if _tokens(lines) <= tokens_max:
+            break
+    return lines, True
+
+
+def whole_line(symbol: OutlineSymbol) -> str:
+    indent = "  " * _depth(symbol)
+    return f"{_lines(symbol):>11}  {indent}{symbol.kind} {_signature(symbol)}"
+
+
+def _short(symbols: Sequence[OutlineSymbol]) -> list[str]:
+    return [f"{_lines(symbol)} {' ' * _depth(symbol)}{_cut(symbol)}" for symbol in symbols]
+
+
+def _folded(symbols: Sequence[OutlineSymbol]) -> list[str]:
+    lines: list[str] = []
+    members: list[str] = []
+    for symbol in symbols:
+        if _depth(symbol) and lines:
+            members.append(f"{symbol.name} {symbol.span.start_line}")
+            continue
+        lines += _joined(members)
+        members = []
+        lines.append(f"{_lines(symbol)} {_cut(symbol)}")
+    return lines + _joined(members)
+
+
+def _top(symbols: Sequence[OutlineSymbol]) -> list[str]:
+    lines: list[str] = []
+    members = 0
+    for symbol in symbols:
+        if _depth(symbol) and lines:
+            members += 1
+            continue
+        lines = _with_count(lines, members)
+        members = 0
+        lines.append(f"{_lines(symbol)} {symbol.kind} {symbol.name}")
+    return _with_count(lines, members)
+
+
+def _with_count(lines: list[str], members: int) -> list[str]:
+    return [*lines[:-1], f"{lines[-1]} ({counted(members, 'member')})"] if members else lines
+
+
+def _joined(members: list[str]) -> list[str]:
+    return [f"  {', '.join(members)}"] if members else []
+
+
+def _cut(symbol: OutlineSymbol) -> str:
+    text = _signature(symbol).removeprefix("def ").removeprefix("func ")
+    shown = text if len(text) <= SIGNATURE_MAX else f"{text[: SIGNATURE_MAX - 1]}…"
+    return (
+        shown if symbol.kind in ("method", "function", "constructor") else f"{symbol.kind} {shown}"
+    )
+
+
+def _signature(symbol: OutlineSymbol) -> str:
+    return (symbol.signature or symbol.name).removeprefix(f"{symbol.kind} ")
+
+
+def _depth(symbol: OutlineSymbol) -> int:
+    return symbol.symbol_label.count(".")
+
+
+def _lines(symbol: OutlineSymbol) -> str:
+    return f"{symbol.span.start_line}-{symbol.span.end_line}"
+
+
+def _tokens(lines: Sequence[str]) -> float:
+    return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines) / 4

@@ -1,0 +1,71 @@
+"""An outline within a budget keeps every symbol as long as it can."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.index.answers import CallGraphHint, OutlineSymbol, Span
+from holdfast.index.tools.outline_lines import outline_lines
+
+LONG = "(self, " + ", ".join(f"argument_{n}=None" for n in range(9)) + ")"
+
+
+def symbol(label: str, first: int, signature: str | None = None) -> OutlineSymbol:
+    kind = "method" if "." in label else "class"
+    name = label.rpartition(".")[2]
+    return OutlineSymbol(
+        f"sym_{label}", label, name, kind, Span(first, first + 1), True, CallGraphHint(True),
+        signature,
+    )  # fmt: skip
+
+
+def classes(count: int, members: int) -> list[OutlineSymbol]:
+    return [
+        one
+        for n in range(count)
+        for one in (
+            symbol(f"Class{n}", n * 100),
+            *(
+                symbol(f"Class{n}.method{m}", n * 100 + m, f"def method{m}{LONG}")
+                for m in range(members)
+            ),
+        )
+    ]
+
+
+@pytest.mark.shows("OUTLINE-BUDGET")
+def test_an_outline_that_fits_is_whole() -> None:
+    symbols = classes(2, 2)
+    lines, shortened = outline_lines(symbols, 1_450)
+    assert not shortened
+    assert lines == outline_lines(symbols)[0]
+    assert LONG in lines[1]
+
+
+@pytest.mark.shows("OUTLINE-BUDGET")
+@pytest.mark.parametrize("members", [5, 12, 30])
+def test_a_long_outline_names_every_symbol_within_the_budget(members: int) -> None:
+    symbols = classes(10, members)
+    lines, shortened = outline_lines(symbols, 1_450)
+    assert shortened
+    assert sum(len(line.encode()) + 1 for line in lines) / 4 <= 1_450
+    text = "\n".join(lines)
+    assert all(one.name in text for one in symbols)
+
+
+@pytest.mark.shows("OUTLINE-BUDGET")
+def test_the_last_resort_counts_the_members() -> None:
+    lines, shortened = outline_lines(classes(3, 400), 60)
+    assert shortened
+    assert lines == [f"{n * 100}-{n * 100 + 1} class Class{n} (400 members)" for n in range(3)]
+
+
+@pytest.mark.shows("OUTLINE-BUDGET")
+@given(
+    st.lists(st.sampled_from(["A", "A.b", "A.b.c", "D", "D.e"]), max_size=30), st.integers(0, 60)
+)
+def test_every_top_level_symbol_stays_whatever_the_budget(labels: list[str], budget: int) -> None:
+    symbols = [symbol(label, n * 3) for n, label in enumerate(labels)]
+    lines, _ = outline_lines(symbols, budget)
+    text = "\n".join(lines)
+    assert all(f"{one.span.start_line}-" in text for one in symbols if "." not in one.symbol_label)
