@@ -100,7 +100,8 @@ def _overview() -> argparse.ArgumentParser:
         prog="holdfast",
         description="A local-first context engine for coding agents.",
         epilog=f"commands:\n{listing}\n\n{_ALWAYS}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        # With a width of its own it does not import shutil to ask for the terminal's.
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=78),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print version numbers")
     parser.add_argument(

@@ -17,14 +17,15 @@ TYPE_CHECKING = False  # typing has the same, but takes long to import
 if TYPE_CHECKING:
     from typing import TextIO
 
-_CONTROL = re.compile(
+_CONTROL = (
     r"\x1b(?!\[(?:0|1|2|31|32|33)m|\[K)"  # all sequences except our colours and 'clear to the end'
     r"|\r(?!\n)"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]"
     r"|[\u202a-\u202e\u2066-\u2069]"  # these reverse the direction of text
 )
 
-_COLOUR = re.compile(r"\x1b\[(?:0|1|2|31|32|33)m")
+_COLOUR = r"\x1b\[(?:0|1|2|31|32|33)m"
+"""Compiled on first use: most output goes to a pipe."""
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
@@ -34,7 +35,7 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 
 def harmless(text: str) -> str:
     """The text with control characters escaped."""
-    return _CONTROL.sub(_escaped, text)
+    return re.sub(_CONTROL, _escaped, text)
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -51,7 +52,7 @@ class Screen(TextIOWrapper):
 
     def write(self, text: str) -> int:
         written = len(text)
-        text = text if self.colours else _COLOUR.sub("", text)
+        text = text if self.colours else re.sub(_COLOUR, "", text)
         if self.rewrites and text.startswith("\r"):
             super().write("\r" + harmless(text[1:].removesuffix("\r")))
             super().write("\r" if text.endswith("\r") and len(text) > 1 else "")
