@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.building.prepare import extract_facts, prepare_with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
-from holdfast.index.errors import BackendUnavailable
+from holdfast.index.errors import BackendUnavailable, NewerFormat
 from holdfast.index.generations.model import Backend, PreparedFile, SourceFile
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.generations.sqlite import tables
@@ -400,3 +400,31 @@ def test_an_index_file_of_a_newer_format_is_neither_read_nor_replaced(world: Wor
         assert "has format" in status["humanText"]
     world.backend.inner.close()
     assert path.read_bytes() == before
+
+
+@pytest.mark.shows("DAMAGE-NEWER")
+def test_tables_of_a_newer_version_on_a_server_are_neither_read_nor_dropped(
+    postgres: PostgresServer,
+) -> None:
+    """A writer dropped the tables of any other version, a newer one included."""
+    import psycopg
+
+    backend = PostgresBackend(postgres.url, DIMENSION, "newer")
+    publish(backend, A)
+    backend.close()
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute(f"COMMENT ON SCHEMA {backend._schema} IS 'holdfast index 99'")
+    later = PostgresBackend(postgres.url, DIMENSION, "newer")
+    for act in (later.read_marker, later.check, later.check_format, later.verify):
+        with pytest.raises(NewerFormat, match="format 99"):
+            act(ROOT)
+    with pytest.raises(NewerFormat), later.writer(ROOT):
+        pass
+    later.close()
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute(f"COMMENT ON SCHEMA {backend._schema} IS 'holdfast index 2'")
+    again = PostgresBackend(postgres.url, DIMENSION, "newer")
+    again.verify(ROOT)
+    assert again.read_marker(ROOT) == backend.read_marker(ROOT)
+    again.close()
+    backend.close()
