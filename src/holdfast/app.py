@@ -11,6 +11,7 @@ Imports next to nothing until something is opened: the MCP shim starts from here
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -62,6 +63,7 @@ class App:
         new_secret: Callable[[], str] = system.new_secret,
         random_bytes: Callable[[int], bytes] = system.random_bytes,
     ) -> None:
+        self._settings_reported = False
         self.home = Home(home)
         self.database_url = database_url
         self.environment: Mapping[str, str] = {} if environment is None else environment
@@ -226,16 +228,25 @@ class App:
     def reader(self, cwd: str, user_home: str | None = None) -> Reader:
         """A reader of files as seen from a working directory."""
         from holdfast.reading import config
+        from holdfast.reading.errors import BadSettings
         from holdfast.reading.objects import Objects
         from holdfast.reading.paths import Place
-        from holdfast.reading.reader import Reader
+        from holdfast.reading.reader import Reader, Settings
 
+        try:
+            settings = config.load(self.home.reading_settings)
+        except BadSettings as error:
+            # A mistake in the file must not fail every read; which names are sensitive is unknown.
+            settings = Settings(trouble=str(error))
+            if not self._settings_reported:
+                self._settings_reported = True
+                logging.getLogger(__name__).warning("reads are plain and not kept: %s", error)
         return Reader(
             Place(cwd, user_home or self.user_home),
             Objects(self.home),
             now_ms=self.clock.now_ms,
             monotonic=self.clock.monotonic,
-            settings=config.load(self.home.reading_settings),
+            settings=settings,
         )
 
     def open_session(

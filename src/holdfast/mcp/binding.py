@@ -123,6 +123,9 @@ class Sessions:
             if isinstance(bound.log, ClaudeCodeLog):
                 bound.log.call = bound.call
             leaf = _text(meta.get(LEAF))
+            if isinstance(bound.log, PiLog) and leaf is None and LEAF in meta:
+                yield Unbound("pi did not say which entry it is at")
+                return
             if isinstance(bound.log, PiLog) and leaf is not None:
                 from holdfast.reading.hosts.pi_bridge import PiBridge
 
@@ -164,7 +167,7 @@ class Sessions:
         """The transcript in which this call is pending."""
         deadline = self._monotonic() + self._wait_s
         while True:
-            candidates = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
+            candidates = list(dict.fromkeys(self._with_subagents(caller)))
             for path, how in candidates:
                 if mentions(path, call):
                     host, lock = self.adapter("claude-code", path)
@@ -195,6 +198,14 @@ class Sessions:
             folder = os.path.join(projects, re.sub(r"[^A-Za-z0-9]", "-", where))
             for path in _newest(folder):
                 yield path, "it is a transcript of this project and holds the call"
+
+    def _with_subagents(self, caller: Caller) -> Iterator[tuple[str, str]]:
+        """The candidates, and behind them the newest subagents of each."""
+        found = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
+        yield from found
+        for path, _ in found:
+            for below in _newest(os.path.join(path.removesuffix(".jsonl"), "subagents")):
+                yield below, "it is the transcript of a subagent and holds the call"
 
     def _thread(
         self, caller: Caller, thread: str, tool: str, arguments: Mapping[str, Any]

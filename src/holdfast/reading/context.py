@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.reading import diff
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Current, lines_of, strict_text
+from holdfast.reading.answer import Current, lines_of, stored_text_rows, strict_text
 from holdfast.reading.baseline import decode
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Trust
@@ -165,6 +165,35 @@ def held_file(
     elif not all(text.as_on_disk for text in texts):
         state = "changed"
     return HeldFile(path, state, tuple(texts), None if current is None else current.lines_total)
+
+
+def held_lines(
+    path: str, lines: Mapping[int, str], current: Current | None, *, there: bool = False
+) -> HeldFile | None:
+    """What is held of a file line by line; None when it is nothing.
+
+    Without a `current` the file is gone, or `there` and not to be compared: then all of it changed.
+    """
+    if not lines:
+        return None
+    now = None if current is None else stored_text_rows(current.data)
+    runs = united(Lines(number, number) for number in lines)
+    if now is None:
+        stale = list(runs)
+    else:
+        changed = [n for n, row in lines.items() if n > len(now) or now[n - 1] != row]
+        stale = united(Lines(n, n) for n in changed)
+    total = runs[-1].last if runs[0].first == 1 and len(runs) == 1 else None
+    # The empty line after a final newline is not always shown.
+    ends = () if now is None else (len(now), len(now) - (now[-1] == ""))
+    whole = total is not None and total in ends
+    size = sum(len(row.encode("utf-8", "surrogatepass")) + 1 for row in lines.values())
+    lines_total = total if whole else (len(now) if now is not None else runs[-1].last + 1)
+    text = HeldText("", tuple(runs), tuple(stale), lines_total, size, not stale)
+    state: State = "current" if not stale else "changed"
+    if current is None:
+        state = "changed" if there else "gone"
+    return HeldFile(path, state, (text,), None if current is None else current.lines_total)
 
 
 def _by_version(scopes: Mapping[Scope, Trust]) -> dict[str, list[Scope]]:

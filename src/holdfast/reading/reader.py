@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from holdfast.errors import ReadingError
@@ -18,7 +18,7 @@ from holdfast.files.boundary import OutsideWorkspace
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, lines_of
-from holdfast.reading.context import ContextMap, HeldFile, held_file
+from holdfast.reading.context import ContextMap, HeldFile, held_file, held_lines
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
 from holdfast.reading.explain import Explanation, NeverKept, explain
@@ -31,7 +31,7 @@ from holdfast.reading.sensitive import Sensitive
 from holdfast.reading.session_log import CompactionHistory, SessionLog
 from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
-from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base
+from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
 
 DIFF_BUDGET_S = 0.2
 CONTEXT_BUDGET_S = 1.0
@@ -48,6 +48,8 @@ class Settings:
     sensitive: Sensitive = field(default_factory=Sensitive)
     diff_budget_s: float = DIFF_BUDGET_S
     context_budget_s: float = CONTEXT_BUDGET_S
+    trouble: str | None = None
+    """Why the settings could not be read: then every read is plain, and nothing is kept."""
 
 
 class Reader:
@@ -68,7 +70,7 @@ class Reader:
         self._now_ms, self._monotonic = now_ms, monotonic
         self._read_file = read_file
         self._recent = Recent()
-        self._overlays: OrderedDict[str, Overlay] = OrderedDict()
+        self._overlays: OrderedDict[tuple[str, str], Overlay] = OrderedDict()
         self._turn = threading.RLock()
 
     def with_file_access(self, read_file: Callable[[str], tuple[bytes, str]]) -> Reader:
@@ -104,7 +106,7 @@ class Reader:
             return found
         _check(aborted)
         evidence = Doubt("no session") if log is None else log.evidence()
-        case = self._case(request, target, found, evidence)
+        case = self._case(request, target, found, evidence, log)
         answer = case.answer()
         _check(aborted)
         if answer.meta is not None and log is not None:
@@ -134,7 +136,8 @@ class Reader:
             return Answer(picture.text, picture=picture)
         sensitive = self.settings.sensitive
         if (
-            sensitive.covers(target.path)
+            self.settings.trouble is not None
+            or sensitive.covers(target.path)
             or (name != target.path and sensitive.covers(name))
             or sensitive.covers_text(target.path, data)
         ):
@@ -145,25 +148,32 @@ class Reader:
         return self._recent.current(target.path, data)
 
     def _case(
-        self, request: Request, target: Target, current: Current, evidence: Evidence | Doubt
+        self,
+        request: Request,
+        target: Target,
+        current: Current,
+        evidence: Evidence | Doubt,
+        log: SessionLog | None = None,
     ) -> Case:
         deadline = self._monotonic() + self.settings.diff_budget_s
         return Case(
             current,
             target,
-            self._holdings(evidence),
+            self._holdings(evidence, log),
             self.objects.load,
             self.settings.policy,
             bypass=request.bypass_cache is True,
             expired=lambda: self._monotonic() > deadline,
         )
 
-    def _holdings(self, evidence: Evidence | Doubt) -> Holdings:
+    def _holdings(self, evidence: Evidence | Doubt, log: SessionLog | None) -> Holdings:
         if isinstance(evidence, Doubt):
             return Holdings(Ledger())
-        overlay = self._overlays.get(evidence.session)
+        # Copies of a session have one id: each file of them is another conversation.
+        key = (evidence.session, str(getattr(log, "path", "")))
+        overlay = self._overlays.get(key)
         if overlay is None:
-            overlay = self._overlays[evidence.session] = Overlay()
+            overlay = self._overlays[key] = Overlay()
             while len(self._overlays) > OVERLAYS_MAX:
                 self._overlays.popitem(last=False)
         overlay.move(evidence.position, branch_point=evidence.branch_point)
@@ -172,7 +182,7 @@ class Reader:
 
     def holdings(self, log: SessionLog) -> Holdings:
         """What the model holds now, by the session's own account and this turn's answers."""
-        return self._holdings(log.evidence())
+        return self._holdings(log.evidence(), log)
 
     def holds(self, path: str, lines: Lines, log: SessionLog) -> bool:
         """Whether the model provably holds these lines of a file as they are on disk now.
@@ -200,17 +210,15 @@ class Reader:
             if isinstance(evidence, Doubt):
                 return ContextMap(doubt=evidence.why)
             deadline = self._monotonic() + self.settings.context_budget_s
-            holdings = self._holdings(evidence)
+            holdings = self._holdings(evidence, log)
             held = {
-                path: self._held(
-                    path, holdings.scopes(path), holdings.ledger.blocked(path), deadline
-                )
-                for path in sorted(holdings.paths())
+                path: self._held(path, holdings, deadline, evidence)
+                for path in sorted(holdings.paths() | set(evidence.ledger.seen_paths()))
             }
-            before = before_compaction(log, evidence)
+            before = Holdings(before_compaction(log, evidence))
             lost = [
-                self._held(path, before.scopes(path), before.blocked(path), deadline)
-                for path in sorted(before.paths())
+                self._held(path, before, deadline)
+                for path in sorted(before.paths() | set(before.ledger.seen_paths()))
                 if held.get(path) is None
             ]
             return ContextMap(
@@ -221,11 +229,7 @@ class Reader:
             )
 
     def _held(
-        self,
-        path: str,
-        scopes: Mapping[Scope, Trust],
-        blocked: Iterable[Lines],
-        deadline: float,
+        self, path: str, holdings: Holdings, deadline: float, evidence: Evidence | None = None
     ) -> HeldFile | None:
         there = True
         try:
@@ -236,10 +240,17 @@ class Reader:
             # A file that cannot be read, or is a picture now, still exists.
             found, there = None, isinstance(error, Unreadable) and error.code not in GONE
         current = found if isinstance(found, Current) else None
+        ledger = holdings.ledger
+        if ledger.is_seen_by_lines(path):
+            horizon, now = (
+                (None, 0) if evidence is None else (evidence.horizon, evidence.seen_bytes)
+            )
+            lines = ledger.view(path, self.objects.load).live(now, horizon)
+            return held_lines(path, lines, current, there=there)
         return held_file(
             path,
-            scopes,
-            blocked,
+            holdings.scopes(path),
+            ledger.blocked(path),
             current,
             self.objects.load,
             lambda: self._monotonic() > deadline,
@@ -299,7 +310,7 @@ class Reader:
         evidence = log.evidence()
         if isinstance(evidence, Doubt):
             return Status(0, 0, 0, 0, savings.estimate(()), self._store_stats(), evidence.why)
-        holdings = self._holdings(evidence)
+        holdings = self._holdings(evidence, log)
         files = holdings.paths()
         tree = log.tree
         leaf = _leaf(tree, evidence)
@@ -328,7 +339,7 @@ class Reader:
         if isinstance(found, Answer):
             return NeverKept(target.path)
         evidence = Doubt("no session") if log is None else log.evidence()
-        return explain(self._case(request, target, found, evidence), evidence)
+        return explain(self._case(request, target, found, evidence, log), evidence)
 
 
 def _leaf(tree: Tree, evidence: Evidence) -> int:

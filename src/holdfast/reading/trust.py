@@ -105,6 +105,11 @@ class Ledger:
         """Every path of which some line may be held."""
         return iter(self._seen)
 
+    def is_seen_by_lines(self, path: str) -> bool:
+        """Whether something besides our own answers says what is held of a path."""
+        ours = Anchored | Derived | Refreshed
+        return any(not isinstance(event, ours) for event, _ in self._seen.get(path, ()))
+
     def seen_since(self, path: str, digest: str) -> list[ViewEvent]:
         """What was seen of a path since a text with this digest was shown whole, newest first."""
         found: list[ViewEvent] = []

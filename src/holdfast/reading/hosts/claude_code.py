@@ -62,6 +62,7 @@ BYTES_BACK_MAX = 400_000
 SHORT, SIZE = "/short", "/size"
 """What ids of entries end with: a short form of ours, and the text that a line adds."""
 
+_UNBOUNDED = 1 << 60
 _BLOCKS = ("text", "thinking", "tool_use", "tool_result", "image")
 _BLOCK_BYTES = 40
 """About what a block costs besides its text."""
@@ -92,6 +93,8 @@ class _Line:
     """
     bridged: str | None = None
     """Of a compaction, the line before it. Never a way for trust."""
+    boundary: bool = False
+    """Whether it is a compaction."""
     at_s: float | None = None
     """When it was written, if it says so."""
 
@@ -330,11 +333,11 @@ class ClaudeCodeLog:
             return None
         return max(found, key=lambda line: line.number)
 
-    def _path(self, leaf: _Line) -> list[_Line]:
-        """The lines from the leaf back to a root, within the bytes allowed."""
+    def _path(self, leaf: _Line, *, bounded: bool = True) -> list[_Line]:
+        """The lines from the leaf back to a root; where trust is at stake, within its bounds."""
         path: list[_Line] = []
         at: _Line | None = leaf
-        left = self.bytes_back_max
+        left = self.bytes_back_max if bounded else _UNBOUNDED
         weighed: set[str] = set()
         while at is not None and left >= 0 and at.number >= self._undamaged_from:
             path.append(at)
@@ -348,7 +351,9 @@ class ClaudeCodeLog:
                     left -= answer.size
             above = None if at.parent is None else self._lines.get(at.parent)
             # Claude Code writes a parent before its child; any other link is not trusted.
-            goes_on = above is not None and above.number < at.number and not _paused(above, at)
+            goes_on = above is not None and above.number < at.number
+            if above is not None and bounded and _paused(above, at):
+                goes_on = False
             at = above if goes_on else None
         return path
 
@@ -360,26 +365,32 @@ class ClaudeCodeLog:
         leaf = self._leaf()
         if isinstance(leaf, Doubt):
             return None
-        path = self._path(leaf)
-        root = path[-1] if path else leaf
-        before = None if root.bridged is None else self._lines.get(root.bridged)
-        if before is None and root.bridged is not None:
-            # A compaction by the command line names a line that is not in the transcript.
-            before = self._line_before(root)
-        if before is None or before.number >= root.number:
+        root = leaf
+        while root.parent is not None and (above := self._lines.get(root.parent)) is not None:
+            if above.number >= root.number:
+                return None
+            root = above
+        before = self._before(root)
+        if before is None:
             return None
-        tree = self._tree(before)
+        tree = self._tree(before, bounded=False)
         return tree.ledger(len(tree) - 1) if len(tree) else None
 
-    def _line_before(self, line: _Line) -> _Line | None:
-        for before in reversed(self._order[: line.number]):
-            if before.sidechain == self.sidechain and before.kind in ("user", "assistant"):
-                return before
+    def _before(self, root: _Line) -> _Line | None:
+        """The line before a compaction: the one it names, or else the one written before it."""
+        if not root.boundary:
+            return None
+        named = None if root.bridged is None else self._lines.get(root.bridged)
+        if named is not None and named.number < root.number:
+            return named
+        for line in reversed(self._order[: root.number]):
+            if line.sidechain == root.sidechain and line.kind in ("user", "assistant"):
+                return line
         return None
 
-    def _tree(self, leaf: _Line) -> Tree:
+    def _tree(self, leaf: _Line, *, bounded: bool = True) -> Tree:
         """One chain with everything the model sees at the leaf."""
-        path = self._path(leaf)
+        path = self._path(leaf, bounded=bounded)
         on_path = {line.uuid for line in path}
         answered = {
             self._callers[call].message
@@ -457,7 +468,7 @@ def _system_events(
 ) -> tuple[tuple[str, Event | None, Served | None], ...]:
     match raw.get("subtype"):
         case "compact_boundary":
-            line.parent = None
+            line.parent, line.boundary = None, True
             bridged = raw.get("logicalParentUuid")
             line.bridged = bridged if isinstance(bridged, str) else None
             return ((f"{line.uuid}/boundary", Barrier(), None),)

@@ -65,7 +65,14 @@ def open_host(
         return PiLog(path, sidecar)
     if kind == "codex":
         return CodexLog(path, sidecar)
-    return ClaudeCodeLog(path, sidecar, call=call, newest_leaf=newest_leaf)
+    return ClaudeCodeLog(
+        path, sidecar, call=call, newest_leaf=newest_leaf, sidechain=is_subagent(path)
+    )
+
+
+def is_subagent(path: str) -> bool:
+    """Whether a transcript of Claude Code is that of a subagent: all of it is a side chain."""
+    return os.path.basename(path).startswith("agent-")
 
 
 def is_name(session: str) -> bool:
@@ -75,7 +82,11 @@ def is_name(session: str) -> bool:
 
 def sidecar_path(home: Home, kind: str, path: str) -> Path:
     """Where our records of a session that is not ours are kept."""
-    return home.session_records / kind / f"{Path(path).stem}.jsonl"
+    stem = Path(path).stem
+    if kind == "claude-code" and is_subagent(path):
+        # The names of subagents are unique within their session only.
+        stem = f"{Path(path).parent.parent.name}-{stem}"
+    return home.session_records / kind / f"{stem}.jsonl"
 
 
 def checked_name(name: str) -> str:

@@ -1,0 +1,265 @@
+"""What each agent's log says about single lines: reads, shell, edits, writes, compactions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+from holdfast.reading.hosts.codex import CodexLog
+from holdfast.reading.hosts.lines import Follower, objects
+from holdfast.reading.hosts.pi import PiLog
+from holdfast.reading.hosts.sidecar import Sidecar
+from holdfast.reading.session_log import SessionLog
+from holdfast.reading.tree import Doubt, Evidence
+from holdfast.reading.trust import Ledger
+
+PATH = "/w/a.py"
+
+
+def lines_in(ledger: Ledger, path: str = PATH) -> dict[int, str]:
+    return dict(ledger.view(path, lambda _: None).live(0, None))
+
+
+def held(log: SessionLog, path: str = PATH) -> dict[int, str]:
+    found = log.evidence()
+    assert isinstance(found, Evidence), found
+    return lines_in(found.ledger, path)
+
+
+class Claude:
+    """A transcript, line by line."""
+
+    def __init__(self, root: Path, *, sidechain: bool = False, name: str = "s.jsonl") -> None:
+        self.path = root / name
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.count = 0
+        self.last: str | None = None
+        self.sidechain = sidechain
+        self.log = ClaudeCodeLog(
+            self.path, Sidecar(root / "side.jsonl"), newest_leaf=True, sidechain=sidechain
+        )
+
+    def put(self, kind: str, end: str = "\n", **fields: Any) -> None:
+        self.count += 1
+        line = {"type": kind, "uuid": f"u{self.count}", "parentUuid": self.last, "cwd": "/w"}
+        line |= {"isSidechain": self.sidechain, "sessionId": "s"} | fields
+        with self.path.open("a") as out:
+            out.write(json.dumps(line) + end)
+        self.last = f"u{self.count}"
+
+    def use(self, tool: str, given: dict[str, Any], text: str, result: Any) -> str:
+        call = f"t{self.count}"
+        block = {"type": "tool_use", "id": call, "name": tool, "input": given}
+        message = {"role": "assistant", "id": f"m{self.count}", "content": [block]}
+        self.put("assistant", message=message)
+        answer = {"type": "tool_result", "tool_use_id": call, "content": text}
+        self.put("user", message={"role": "user", "content": [answer]}, toolUseResult=result)
+        return call
+
+    def read(self, first: int, rows: list[str], total: int) -> str:
+        text = "\n".join(f"{n:>6}\t{row}" for n, row in enumerate(rows, first))
+        file = {"filePath": PATH, "content": "\n".join(rows), "startLine": first}
+        file |= {"numLines": len(rows), "totalLines": total}  # type: ignore[dict-item]
+        return self.use("Read", {"file_path": PATH}, text, {"type": "text", "file": file})
+
+
+@pytest.mark.shows("READ-CC-LINES")
+def test_claude_ranges_edits_and_writes_are_held_line_by_line(tmp_path: Path) -> None:
+    claude = Claude(tmp_path)
+    claude.read(10, ["ten", "eleven", "twelve"], 40)
+    assert held(claude.log) == {10: "ten", 11: "eleven", 12: "twelve"}
+    original = "\n".join([*[f"line {n}" for n in range(1, 10)], "ten", "eleven", "twelve", "x"])
+    result = {
+        "filePath": PATH,
+        "oldString": "eleven",
+        "newString": "11a\n11b",
+        "originalFile": original,
+        "structuredPatch": [{"oldStart": 8, "oldLines": 6, "newLines": 7}],
+        "userModified": False,
+    }
+    claude.use("Edit", {"file_path": PATH}, "The file has been updated.", result)
+    assert held(claude.log) == {10: "ten", 11: "11a", 12: "11b", 13: "twelve"}
+    del result["originalFile"]
+    result |= {"oldString": "twelve", "newString": "dozen"}
+    result["structuredPatch"] = [{"oldStart": 10, "oldLines": 4, "newLines": 4}]
+    claude.use("Edit", {"file_path": PATH}, "The file has been updated.", result)
+    assert held(claude.log)[13] == "dozen", "placed by the numbers of the patch"
+    claude.use("Edit", {"file_path": PATH}, "ok", result | {"userModified": True})
+    assert held(claude.log) == {}, "the user changed the edit, and the model cannot know how"
+    result = {"type": "create", "filePath": PATH, "content": "a\nb\n", "structuredPatch": []}
+    claude.use("Write", {"file_path": PATH}, "File created", result)
+    assert held(claude.log) == {1: "a", 2: "b", 3: ""}
+
+
+@pytest.mark.shows("READ-CC-LINES")
+def test_claude_shell_output_counts_only_when_it_is_plainly_the_file(tmp_path: Path) -> None:
+    claude = Claude(tmp_path)
+    fine = {"stdout": "  five\nsix", "stderr": "", "interrupted": False, "isImage": False}
+    command = {"command": "sed -n 5,6p a.py"}
+    for change in ({"stderr": "x"}, {"interrupted": True}, {"persistedOutputPath": "/x"}):
+        claude.use("Bash", command, "  five\nsix", fine | change)
+    claude.use("Bash", command, "<persisted-output>", fine)
+    claude.use("Bash", {"command": "sed -n 5,6p $F"}, "  five\nsix", fine)
+    assert held(claude.log) == {}
+    claude.use("Bash", command, "  five\nsix", fine)
+    assert held(claude.log) == {6: "six"}, "the start of an output may be trimmed"
+
+
+@pytest.mark.shows("READ-CC-LINES")
+def test_claude_a_text_of_ours_counts_only_by_its_record(tmp_path: Path) -> None:
+    claude = Claude(tmp_path)
+    claude.read(1, ["one", "two"], 2)
+    claude.read(1, ["[holdfast: lines 1-2 unchanged, as you have them; …]"], 1)
+    assert held(claude.log) == {}, "nothing vouches for it"
+
+
+@pytest.mark.shows("READ-CC-RECOVERY")
+@pytest.mark.parametrize("bridged", ["u2", "not in the transcript"])
+def test_claude_what_a_compaction_took_is_known(tmp_path: Path, bridged: str) -> None:
+    claude = Claude(tmp_path)
+    claude.read(1, ["one", "two"], 2)
+    claude.last = None
+    claude.put("system", subtype="compact_boundary", logicalParentUuid=bridged)
+    claude.put("user", message={"role": "user", "content": "…"}, isCompactSummary=True)
+    assert held(claude.log) == {}
+    before = claude.log.before_compaction()
+    assert before is not None
+    assert lines_in(before) == {1: "one", 2: "two"}
+
+
+@pytest.mark.shows("READ-CC-SUBAGENT")
+def test_claude_a_subagent_is_read_from_its_own_transcript(tmp_path: Path) -> None:
+    from holdfast.home import Home
+    from holdfast.reading.hosts import detect
+
+    name = "s/subagents/agent-7.jsonl"
+    claude = Claude(tmp_path, sidechain=True, name=name)
+    claude.read(1, ["one", "two"], 2)
+    log = detect.open_host(
+        str(claude.path), Home(tmp_path), now_ms=lambda: 1, new_id=lambda: "x", newest_leaf=True
+    )
+    assert held(log) == {1: "one", 2: "two"}
+    assert detect.sidecar_path(Home(tmp_path), "claude-code", str(claude.path)).name == (
+        "s-agent-7.jsonl"
+    )
+
+
+@pytest.mark.shows("READ-LOG-LINES")
+def test_a_last_line_without_its_newline_counts_once_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b'{"a":1}\n{"b":2}')
+    follower = Follower(str(path))
+    grown = follower.look()
+    assert grown is not None
+    assert (grown.lines, grown.tail) == ([b'{"a":1}', b'{"b":2}'], b"")
+    with path.open("ab") as out:
+        out.write(b'\n{"c":')
+    grown = follower.look()
+    assert grown is not None
+    assert ([line for line in grown.lines if line], grown.tail) == ([], b'{"c":')
+
+
+@pytest.mark.shows("READ-LOG-LINES")
+def test_two_objects_on_one_line_are_read(tmp_path: Path) -> None:
+    assert objects(b'{"a":1}{"b":2} {"c":3}') == [{"a": 1}, {"b": 2}, {"c": 3}]
+    assert objects(b'{"a":1}{"b":') == []
+    claude = Claude(tmp_path)
+    claude.read(1, ["one"], 9)
+    claude.put("user", end="", message={"role": "user", "content": "x"})
+    claude.read(2, ["two"], 9)
+    assert held(claude.log) == {1: "one", 2: "two"}
+
+
+def codex(root: Path, *payloads: dict[str, Any], version: str = "0.166.0") -> CodexLog:
+    meta = {"type": "session_meta", "payload": {"id": "s", "cwd": "/w", "cli_version": version}}
+    rows = [meta, *({"type": "response_item", "payload": one} for one in payloads)]
+    path = root / "rollout.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return CodexLog(path, Sidecar(root / "side.jsonl"))
+
+
+def ran(command: str, output: str, code: int = 0) -> list[dict[str, Any]]:
+    given = json.dumps({"cmd": command})
+    head = f"Wall time: 0.1 seconds\nProcess exited with code {code}\nOutput:\n"
+    return [
+        {"type": "function_call", "name": "exec_command", "call_id": command, "arguments": given},
+        {"type": "function_call_output", "call_id": command, "output": head + output},
+    ]
+
+
+def applied(patch: str) -> list[dict[str, Any]]:
+    return [
+        {"type": "custom_tool_call", "name": "apply_patch", "call_id": patch, "input": patch},
+        {"type": "custom_tool_call_output", "call_id": patch, "output": "Success. Updated"},
+    ]
+
+
+@pytest.mark.shows("READ-CODEX-LINES")
+def test_codex_shell_reads_and_patches_are_held_line_by_line(tmp_path: Path) -> None:
+    read = ran("sed -n '3,5p' a.py", "three\nfour\nfive\n")
+    assert held(codex(tmp_path, *read)) == {3: "three", 4: "four", 5: "five"}
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n three\n-four\n+4\n+4b\n*** End Patch"
+    log = codex(tmp_path, *read, *applied(patch))
+    assert held(log) == {3: "three", 4: "4", 5: "4b", 6: "five"}
+    unknown = patch.replace("three", "never seen")
+    assert held(codex(tmp_path, *read, *applied(unknown))) == {}
+    added = "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch"
+    assert held(codex(tmp_path, *applied(added))) == {1: "x", 2: ""}
+    deleted = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"
+    assert held(codex(tmp_path, *read, *applied(deleted))) == {}
+
+
+@pytest.mark.shows("READ-CODEX-LINES")
+@pytest.mark.parametrize(
+    ("calls", "version"),
+    [
+        (ran("sed -n '3,5p' a.py", "three\n", code=1), "0.166.0"),
+        (ran("cat a.py", "Total output lines: 900\n\none\n"), "0.166.0"),
+        (ran("cat a.py", "one\n…12 tokens truncated…\nlast\n"), "0.166.0"),
+        (ran("cat a.py", "one\n" * 5_000), "0.100.0"),
+        (ran("cat a.py; date", "one\n"), "0.166.0"),
+    ],
+)
+def test_codex_what_is_not_plainly_the_file_is_not_held(
+    tmp_path: Path, calls: list[dict[str, Any]], version: str
+) -> None:
+    assert held(codex(tmp_path, *calls, version=version)) == {}
+
+
+@pytest.mark.shows("READ-PI-LINES")
+def test_pi_reads_edits_and_writes_are_held_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    rows: list[dict[str, Any]] = [{"type": "session", "version": 3, "id": "s", "cwd": "/w"}]
+
+    def use(name: str, given: dict[str, Any], text: str, **fields: Any) -> dict[int, str]:
+        call, above = f"c{len(rows)}", rows[-1].get("id") if len(rows) > 1 else None
+        block = {"type": "toolCall", "id": call, "name": name, "arguments": given}
+        message = {"role": "assistant", "content": [block]}
+        rows.append({"type": "message", "id": f"{call}a", "parentId": above, "message": message})
+        content = [{"type": "text", "text": text}]
+        message = {"role": "toolResult", "toolCallId": call, "toolName": name} | fields
+        message["content"] = content
+        above = f"{call}a"
+        rows.append({"type": "message", "id": f"{call}b", "parentId": above, "message": message})
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return held(PiLog(path))
+
+    more = "\n\n[30 more lines in file. Use offset=12 to continue.]"
+    found = use("read", {"path": "a.py", "offset": 10, "limit": 2}, f"ten\neleven{more}")
+    assert found == {10: "ten", 11: "eleven"}
+    diff = "  9 nine\n- 10 ten\n+ 10 TEN\n+ 11 more\n  11 eleven"
+    given = {"path": "a.py", "oldText": "ten", "newText": "TEN\nmore"}
+    found = use("edit", given, "ok", details={"diff": diff})
+    assert found == {10: "TEN", 11: "more", 12: "eleven"}
+    assert use("edit", given, "not found", isError=True) == found
+    assert use("bash", {"command": "sed -n 1,2p a.py"}, "one\ntwo\n") == found | {
+        1: "one",
+        2: "two",
+    }
+    assert use("write", {"path": "a.py", "content": "x"}, "ok") == {1: "x"}
+
+
+def test_an_unreadable_log_proves_nothing(tmp_path: Path) -> None:
+    assert isinstance(ClaudeCodeLog(tmp_path / "gone", newest_leaf=True).evidence(), Doubt)
