@@ -143,7 +143,7 @@ class Together(NamedTuple):
 Event = Anchored | Derived | Refreshed | Barrier | Hidden | Seen | Together
 
 LINES = "/lines"
-"""What the id of an entry ends with that says the same as its neighbour, line by line."""
+"""What the id of an entry ends with that says line by line what its neighbour says of all."""
 
 
 def summary(event: Seen | Together) -> str:

@@ -23,7 +23,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from holdfast.reading.events import (
-    LINES,
     Anchored,
     Barrier,
     Derived,
@@ -220,7 +219,7 @@ def advance(
     """Take one event of the path into the ledger, unless its entry is hidden."""
     if type(event) is Hidden:
         return
-    if entry.removesuffix(LINES) in hidden and type(event) not in _NEVER_HIDDEN:
+    if hidden and type(event) not in _NEVER_HIDDEN and _is_hidden(entry, hidden):
         for one in event.events if isinstance(event, Together) else (event,):
             if isinstance(one, Patched | Replaced):
                 # The file still changed, and the model no longer sees how.
@@ -228,6 +227,15 @@ def advance(
         ledger.skip()
         return
     ledger.apply(event, at)
+
+
+def _is_hidden(entry: str, hidden: set[str] | frozenset[str]) -> bool:
+    """Whether an entry, or the one whose id it was given with something behind a slash, is."""
+    while entry not in hidden:
+        entry, found, _ = entry.rpartition("/")
+        if not found:
+            return False
+    return True
 
 
 class Overlay:

@@ -264,7 +264,7 @@ def bash(
     # The start of an output may have been trimmed on its way to the model.
     if found.numbering is None and rows[0][:1].isspace():
         first, rows = first + 1, rows[1:]
-    return Printed(found.path, first, rows) if rows else None
+    return Printed(found.path, first, rows, found.everything) if rows else None
 
 
 def _integer(value: object) -> int | None:
