@@ -183,4 +183,5 @@ def _held_end(live: Mapping[int, str], old: int, lines: int) -> int:
     end = old
     while end in live and end < old + lines:
         end += 1
-    return end
+    # The empty line after a final newline is a line to some tools only.
+    return end - 1 if end > old and end not in live and live[end - 1] == "" else end

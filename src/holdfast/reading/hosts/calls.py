@@ -158,9 +158,8 @@ def _head(row: str) -> str:
 def _section(kind: str, path: str, rows: list[str], cwd: str) -> list[Seen]:
     match kind:
         case "*** Add":
-            # The file ends with a newline, as every line of a patch does.
             lines = [row[1:] for row in rows if row.startswith("+")]
-            return [Printed(path, 1, (*lines, ""), whole=True)]
+            return [Printed(path, 1, tuple(lines), whole=True)]
         case "*** Update":
             return _updated(path, rows)
         case _:
