@@ -136,6 +136,9 @@ def test_a_client_that_has_more_than_was_stored_starts_anew(kept: Kept) -> None:
     back = world.peer(capabilities=["coverage"])
     answer = back.open("A", token=peer.token, seen=1)["ok"]
     assert "resumed" not in answer, "so that its client sets its watches again"
+    back.connection.disconnected()  # the answer was lost, and the client presents what it has
+    back = world.peer(capabilities=["coverage"])
+    assert "resumed" not in back.open("A", token=peer.token, seen=1)["ok"]
     assert upserts(back.watch_set(watch("w", root("a", True)))["ok"]["sync"]) == [("a", 2)]
     kept.save()
     kept.crash()

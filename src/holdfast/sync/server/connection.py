@@ -272,7 +272,7 @@ class Connection:
                 raise SessionError
             self._verified.add(key)
         if not found.proven:
-            found.proven = True
+            found.proven, found.blank = True, False
             self.server.registry.keep(found)
         return found
 

@@ -83,7 +83,8 @@ class ServerSession:
     recalled: bool = False
     """Whether it was read from the session store: another server may have an owner for it."""
     blank: bool = False
-    """Whether the store kept who may resume it, but not what its client has: too much."""
+    """Whether it is not known what its client has, so that the client must start anew. It stays so
+    until the client uses the session: the answer that says so may be lost."""
     verified: int | None = None
     """The state of the session store in which it was last found to be this server's."""
     kept_until_ms: int = 0
@@ -263,7 +264,7 @@ class SessionRegistry:
         self._claim(found, fresh_token, token)
         former = found.owner if found.owner is not connection else None
         resumed = not found.blank
-        found.owner, found.detached_at, found.blank = connection, None, False
+        found.owner, found.detached_at = connection, None
         self._detached.pop(found, None)
         return Opened(found, fresh_token, resumed, former)
 
