@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
+_YOUNG = 32
+"""A read so few commits old is checked quickly by the writer itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
@@ -132,7 +135,10 @@ class Engine:
 
     def look_up_writes(self, commit: Commit) -> None:
         """Read what the commit's reads will be checked against, before the writer needs it."""
+        newest = Seq(0) if self._tip is None else self._tip[0]
         for read in commit.confirmed:
+            if 0 <= newest - read.seq < _YOUNG:
+                continue
             on = commit.branch if read.branch is None else read.branch
             head = self._reads.head_kind(on, read.id)
             if head is not None and head[0] > read.seq and head[1] == "patch":
