@@ -169,7 +169,7 @@ def reading(guide: Guide) -> None:
     guide.say("The file is edited. Now only the difference is sent.")
     shop.write_text(shop.read_text().replace("round(amount, 2)", "round(amount, 3)"))
     guide.do("read", "shop.py", "--session", "tour")
-    guide.say("Every short answer can be explained: it stands on text this session was shown.")
+    guide.say("Every short answer can be explained: it refers to text that this session was shown.")
     guide.do("readcache", "explain", "shop.py", "--session", "tour")
     guide.say("And this is what a compaction would take away; after one, the list to recover from.")
     guide.do("context", "--session", "tour")

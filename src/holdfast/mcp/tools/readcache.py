@@ -18,7 +18,7 @@ class RefreshAnswer(Part, frozen=True, kw_only=True):
     """The answer of readcache_refresh. `note` is the entry that pi writes to its log."""
 
     status: str
-    text: Annotated[str, Meta(description="what was taken back")]
+    text: Annotated[str, Meta(description="what was invalidated")]
     bound: IsBound
     why: Annotated[str | None, Meta(description="why it is not known")] = None
     note: dict[str, Any] | None = None
@@ -61,7 +61,7 @@ def refresh(call: ToolCall) -> Result:
     ) as session:
         if not isinstance(session, Bound):
             text = (
-                f"nothing to take back: no conversation is bound ({session.why}), so every read "
+                f"nothing to refresh: no conversation is bound ({session.why}), so every read "
                 "is answered in full"
             )
             unbound = RefreshAnswer(status="ok", text=text, bound=False, why=session.why)

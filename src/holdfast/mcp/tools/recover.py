@@ -82,7 +82,7 @@ RECOVER = Tool(
         "`tokens` tokens. One call in place of reading every file again."
     ),
     input=inputs(
-        tokens=integer("at most so many tokens", default=TOKENS, minimum=100, maximum=TOKENS_MAX),
+        tokens=integer("maximum number of tokens", default=TOKENS, minimum=100, maximum=TOKENS_MAX),
     ),
     output=schema_of(RecoveredText),
     run=run,

@@ -133,7 +133,7 @@ LOCATE = Tool(
         snippet=string("the text to find", minLength=1),
         path=string("the tree", default="."),
         language=string("the language of the snippet: a file suffix such as py"),
-        copies=integer("list at most so many places", minimum=0, maximum=1000, default=20),
+        copies=integer("maximum number of places", minimum=0, maximum=1000, default=20),
         comments=boolean("treat comments as tokens", default=False),
         explain=boolean(
             "also draw the smallest blocks that contain the match, and how they are composed",
@@ -159,7 +159,7 @@ CLONES = Tool(
     input=inputs(
         path=string("the tree", default="."),
         min_tokens=integer("the shortest block", minimum=2, default=50),
-        limit=integer("list at most so many blocks", minimum=1, maximum=1000, default=20),
+        limit=integer("maximum number of blocks", minimum=1, maximum=1000, default=20),
         renamed=boolean("treat all names as equal, and all literals", default=False),
         since=string("only blocks with more copies than at this git revision", minLength=1),
         all=boolean("include blocks that lie in blocks already listed", default=False),

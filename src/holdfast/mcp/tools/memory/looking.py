@@ -174,7 +174,7 @@ MEMORY_QUERY = Tool(
         ids=array(string(), "these documents", minItems=1),
         links=boolean("with ids: also every document they lead to", default=False),
         at=integer("as it was at this seq", minimum=0),
-        after=string("go on after this id", default=""),
+        after=string("continue after this id", default=""),
         limit=integer("maximum number of results", minimum=1, maximum=500, default=50),
         space=SPACE,
         branch=BRANCH,

@@ -121,7 +121,7 @@ MEMORY_COMMIT = Tool(
                 "required": ["id", "seq"],
                 "additionalProperties": False,
             },
-            "what this stands on",
+            "the documents that this commit read, with their seqs",
             default=[],
         ),
         space=SPACE,
