@@ -19,6 +19,7 @@ ALL = [
     "tokens",
     "load",
     "secrets",
+    "hooks",
 ]
 
 

@@ -373,6 +373,7 @@ def test_a_host_that_serves_nobody_ends_and_the_next_agent_starts_one(tmp_path: 
         assert not (machine.home / "run" / "host-default.sock").exists()
         other = Raw(machine)
         assert "result" in other.initialize()
+        assert "result" in other.tool("list_codebases")
         assert machine.host not in (None, first)
         other.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -190,3 +191,55 @@ def test_without_an_agent_the_shim_ends_in_a_sentence(tmp_path: Path) -> None:
     assert b"Traceback" not in ended.stderr
     assert ended.stderr.startswith(b"holdfast: ")
     assert ended.returncode == 2
+
+
+@contextmanager
+def agent_of(machine: Machine) -> Iterator[Raw]:
+    agent = Raw(machine)
+    try:
+        yield agent
+    finally:
+        agent.close()
+
+
+@contextmanager
+def no_host_starts(machine: Machine) -> Iterator[Callable[[], None]]:
+    """A machine on which a host ran before, and none can start until the function is called."""
+    with agent_of(machine) as agent:
+        agent.initialize()
+        agent.ask("tools/list")
+    subprocess.run(machine.command("--stop"), env=machine.environment, check=True)
+    with open(os.path.join(machine.home, "run", "host-default.start"), "a") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        yield lambda: fcntl.flock(starting, fcntl.LOCK_UN)
+
+
+@pytest.mark.shows("MCP-KEPT-ANSWERS")
+def test_the_handshake_and_the_tools_are_answered_while_a_host_starts(tmp_path: Path) -> None:
+    """Codex does not wait: with a cold host its first request had none of our tools."""
+    with (
+        machine_in(tmp_path) as machine,
+        no_host_starts(machine) as let_it_start,
+        agent_of(machine) as agent,
+    ):
+        assert agent.initialize()["result"]["serverInfo"]["name"] == "holdfast"
+        names = {tool["name"] for tool in agent.ask("tools/list")["result"]["tools"]}
+        assert {"read", "recover"} <= names
+        let_it_start()
+        assert "result" in agent.tool("list_codebases")
+
+
+@pytest.mark.shows("HOOK-HARMLESS")
+def test_a_hook_is_answered_with_nothing_while_no_host_answers(tmp_path: Path) -> None:
+    with (
+        machine_in(tmp_path) as machine,
+        no_host_starts(machine) as let_it_start,
+        agent_of(machine) as agent,
+    ):
+        agent.initialize()
+        answer = agent.tool("hook", agent="claude-code", hook_event_name="PostToolUse")
+        assert answer["result"] == {"content": [{"type": "text", "text": "{}"}]}
+        let_it_start()
+        late = agent.tool("list_codebases")
+        assert late["id"] == answer["id"] + 1, "its late answer is dropped"
+        assert "result" in late

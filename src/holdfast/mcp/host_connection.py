@@ -27,6 +27,10 @@ START_S = 60.0
 """How long a host may take to start. Importing on a busy machine is slow."""
 
 
+QUICK_S = 2.0
+"""How long a host that listens is waited for before it is treated as one that may be frozen."""
+
+
 class HostRefused(Exception):
     """Raised when no host can be used; `hint` is the next step."""
 
@@ -78,12 +82,41 @@ def connect_to_host(
         if answer.get("leaves") is True:
             _wait_for_end(place)
             continue
-        raise HostRefused(
-            str(answer.get("message", "the host refused")), str(answer.get("hint", ""))
-        )
+        raise _refused(answer)
     raise HostRefused(
         "the Holdfast host ends as soon as a client connects", f"see its log: {place.log}"
     )
+
+
+def running_host_connection(
+    place: Rendezvous, hello: Mapping[str, object], answer_s: float
+) -> socket.socket | None:
+    """A connection to a host that runs and takes us; None if one must be started or replaced.
+
+    Raises `HostRefused` if the host that runs refuses us for good.
+    """
+    try:
+        os.chdir(place.run)
+        connection = _connect(place, min(answer_s, QUICK_S))
+    except OSError:
+        return None
+    if connection is None:
+        return None
+    try:
+        answer = _greet(connection, hello)
+    except TimeoutError:
+        answer = None
+    if answer is not None and answer.get("ok") is True:
+        connection.settimeout(None)
+        return connection
+    connection.close()
+    if answer is not None and answer.get("leaves") is not True:
+        raise _refused(answer)
+    return None
+
+
+def _refused(answer: Mapping[str, Any]) -> HostRefused:
+    return HostRefused(str(answer.get("message", "the host refused")), str(answer.get("hint", "")))
 
 
 def _not_answering(place: Rendezvous, answer_s: float) -> HostRefused:

@@ -13,6 +13,10 @@ long time answers pings meanwhile, so long calls are not cut off.
 
 The next message starts a new host. The shim repeats the handshake with it and drops the second
 answer, which the agent already has.
+
+While the first host starts, the shim answers the handshake and the list of tools with what it kept
+from the last host of this version: an agent that does not wait has our tools in its first request.
+A hook that is called as a tool is answered after 0.3 s in any case, with nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +33,21 @@ from contextlib import suppress
 from holdfast import __version__
 from holdfast.app import App
 from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
-from holdfast.mcp.host_connection import HostRefused, connect_to_host, unreachable
+from holdfast.mcp.hook_protocol import HOOK_TOOL
+from holdfast.mcp.host_connection import (
+    HostRefused,
+    connect_to_host,
+    running_host_connection,
+    unreachable,
+)
+from holdfast.mcp.kept_answers import KEPT, KeptAnswers
 from holdfast.mcp.rendezvous import LINE_BYTES_MAX, greeting, rendezvous_of
 
 LOST, REFUSED, INVALID = -32000, -32001, -32600
+
+HOOK_S = 0.3
+"""How long a hook may keep an agent waiting, whatever happens."""
+NO_HOOK_ANSWER = '{"content":[{"type":"text","text":"{}"}]}'
 
 REPEATABLE = frozenset(
     {
@@ -84,9 +99,12 @@ class Shim:
         write: int,
         host_lives: Callable[[], bool] = lambda: True,
         quiet_s: float = 10.0,
+        running: Callable[[], socket.socket | None] | None = None,
+        kept: KeptAnswers | None = None,
     ) -> None:
         """`host_lives` is called when a request has been unanswered and the host silent for that
-        many seconds; it ends a host that does not answer."""
+        many seconds; it ends a host that does not answer. `running` connects to a host that runs
+        already; with it, a host is started aside while `kept` answers."""
         self._connect, self._in, self._out = connect, read, write
         self._host_lives, self._quiet_s = host_lives, quiet_s
         self._requested, self._stopped = threading.Event(), threading.Event()
@@ -102,6 +120,15 @@ class Shim:
         self._replayed = 0
         self._ended = False
         self._reader: threading.Thread | None = None
+        self._running, self._kept = running, kept
+        self._protocol = ""
+        self._starting: threading.Thread | None = None
+        self._queued: list[bytes] = []
+        """What the agent sent while a host is started."""
+        self._hooks: set[str] = set()
+        """Ids of hooks that are unanswered, and of those that were answered with nothing."""
+        self._given_up: set[str] = set()
+        self._hook_turn = threading.Lock()
 
     def run(self) -> int:
         """Forward until the agent closes its end."""
@@ -144,6 +171,10 @@ class Shim:
         if lines.rest().strip():
             self._from_agent(lines.rest() + b"\n")
         with self._turn:
+            starting = self._starting if self._unanswered else None
+        if starting is not None:
+            starting.join()
+        with self._turn:
             self._ended = True
             host, reader = self._host, self._reader
         if host is not None:
@@ -160,6 +191,8 @@ class Shim:
                 self._too_long(line)
                 return
             try:
+                if self._host is None and self._is_starting(line):
+                    return
                 host = self._host or self._open()
             except HostRefused as refusal:
                 self._refuse(refusal)
@@ -176,6 +209,57 @@ class Shim:
                 host.sendall(line)
         except OSError:
             return  # the reader thread sees the loss too and answers what is unanswered
+
+    def _is_starting(self, line: bytes) -> bool:
+        """Whether this message waits for a host that is being started."""
+        if self._starting is None:
+            if self._running is None:
+                return False
+            host = self._running()
+            if host is not None:
+                self._attach(host)
+                return False
+            self._starting = threading.Thread(target=self._start_host, daemon=True)
+            self._starting.start()
+        self._queued.append(line)
+        for id, (method, noted) in list(self._unanswered.items()):
+            if noted is line and method in KEPT and self._kept is not None:
+                result = self._kept.get(method, self._protocol)
+                if result is not None:
+                    del self._unanswered[id]
+                    self._queued.remove(line)
+                    text = f'{{"jsonrpc":"2.0","id":{id},"result":{json.dumps(result)}}}\n'
+                    self._write(text.encode())
+        return True
+
+    def _start_host(self) -> None:
+        """Start a host, and send it what the agent sent meanwhile."""
+        try:
+            host = self._connect()
+        except HostRefused as error:
+            refusal = error
+        except OSError as error:
+            refusal = unreachable(error)
+        else:
+            with self._turn:
+                self._starting = None
+                queued, self._queued = self._queued, []
+                try:
+                    self._attach(host)
+                    # The handshake was repeated if the agent had its answer already.
+                    initializing = self._is_initializing()
+                    lines = [one for one in queued if initializing or one not in self._handshake]
+                    with self._sending:
+                        host.sendall(b"".join(lines))
+                except OSError:
+                    return  # the reader thread sees the loss too and answers what is unanswered
+            return
+        with self._turn:
+            self._starting, self._queued = None, []
+            self._refuse(refusal)
+
+    def _is_initializing(self) -> bool:
+        return any(method == "initialize" for method, _ in self._unanswered.values())
 
     def _too_long(self, line: bytes) -> None:
         """Answer a message that no host accepts with an error."""
@@ -196,17 +280,50 @@ class Shim:
         if isinstance(method, str) and isinstance(id, str | int):
             self._unanswered[json.dumps(id)] = (method, line)
             self._requested.set()
+            if method == "tools/call":
+                self._note_hook(json.dumps(id), message.get("params"))
         if method == "initialize":
+            params = message.get("params")
+            self._protocol = str(params.get("protocolVersion") if isinstance(params, dict) else "")
             again = {**message, "id": f"{_REPLAY}{self._replayed}"}
             self._handshake = [json.dumps(again).encode() + b"\n"]
         elif method == "notifications/initialized" and self._handshake:
             self._handshake = [self._handshake[0], line]
 
+    def _note_hook(self, id: str, params: object) -> None:
+        """Answer a hook with nothing if the host does not answer in time."""
+        if not isinstance(params, dict) or params.get("name") != HOOK_TOOL:
+            return
+        with self._hook_turn:
+            self._hooks.add(id)
+        timer = threading.Timer(HOOK_S, self._give_up, (id,))
+        timer.daemon = True
+        timer.start()
+
+    def _give_up(self, id: str) -> None:
+        # Without the lock of the connection, which is held while a host is waited for.
+        with self._hook_turn:
+            if id not in self._hooks:
+                return
+            self._hooks.discard(id)
+            self._given_up.add(id)
+        self._write(f'{{"jsonrpc":"2.0","id":{id},"result":{NO_HOOK_ANSWER}}}\n'.encode())
+
+    def _may_answer(self, id: str) -> bool:
+        """Whether the agent still waits for this answer."""
+        with self._hook_turn:
+            self._hooks.discard(id)
+            if id in self._given_up:
+                self._given_up.discard(id)
+                return False
+            return True
+
     def _open(self) -> socket.socket:
         """Connect to a host and repeat the handshake with it."""
-        host = self._connect()
-        initializing = any(method == "initialize" for method, _ in self._unanswered.values())
-        if self._handshake and not initializing:
+        return self._attach(self._connect())
+
+    def _attach(self, host: socket.socket) -> socket.socket:
+        if self._handshake and not self._is_initializing():
             for line in self._handshake:
                 host.sendall(line)
         self._host = host
@@ -242,9 +359,18 @@ class Shim:
                 if answered.startswith(f'"{_REPLAY}'):
                     continue
                 with self._turn:
-                    self._unanswered.pop(answered, None)
+                    method = self._unanswered.pop(answered, ("", b""))[0]
+                if not self._may_answer(answered):
+                    continue
+                if method in KEPT and self._kept is not None:
+                    self._keep(method, line)
             kept.append(line)
         self._write(b"".join(kept))
+
+    def _keep(self, method: str, line: bytes) -> None:
+        result = json.loads(line).get("result")
+        if isinstance(result, dict) and not result.get("nextCursor") and self._kept is not None:
+            self._kept.put(method, self._protocol, result)
 
     def _write(self, data: bytes) -> None:
         with self._writing:
@@ -301,6 +427,13 @@ class Shim:
             self._answer_error(id, REFUSED, f"{refusal}{hint}", data)
 
     def _answer_error(self, id: str, code: int, message: str, data: Mapping[str, object]) -> None:
+        with self._hook_turn:
+            is_hook = id in self._hooks
+        if not self._may_answer(id):
+            return
+        if is_hook:  # a failure of ours is not the agent's
+            self._write(f'{{"jsonrpc":"2.0","id":{id},"result":{NO_HOOK_ANSWER}}}\n'.encode())
+            return
         error = json.dumps({"code": code, "message": message, "data": data})
         self._write(f'{{"jsonrpc":"2.0","id":{id},"error":{error}}}\n'.encode())
 
@@ -353,4 +486,11 @@ def main(
         return False
 
     ends = sys.stdin.fileno(), sys.stdout.fileno()
-    return Shim(connect, *ends, host_lives, answer_s / 2).run()
+    return Shim(
+        connect,
+        *ends,
+        host_lives,
+        answer_s / 2,
+        lambda: running_host_connection(place, hello, answer_s),
+        KeptAnswers(place.run, __version__),
+    ).run()
