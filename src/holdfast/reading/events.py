@@ -58,6 +58,10 @@ class Hidden(NamedTuple):
     targets: Collection[str]
 
 
+UNSURE = "\0"
+"""In the place of a printed line of which it is not sure how the model saw it."""
+
+
 class Printed(NamedTuple):
     """The agent's own tool printed these lines, the first of them under this number."""
 

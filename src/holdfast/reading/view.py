@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from holdfast.reading.events import (
+    UNSURE,
     Anchored,
     Derived,
     Forgotten,
@@ -111,6 +112,8 @@ class View:
             self.lines = shown
         else:
             self.lines.update(shown)
+        for number in [n for n, held in shown.items() if held.text == UNSURE]:
+            del self.lines[number]
 
     def _show_stored(self, digest: str, run: Lines | None, at: int, load: Load) -> None:
         rows = stored_rows(digest, load)

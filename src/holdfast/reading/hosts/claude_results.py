@@ -17,7 +17,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.reading import shell
-from holdfast.reading.events import Forgotten, Hunk, Patched, Place, Printed, Replaced, Seen
+from holdfast.reading.events import (
+    UNSURE,
+    Forgotten,
+    Hunk,
+    Patched,
+    Place,
+    Printed,
+    Replaced,
+    Seen,
+)
 
 NUMBERED = re.compile(r" *([0-9]+)(?:\t|\u2192)(.*)\Z", re.DOTALL)
 _PERSISTED = "<persisted-output>"
@@ -263,8 +272,8 @@ def bash(
     first, rows = printed
     # The start of an output may have been trimmed on its way to the model.
     if found.numbering is None and rows[0][:1].isspace():
-        first, rows = first + 1, rows[1:]
-    return Printed(found.path, first, rows, found.everything) if rows else None
+        rows = (UNSURE, *rows[1:])
+    return Printed(found.path, first, rows, found.everything)
 
 
 def _integer(value: object) -> int | None:

@@ -1,0 +1,338 @@
+"""The twin for an agent's own reads: the request itself, an ordered list of messages.
+
+An agent sends its whole context with every request. The twin keeps that list as the agent builds it
+(results, the model's own edits, short answers in our words) and does to it what agents do: compact
+with a kept tail, blank old results, trim silently after a rest or when it grows long, rewind. What
+the model can know of a file is worked out from the messages that are left, and from nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench import savings
+from bench.traces import WRITERS, Change, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
+from holdfast.reading.native import AGAIN, Short
+from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
+from holdfast.reading.paths import Place
+from holdfast.reading.reader import Reader
+
+
+class Untrue(AssertionError):
+    """A short answer that the request does not bear out."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of the request that tells something about a file."""
+
+    file: int
+    kind: str
+    """shown, edited or short."""
+    first: int = 0
+    rows: tuple[str, ...] = ()
+    whole: bool = False
+    hunks: tuple[Change, ...] = ()
+    text: str = ""
+    call: str = ""
+
+
+def known(request: list[Message], file: int) -> dict[int, str]:
+    """For each line number the newest text that these messages give it."""
+    lines: dict[int, str] = {}
+    for message in request:
+        if message.file != file:
+            continue
+        if message.kind == "shown":
+            lines = {} if message.whole else lines
+            lines.update(enumerate(message.rows, message.first))
+        elif message.kind == "edited":
+            for hunk in message.hunks:
+                hunk = hunk if hunk.first else _placed(lines, hunk)
+                if not hunk.first:
+                    lines = {}
+                    continue
+                delta = len(hunk.new) - len(hunk.old)
+                end = hunk.first + len(hunk.old)
+                lines = {
+                    n if n < hunk.first else n + delta: row
+                    for n, row in lines.items()
+                    if n < hunk.first or n >= end
+                }
+                lines.update(enumerate(hunk.new, hunk.first))
+        else:
+            # What it refers to may be gone: its own words stay, and say how to get the rest.
+            rows = _told(lines, message.text)
+            count = len(rows)
+            lines = {
+                n: row
+                for n, row in lines.items()
+                if not message.whole and not message.first <= n < message.first + count
+            }
+            told = enumerate(rows, message.first)
+            lines.update({number: row for number, row in told if row is not None})
+    return lines
+
+
+def _placed(lines: dict[int, str], hunk: Change) -> Change:
+    """The change at the one place where the model saw its old lines; a patch has no numbers."""
+    found = [n for n in lines if all(lines.get(n + at) == row for at, row in enumerate(hunk.old))]
+    return Change(found[0] if len(found) == 1 else 0, hunk.old, hunk.new)
+
+
+def rebuilt(lines: dict[int, str], text: str) -> list[str]:
+    """The lines that a short answer stands for, by its words and what is known; none is missing."""
+    rows = _told(lines, text, strict=True)
+    if any(row is None for row in rows):
+        raise Untrue(f"a line is not in the request: {text[:80]!r}")
+    return [row for row in rows if row is not None]
+
+
+def _told(lines: dict[int, str], text: str, *, strict: bool = False) -> list[str | None]:
+    """The same, with None where a line is referred to that is not known."""
+    head, *rest = text.split("\n")
+    where = re.match(r"\[holdfast: lines? (\d+)(?:-(\d+))?", head)
+    if where is None:
+        raise Untrue(f"not a short answer: {head!r}")
+    first, last = int(where[1]), int(where[2] or where[1])
+    if " unchanged" in head:
+        return [lines.get(n) for n in range(first, last + 1)]
+    if "with this diff" in head:
+        return _patched(lines, rest, (first, last), strict)
+    return _pieced(lines, rest)
+
+
+def _pieced(lines: dict[int, str], rest: list[str]) -> list[str | None]:
+    out: list[str | None] = []
+    while rest:
+        row = rest.pop(0)
+        if found := re.fullmatch(r"\[(\d+)(?:-(\d+))?:\]", row):
+            count = int(found[2] or found[1]) - int(found[1]) + 1
+            out += rest[:count]
+            del rest[:count]
+            continue
+        found = re.fullmatch(
+            r"\[(\d+)(?:-(\d+))? as you have them(?:, there numbered (\d+)-\d+)?\]", row
+        )
+        if found is None:
+            raise Untrue(f"not a part of a short answer: {row!r}")
+        start = int(found[3] or found[1])
+        count = int(found[2] or found[1]) - int(found[1]) + 1
+        out += [lines.get(start + at) for at in range(count)]
+    return out
+
+
+def _patched(
+    lines: dict[int, str], rows: list[str], asked: tuple[int, int], strict: bool
+) -> list[str | None]:
+    out: list[str | None] = []
+    number, old, shift = asked[0], 0, 0
+    for row in rows:
+        if hunk := re.fullmatch(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@", row):
+            old, start = int(hunk[1]) + (hunk[2] == "0"), int(hunk[3]) + (hunk[4] == "0")
+            out += [lines.get(n + old - start) for n in range(number, start)]
+            number = start
+            continue
+        if row[0] in "- ":
+            if strict and lines.get(old) != row[1:]:
+                raise Untrue(f"the diff has {row!r}, the request {lines.get(old)!r}")
+            old += 1
+        if row[0] in "+ ":
+            out.append(row[1:])
+            number += 1
+        shift = old - number
+    return [*out, *(lines.get(n + shift) for n in range(number, asked[1] + 1))]
+
+
+WORDS = ["}", "", "    return value", "value = compute(1)", "def function():", "# a note of mine"]
+
+
+@dataclass
+class State:
+    """What a conversation is at: the request, and where its log goes on."""
+
+    request: list[Message] = field(default_factory=list)
+    last: Any = None
+
+
+class Session:
+    """A random session of one kind of agent, every short answer judged by the request."""
+
+    def __init__(self, kind: str, seed: int, folder: Path) -> None:
+        self.kind, self.rng = kind, random.Random(seed)
+        self.writer = WRITERS[kind](folder)
+        self.log = savings.log_of(kind, self.writer)
+        self.objects = savings.MemoryObjects(folder)
+        self.files = {n: [self.word() for _ in range(self.rng.randint(3, 40))] for n in range(2)}
+        self.versions = {n: [list(rows)] for n, rows in self.files.items()}
+        reader = Reader(
+            Place("/w", "/home"),
+            self.objects,
+            now_ms=lambda: 1,
+            monotonic=lambda: 0.0,
+            read_file=self._read_file,
+        )
+        self.native = NativeReader(reader)
+        self.request: list[Message] = []
+        self.places: list[State] = []
+        self.at = 0.0
+        self.shorts = 0
+
+    def _read_file(self, path: str) -> tuple[bytes, str]:
+        number = int(path.removeprefix("/w/f").removesuffix(".txt"))
+        return ("\n".join(self.files[number]) + "\n").encode(), path
+
+    def word(self) -> str:
+        return self.rng.choice(WORDS) + str(self.rng.randrange(20))
+
+    def step(self) -> None:
+        names = ["read", "shell", "change", "edit", "compact", "blank", "rest", "move", "other"]
+        name = self.rng.choices(names, [40, 12, 14, 14, 2, 2, 2, 3, 6])[0]
+        self.at += 1
+        getattr(self, f"do_{name}")()
+
+    def do_change(self) -> None:
+        """Somebody else writes the file, now and then an older version of it."""
+        file = self.rng.choice(list(self.files))
+        rows = self.files[file]
+        if self.rng.random() < 0.35:
+            rows[:] = self.rng.choice(self.versions[file][-5:])
+        else:
+            at = self.rng.randrange(len(rows) + 1)
+            rows[at : at + self.rng.randrange(3)] = [
+                self.word() for _ in range(self.rng.randrange(3))
+            ]
+        rows[:] = rows or ["x"]
+        self.versions[file].append(list(rows))
+
+    def do_edit(self) -> None:
+        """The model edits lines, or writes the whole file."""
+        file = self.rng.choice(list(self.files))
+        rows = self.files[file]
+        if self.rng.random() < 0.1:
+            rows[:] = [self.word() for _ in range(self.rng.randint(1, 30))]
+            self.writer.wrote(file, rows, self.at)
+            self.request.append(Message(file, "shown", 1, tuple(rows), whole=True))
+            return
+        first = self.rng.randint(1, len(rows))
+        old = rows[first - 1 : first - 1 + self.rng.randint(1, 3)]
+        if "\n".join(rows).count("\n".join(old)) != 1:
+            return
+        hunk = Change(first, old, [self.word() for _ in range(self.rng.randint(1, 4))])
+        before = list(rows)
+        rows[first - 1 : first - 1 + len(old)] = hunk.new
+        self.writer.edited(file, before, [hunk], None, self.at)
+        seen = Change(0, hunk.old, hunk.new) if self.kind == "codex" else hunk
+        self.request.append(Message(file, "edited", hunks=(seen,)))
+        self.versions[file].append(list(rows))
+
+    def _range(self) -> tuple[int, int, list[str]]:
+        file = self.rng.choice(list(self.files))
+        rows = self.files[file]
+        if self.rng.random() < 0.4:
+            return file, 1, list(rows)
+        first = self.rng.randint(1, len(rows))
+        return file, first, rows[first - 1 : self.rng.randint(first, len(rows))]
+
+    def do_read(self) -> None:
+        if self.kind == "codex":
+            self.do_shell()
+            return
+        file, first, rows = self._range()
+        total = len(self.files[file])
+        given: dict[str, Any] = {"file_path": path_of(file), "path": path_of(file)}
+        if len(rows) < total:
+            given |= {"offset": first, "limit": len(rows)}
+        call = self._call("Read", given)
+        size = sum(len(row) + 40 for row in rows)
+        found = self._ask(OwnRead(path_of(file), first, tuple(rows), size), call)
+        read = Read(file, first, tuple(rows), total)
+        self.writer.read_result(call, read, found.text if found else None, self.at)
+        self._answered(file, first, rows, call, found)
+
+    def do_shell(self) -> None:
+        file, first, rows = self._range()
+        last, path = first + len(rows) - 1, path_of(file)
+        whole = len(rows) == len(self.files[file])
+        command = f"cat {path}" if whole else f"sed -n {first},{last}p {path}"
+        call = self._call("Bash", {"command": command})
+        output = "\n".join(rows)
+        found = self._ask(OwnShell(command, "/w", output, self.writer.trimmed), call)
+        self.writer.shell_result(call, output, found.text if found else None, self.at)
+        self._answered(file, first, rows, call, found)
+
+    def _call(self, tool: str, given: dict[str, Any]) -> str:
+        call = self.writer.call(tool, given, self.at)
+        if isinstance(self.writer, ClaudeWriter):
+            self.log.call = call  # type: ignore[attr-defined]
+        return call
+
+    def _ask(self, own: OwnRead | OwnShell, call: str) -> Short | None:
+        found = self.native.answer(own, self.log)
+        if not isinstance(found, Short):
+            return None
+        self.native.record(self.log, call, found)
+        self.shorts += 1
+        return found
+
+    def _answered(
+        self, file: int, first: int, rows: list[str], call: str, found: Short | None
+    ) -> None:
+        whole = first == 1 and len(rows) == len(self.files[file])
+        if found is not None:
+            if AGAIN not in found.text:
+                raise Untrue("a short answer without a way to the text")
+            if rebuilt(known(self.request, file), found.text) != rows:
+                raise Untrue(f"the request does not give {found.text[:60]!r}")
+        text = "" if found is None else found.text
+        kind = "shown" if found is None else "short"
+        self.request.append(
+            Message(file, kind, first, tuple(rows) if not text else (), whole, (), text, call)
+        )
+        self.places.append(State(list(self.request), getattr(self.writer, "last", None)))
+
+    def do_compact(self) -> None:
+        """The latest messages are kept as they are, whatever they refer to."""
+        self.writer.compact(self.at)
+        self.request = self.request[len(self.request) - self.rng.randrange(4) :][-3:]
+        self.places.clear()
+
+    def do_blank(self) -> None:
+        """Old results are cleared from the context, and the log says so."""
+        if not isinstance(self.writer, ClaudeWriter):
+            return
+        gone = [m.call for m in self.request if m.call and self.rng.random() < 0.5]
+        self.writer.blank(gone, self.at)
+        self.request = [m for m in self.request if m.call not in gone or not m.call]
+        self.places.clear()
+
+    def do_rest(self) -> None:
+        """After an hour old results may be gone without a line in the log."""
+        if self.kind.startswith("claude"):
+            self.at += 4000
+            self.request = self.request[-self.rng.randrange(1, 6) :]
+            self.writer.say("user", 10, self.at)
+            self.places.clear()
+
+    def do_move(self) -> None:
+        """Back to an earlier point of the conversation, or in Codex without its last turns."""
+        if isinstance(self.writer, CodexWriter):
+            payload = {"type": "thread_rolled_back", "num_turns": 1}
+            self.writer.put({"type": "event_msg", "payload": payload})
+            self.request = self.request[: self.rng.randrange(len(self.request) + 1)]
+        elif isinstance(self.writer, ClaudeWriter | PiWriter) and self.places:
+            state = self.rng.choice(self.places[-8:])
+            self.request, self.writer.last = list(state.request), state.last
+            self.writer.say("user", 10, self.at)
+
+    def do_other(self) -> None:
+        """Some other output; a very long one pushes what is old out of the context."""
+        size = self.rng.choice([10, 100, 1000, 1000, 450_000])
+        self.writer.other(size, self.at)
+        if size > 400_000 and self.kind.startswith("claude"):
+            self.request = self.request[self.rng.randrange(len(self.request) + 1) :]
+            self.places.clear()

@@ -1,0 +1,51 @@
+"""Nothing we put in the place of an agent's own result is untrue of the request that carries it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bench.traces import Change
+from tests.reading.requests import Message, Session, Untrue, known, rebuilt
+
+SOAK = bool(os.environ.get("HOLDFAST_SOAK"))
+STEPS = 100
+SESSIONS = 10_000 if SOAK else 200
+"""20,000 steps for every kind of agent; a million under soak."""
+PARTS = 10
+
+
+@pytest.mark.shows("READ-PROMISE", "READ-REQUEST-TWIN")
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("kind", ["claude-code", "claude-code-sub", "codex", "pi"])
+def test_every_short_answer_is_true_of_its_request(
+    kind: str, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    shorts = 0
+    for seed in range(part, SESSIONS, PARTS):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        session = Session(kind, seed, folder)
+        for step in range(STEPS):
+            try:
+                session.step()
+            except Untrue as error:
+                raise AssertionError(f"{kind} seed {seed} step {step}: {error}") from error
+        shorts += session.shorts
+    assert shorts > SESSIONS // PARTS, "the simulation reaches short answers"
+
+
+def test_the_twin_sees_a_change_and_back_and_a_dangling_marker() -> None:
+    rows = ("one", "two", "three")
+    whole = Message(0, "shown", 1, rows, whole=True)
+    changed = Message(0, "shown", 2, ("TWO",))
+    unchanged = "[holdfast: lines 1-3 unchanged, as you have them; …]"
+    assert rebuilt(known([whole], 0), unchanged) == list(rows)
+    assert rebuilt(known([whole, changed], 0), unchanged) != list(rows)
+    edit = Message(0, "edited", hunks=(Change(2, ["two"], ["mine"]),))
+    assert rebuilt(known([whole, edit], 0), unchanged) != list(rows)
+    with pytest.raises(Untrue):
+        rebuilt(known([Message(0, "short", 1, whole=True, text=unchanged)], 0), unchanged)
+    with pytest.raises(Untrue):
+        rebuilt(known([whole], 1), unchanged)
