@@ -46,8 +46,8 @@ browser:         ## a Chromium for the tests of the dashboard, if there is none 
 bench: $(STAMP)  ## every benchmark, as a table and as JSON in bench/out
 	$(BIN)/python -m bench
 
-soak: $(STAMP)   ## the long versions of the property, crash and simulation tests
-	HOLDFAST_SOAK=1 $(BIN)/python -m pytest tests/store tests/sync tests/simulation tests/reading tests/sequence tests/index tests/hostile
+soak: $(STAMP) $(NODE)  ## the long versions of the property, crash and simulation tests
+	HOLDFAST_SOAK=1 $(BIN)/python -m pytest tests/store tests/sync tests/simulation tests/reading tests/sequence tests/index tests/hostile tests/agents
 
 requirements: $(STAMP)  ## refresh the test column of docs/requirements.md
 	$(BIN)/python -m tests.requirements --write

@@ -56,14 +56,15 @@ def test_the_six_checks(place: Place) -> None:
     shown = run(
         place,
         call("read", path="a.py"),
-        call("bash", command="cat a.py"),
         Turn((("read", {"path": "a.py"}),), before=change),
         edit("    return 12\n", "    return 1212\n"),
         call("read", path="a.py"),
         edit("def price_7():\n    return 8\n", "x\n"),
         edit("    return ", "x"),
+        call("write", path="b.py", content=TEXT),
+        call("bash", command="cat b.py"),
     )
-    whole, cat, changed, edited, again, missing, several = shown
+    whole, changed, edited, again, missing, several, _, cat = shown
     assert whole == TEXT
     assert cat == f"[holdfast: lines 1-120 {UNCHANGED}"
     assert changed.startswith("[readcache: 1 lines changed")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.agents import hook_client
 from holdfast.agents.hooks import AGENTS, HookEvent, Moment, Outcome, adapter_of
 from holdfast.agents.opencode import hook as opencode
 from holdfast.mcp.request_log import RequestLog
@@ -46,7 +49,7 @@ def used(id: str, output: str, **more: Any) -> dict[str, Any]:
 
 
 def request(*uses: dict[str, Any]) -> HookEvent:
-    payload = {"event": "request", "session": "s", "directory": "/w", "uses": list(uses)}
+    payload = {"event": "request", "session": "s", "cwd": "/w", "uses": list(uses)}
     event = opencode.event_of(payload)
     assert event is not None
     return event
@@ -143,7 +146,7 @@ json_values = st.recursive(
 )
 names = st.sampled_from(
     [
-        *("event", "session", "directory", "cwd", "use", "uses", "id", "tool", "input", "output"),
+        *("event", "session", "cwd", "use", "uses", "id", "tool", "input", "output"),
         *("hook_event_name", "session_id", "tool_input", "tool_response", "error", "content"),
     ]
 )
@@ -186,3 +189,11 @@ def test_an_edit_that_failed_is_understood_in_gemini_and_qwen() -> None:
     }
     untouched = {**base, "hook_event_name": "AfterTool", "tool_response": {"llmContent": "fine"}}
     assert gemini.event_of(untouched) is None
+
+
+@pytest.mark.shows("AGENT-ADAPTERS")
+def test_the_scripts_look_for_the_host_where_the_small_client_does() -> None:
+    text = (resources.files("holdfast.agents") / "ask_host.js").read_text(encoding="utf-8")
+    listed = text.split("const SETTINGS = [")[1].split("]")[0]
+    assert tuple(re.findall(r'"([A-Z_]+)"', listed)) == hook_client.SETTINGS
+    assert f'holdfast: "hook", v: {hook_client.VERSION}, agent' in text

@@ -38,9 +38,11 @@ from holdfast.agents.hook_event import (
     ToolUse,
     WriteCall,
 )
+from holdfast.agents.plugin_event import plugin_event, shown_text, whole_number
 
 AGENT = "opencode"
-AGAIN = "same call again prints all"
+
+__all__ = ["event_of", "reply_to", "shown_text"]
 
 _HEAD = re.compile(r"<path>([^\n]*)</path>\n<type>file</type>\n<content>\n")
 _TAIL = re.compile(
@@ -53,22 +55,7 @@ _CUT = "... (line truncated to "
 
 def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
     """What happened; None for events and tools that are not ours to touch."""
-    session, cwd, name = payload.get("session"), payload.get("directory"), payload.get("event")
-    if not isinstance(session, str) or not isinstance(cwd, str):
-        return None
-    if name == "compacting":
-        return HookEvent(AGENT, Moment.AFTER_COMPACTION, session, None, cwd, name=name)
-    if name == "tool":
-        use = _use(payload.get("use"))
-        if use is None:
-            return None
-        return HookEvent(AGENT, Moment.AFTER_TOOL, session, None, cwd, (use,), None, name, AGAIN)
-    if name != "request":
-        return None
-    given = payload.get("uses")
-    found = [_use(one) for one in given] if isinstance(given, list) else []
-    uses = tuple(use for use in found if use is not None)
-    return HookEvent(AGENT, Moment.REQUEST, session, None, cwd, uses, None, name, AGAIN)
+    return plugin_event(AGENT, payload, _use)
 
 
 def _use(given: object) -> ToolUse | None:
@@ -114,7 +101,7 @@ def _call(name: str, given: object) -> Call | None:
         return None
     path = given.get("filePath")
     if name == "read" and isinstance(path, str):
-        return ReadCall(path, _number(given.get("offset")), _number(given.get("limit")))
+        return ReadCall(path, whole_number(given.get("offset")), whole_number(given.get("limit")))
     if name == "bash" and isinstance(given.get("command"), str):
         # In another directory the command's paths mean other files.
         return None if given.get("workdir") else ShellCall(given["command"])
@@ -127,11 +114,6 @@ def _call(name: str, given: object) -> Call | None:
     if name in ("apply_patch", "patch") and isinstance(given.get("patchText"), str):
         return PatchCall(given["patchText"])
     return OwnCall(name.removeprefix("holdfast_")) if name.startswith("holdfast_") else None
-
-
-def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
-    """A replacement is shown as it is."""
-    return outcome.replacements.get(0)
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
@@ -150,7 +132,3 @@ def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
         before = uses.get(str(use.id), {}).get(kind) or str(use.result.get(kind))
         uses[str(use.id)] = {kind: f"{before}\n\n{note}"}
     return {"uses": uses} if uses else {}
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -22,7 +22,7 @@ export const Holdfast = async ({ directory }) => ({
 		try {
 			if (!TOOLS.includes(input.tool) || typeof output?.output !== "string") return;
 			const answer = await askHost("opencode", {
-				event: "tool", session: input.sessionID, directory,
+				event: "tool", session: input.sessionID, cwd: directory,
 				use: { id: input.callID, tool: input.tool, status: "completed", input: input.args, output: output.output, metadata: output.metadata },
 			});
 			if (typeof answer?.output === "string") output.output = answer.output;
@@ -33,7 +33,7 @@ export const Holdfast = async ({ directory }) => ({
 			const parts = output.messages.flatMap((message) => message.parts).filter((part) => part.type === "tool");
 			const session = output.messages[0]?.info?.sessionID;
 			if (session === undefined) return;
-			const answer = await askHost("opencode", { event: "request", session, directory, uses: parts.map(use) });
+			const answer = await askHost("opencode", { event: "request", session, cwd: directory, uses: parts.map(use) });
 			for (const part of parts) {
 				const found = answer?.uses?.[part.callID];
 				// A copy: the original belongs to OpenCode's store.
@@ -44,7 +44,7 @@ export const Holdfast = async ({ directory }) => ({
 	},
 	"experimental.session.compacting": async (input, output) => {
 		try {
-			const answer = await askHost("opencode", { event: "compacting", session: input.sessionID, directory });
+			const answer = await askHost("opencode", { event: "compacting", session: input.sessionID, cwd: directory });
 			if (typeof answer?.context === "string") output.context.push(answer.context);
 		} catch {}
 	},

@@ -25,10 +25,12 @@ from holdfast.agents.hook_event import (
     ToolUse,
     WriteCall,
 )
+from holdfast.agents.plugin_event import plugin_event, shown_text, whole_number
 from holdfast.reading.hosts import calls
 
 AGENT = "pi"
-AGAIN = "same call again prints all"
+
+__all__ = ["event_of", "reply_to", "shown_text"]
 
 _SUFFIX = re.compile(r":\d+(-\d+)?\Z")
 """A range at the end of a path, which `read` understands."""
@@ -36,22 +38,10 @@ _SUFFIX = re.compile(r":\d+(-\d+)?\Z")
 
 def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
     """What happened; None for events and tools that are not ours to touch."""
-    session, cwd, name = payload.get("session"), payload.get("cwd"), payload.get("event")
-    if not isinstance(session, str) or not isinstance(cwd, str):
-        return None
-    if name == "compacted":
-        return HookEvent(AGENT, Moment.AFTER_COMPACTION, session, None, cwd, name=name)
-    if name == "tool":
-        use = _use(payload.get("use"))
-        if use is None or isinstance(use.call, ReadCall):
-            return None
-        return HookEvent(AGENT, Moment.AFTER_TOOL, session, None, cwd, (use,), None, name, AGAIN)
-    if name != "request":
-        return None
-    given = payload.get("uses")
-    found = [_use(one) for one in given] if isinstance(given, list) else []
-    uses = tuple(use for use in found if use is not None)
-    return HookEvent(AGENT, Moment.REQUEST, session, None, cwd, uses, None, name, AGAIN)
+    event = plugin_event(AGENT, payload, _use)
+    if event is not None and event.moment is Moment.AFTER_TOOL:
+        return None if isinstance(event.uses[0].call, ReadCall) else event
+    return event
 
 
 def _use(given: object) -> ToolUse | None:
@@ -76,7 +66,7 @@ def _call(name: str, given: object) -> Call | None:
         return None
     path = given.get("path")
     if name == "read" and isinstance(path, str):
-        return ReadCall(path, _number(given.get("offset")), _number(given.get("limit")))
+        return ReadCall(path, whole_number(given.get("offset")), whole_number(given.get("limit")))
     if name == "bash" and isinstance(given.get("command"), str):
         return ShellCall(given["command"])
     if name == "edit" and isinstance(path, str):
@@ -100,11 +90,6 @@ def _edit(path: str, given: Mapping[str, Any]) -> EditCall | None:
     return EditCall(path, found[0].old, found[0].new, more=tuple(found[1:]))
 
 
-def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
-    """A replacement is shown as it is."""
-    return outcome.replacements.get(0)
-
-
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
     """What the extension puts in place."""
     if event.moment is Moment.AFTER_COMPACTION:
@@ -119,7 +104,3 @@ def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
         use = event.uses[place]
         uses[str(use.id)] = f"{uses.get(str(use.id), use.shown)}\n\n{note}"
     return {"uses": uses} if uses else {}
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

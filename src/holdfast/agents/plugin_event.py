@@ -1,0 +1,45 @@
+"""What a plugin passes that sees every request: the same few events for OpenCode and pi.
+
+tool                       one result, before it is stored
+request                    every result of the messages that go to the model now
+compacting, compacted      the conversation is, or was just, summarised
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from holdfast.agents.hook_event import HookEvent, Moment, Outcome, ToolUse
+
+AGAIN = "same call again prints all"
+
+
+def plugin_event(
+    agent: str, payload: Mapping[str, Any], use_of: Callable[[object], ToolUse | None]
+) -> HookEvent | None:
+    """What happened; None when it is nothing of ours. `use_of` understands one result."""
+    session, cwd, name = payload.get("session"), payload.get("cwd"), payload.get("event")
+    if not isinstance(session, str) or not isinstance(cwd, str):
+        return None
+    if name in ("compacting", "compacted"):
+        return HookEvent(agent, Moment.AFTER_COMPACTION, session, None, cwd, name=name)
+    if name == "tool":
+        moment, given = Moment.AFTER_TOOL, [payload.get("use")]
+    elif name == "request" and isinstance(payload.get("uses"), list):
+        moment, given = Moment.REQUEST, payload["uses"]
+    else:
+        return None
+    uses = tuple(use for use in map(use_of, given) if use is not None)
+    if moment is Moment.AFTER_TOOL and not uses:
+        return None
+    return HookEvent(agent, moment, session, None, cwd, uses, name=name, again=AGAIN)
+
+
+def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
+    """A replacement is shown as it is."""
+    return outcome.replacements.get(0)
+
+
+def whole_number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
