@@ -67,6 +67,8 @@ class Host {
 		const session = this.session === undefined ? [] : ["--session", this.session, "--host", "pi"];
 		const child = spawn(COMMAND[0]!, [...COMMAND.slice(1), "mcp", ...session], {
 			cwd: this.cwd,
+			// Every fact: pi keeps them beside the result, and no model is shown them.
+			env: { ...process.env, HOLDFAST_MCP_STRUCTURED: "full" },
 			stdio: ["pipe", "pipe", "ignore"],
 		});
 		this.child = child;
