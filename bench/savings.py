@@ -1,10 +1,9 @@
-"""What real sessions would save: `python -m bench.savings --traces FILE [--sessions DIR]`.
+"""What real sessions would save: `python -m bench.savings --traces FILE`.
 
 Traces of real sessions are played through the real readers: the log grows event by event in the
 agent's own format, every native read is put to the real decision, and what the model would have got
 goes into the log. Printed per kind of session: what was read, what was saved by which rule, and the
-bound, which a replay with full knowledge of every line reaches (`bench.bound`). `--sessions` takes
-a directory of real transcripts and counts what `holdfast savings` says of them.
+bound, which a replay with full knowledge of every line reaches (`bench.bound`).
 
 Tokens are bytes divided by four.
 """
@@ -202,17 +201,14 @@ def play(trace: Mapping[str, Any]) -> Player:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--traces", type=Path, help="a file of traces, .jsonl or .jsonl.gz")
-    parser.add_argument("--sessions", type=Path, help="a directory of transcripts")
+    parser.add_argument(
+        "--traces", type=Path, required=True, help="a file of traces, .jsonl or .jsonl.gz"
+    )
     parser.add_argument("--kind", help="only this kind of session")
     arguments = parser.parse_args()
-    if arguments.traces is None and arguments.sessions is None:
-        parser.error("--traces or --sessions is needed")
     # Durability does not matter here and would take most of the time.
     os.fsync = lambda _: None  # type: ignore[assignment]
-    rows: list[dict[str, Any]] = []
-    if arguments.traces is not None:
-        rows = from_traces(arguments.traces, arguments.kind)
+    rows = from_traces(arguments.traces, arguments.kind)
     OUT.mkdir(exist_ok=True)
     (OUT / "savings.json").write_text(json.dumps({"contexts": rows}, indent=1))
     table(rows)
