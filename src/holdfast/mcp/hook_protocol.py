@@ -20,7 +20,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+
+TYPE_CHECKING = False  # typing has the same, but takes long to import
+if TYPE_CHECKING:
+    from typing import Any
 
 HOOK_VERSION = 1
 PREFIX = b'{"holdfast":"hook"'

@@ -14,7 +14,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+
+TYPE_CHECKING = False  # typing has the same, but takes long to import
+if TYPE_CHECKING:
+    from typing import Any
 
 FORMAT_VERSION = 1
 KEPT = frozenset({"initialize", "tools/list"})
