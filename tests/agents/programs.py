@@ -62,6 +62,7 @@ class Place:
             "HOME": str(self.home),
             "TMPDIR": str(self.root / "tmp"),
             "HOLDFAST_HOME": str(self.holdfast),
+            "HOLDFAST_HOOK_S": "10",  # tests assert no times
             "LANG": "C.UTF-8",
             "NO_COLOR": "1",
             **self.environment,

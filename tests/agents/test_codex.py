@@ -76,13 +76,14 @@ def test_the_six_checks_hold_in_one_conversation(warm: Place) -> None:
     assert found[1] == (
         "[holdfast: lines 10-60 unchanged, as you have them; same call again prints all]"
     )
-    assert "with this diff" in found[2]
+    assert "with this diff" in found[2] or "only what you do not have" in found[2]
+    assert found[2].count("def line_") < 12, "a change comes as the change"
     assert "Success." in found[3]
     assert found[4].startswith("[holdfast: lines 1-30 unchanged")
     assert [text.count("def line_") for text in found[-2:]] == [0, 51], "the same again prints all"
     verdict = judge(warm.script.requests, str(warm.work))
     assert verdict.counts["unchanged"] == 3, verdict.judged
-    assert verdict.counts["diff"] == 1, verdict.judged
+    assert verdict.counts["diff"] + verdict.counts["unseen"] >= 1, verdict.judged
     assert verdict.counts["help"] == 1, verdict.judged
     assert verdict.counts["stale"] == 1, "told once"
 

@@ -67,15 +67,17 @@ def main() -> None:
     import posix
 
     _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
-    _signal.setitimer(_signal.ITIMER_REAL, WAIT_S)
     environment = {
         name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
         for name, value in posix.environ.items()
     }
+    wait_s = float(environment.get("HOLDFAST_HOOK_S") or WAIT_S)
+    _signal.setitimer(_signal.ITIMER_REAL, wait_s)
     answer = ask(
         sys.argv[1],
         sys.stdin.buffer.read(),
         socket_of(environment, *sys.argv[2:3]),
+        wait_s,
     )
     if answer.strip() not in (b"", b"{}"):
         sys.stdout.buffer.write(answer)

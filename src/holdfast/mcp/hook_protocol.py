@@ -34,6 +34,19 @@ not for models."""
 ANSWER_S = 0.25
 """How long the host may take. The other side waits 0.3 s in all."""
 
+SETTING = "HOLDFAST_HOOK_S"
+"""Another time for all sides, in seconds, for a machine that is slow or under test."""
+
+
+def hook_seconds(environment: Mapping[str, str], default: float) -> float:
+    """How long to wait; a value that is not a positive number is ignored."""
+    try:
+        seconds = float(environment.get(SETTING) or default)
+    except ValueError:
+        return default
+    return seconds if seconds > 0 else default
+
+
 EMPTY: Mapping[str, Any] = {}
 LINE_BYTES_MAX = 16 << 20
 

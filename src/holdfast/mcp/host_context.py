@@ -159,9 +159,11 @@ class HostContext:
         with self._turn:
             if self._hooks is None:
                 from holdfast.mcp.hook_decision import HookDecision
+                from holdfast.mcp.hook_protocol import ANSWER_S, hook_seconds
                 from holdfast.mcp.hook_service import HookService
 
-                self._hooks = HookService(HookDecision(self).decide)
+                answer_s = hook_seconds(self.app.environment, ANSWER_S)
+                self._hooks = HookService(HookDecision(self).decide, answer_s)
             return self._hooks
 
     def prepare_hooks(self) -> None:

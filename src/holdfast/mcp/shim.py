@@ -33,7 +33,7 @@ from contextlib import suppress
 from holdfast import __version__
 from holdfast.app import App
 from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
-from holdfast.mcp.hook_protocol import HOOK_TOOL
+from holdfast.mcp.hook_protocol import HOOK_TOOL, hook_seconds
 from holdfast.mcp.host_connection import (
     HostRefused,
     connect_to_host,
@@ -101,6 +101,7 @@ class Shim:
         quiet_s: float = 10.0,
         running: Callable[[], socket.socket | None] | None = None,
         kept: KeptAnswers | None = None,
+        hook_s: float = HOOK_S,
     ) -> None:
         """`host_lives` is called when a request has been unanswered and the host silent for that
         many seconds; it ends a host that does not answer. `running` connects to a host that runs
@@ -120,7 +121,7 @@ class Shim:
         self._replayed = 0
         self._ended = False
         self._reader: threading.Thread | None = None
-        self._running, self._kept = running, kept
+        self._running, self._kept, self._hook_s = running, kept, hook_s
         self._protocol = ""
         self._starting: threading.Thread | None = None
         self._queued: list[bytes] = []
@@ -296,7 +297,7 @@ class Shim:
             return
         with self._hook_turn:
             self._hooks.add(id)
-        timer = threading.Timer(HOOK_S, self._give_up, (id,))
+        timer = threading.Timer(self._hook_s, self._give_up, (id,))
         timer.daemon = True
         timer.start()
 
@@ -493,4 +494,5 @@ def main(
         answer_s / 2,
         lambda: running_host_connection(place, hello, answer_s),
         KeptAnswers(place.run, __version__),
+        hook_seconds(environment, HOOK_S),
     ).run()
