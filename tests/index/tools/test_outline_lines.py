@@ -33,7 +33,7 @@ def classes(count: int, members: int) -> list[OutlineSymbol]:
     ]
 
 
-@pytest.mark.shows("OUTLINE-BUDGET")
+@pytest.mark.shows("MCP-OUTLINE-BUDGET")
 def test_an_outline_that_fits_is_whole() -> None:
     symbols = classes(2, 2)
     lines, shortened = outline_lines(symbols, 1_450)
@@ -42,7 +42,7 @@ def test_an_outline_that_fits_is_whole() -> None:
     assert LONG in lines[1]
 
 
-@pytest.mark.shows("OUTLINE-BUDGET")
+@pytest.mark.shows("MCP-OUTLINE-BUDGET")
 @pytest.mark.parametrize("members", [5, 12, 30])
 def test_a_long_outline_names_every_symbol_within_the_budget(members: int) -> None:
     symbols = classes(10, members)
@@ -53,14 +53,14 @@ def test_a_long_outline_names_every_symbol_within_the_budget(members: int) -> No
     assert all(one.name in text for one in symbols)
 
 
-@pytest.mark.shows("OUTLINE-BUDGET")
+@pytest.mark.shows("MCP-OUTLINE-BUDGET")
 def test_the_last_resort_counts_the_members() -> None:
     lines, shortened = outline_lines(classes(3, 400), 60)
     assert shortened
     assert lines == [f"{n * 100}-{n * 100 + 1} class Class{n} (400 members)" for n in range(3)]
 
 
-@pytest.mark.shows("OUTLINE-BUDGET")
+@pytest.mark.shows("MCP-OUTLINE-BUDGET")
 @given(
     st.lists(st.sampled_from(["A", "A.b", "A.b.c", "D", "D.e"]), max_size=30), st.integers(0, 60)
 )
