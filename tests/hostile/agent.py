@@ -25,7 +25,7 @@ class Agent:
     def __init__(self, cwd: Path, environment: dict[str, str]) -> None:
         limit = f'ulimit -v {MEMORY_BYTES >> 10}; exec "$@"'
         self.process = subprocess.Popen(
-            ["/bin/sh", "-c", limit, "sh", *program(), "mcp"],
+            ["/bin/sh", "-c", limit, "sh", *program(), "mcp", "--tools", "all"],
             cwd=cwd, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )  # fmt: skip
