@@ -19,7 +19,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "manage_index",
         "list_codebases",
     ),
-    "read": ("read", "readcache_refresh", "readcache_status", "context"),
+    "read": ("read", "readcache_refresh", "readcache_status", "context", "recover"),
     "memory": (
         "memory_get",
         "memory_query",
@@ -34,7 +34,7 @@ EVERYTHING = "all"
 DEFAULT: tuple[str, ...] = ("search", "read", "memory")
 SETTING = "HOLDFAST_MCP_TOOLS"
 
-NEEDS_CONVERSATION = frozenset({"readcache_refresh", "readcache_status", "context"})
+NEEDS_CONVERSATION = frozenset({"readcache_refresh", "readcache_status", "context", "recover"})
 """Tools that can do nothing when the conversation of a call can never be known."""
 
 

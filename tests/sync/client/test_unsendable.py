@@ -36,7 +36,7 @@ BAD: list[Any] = [
 
 
 @pytest.mark.shows("SYNC-UNSENDABLE")
-@pytest.mark.parametrize("bad", BAD, ids=repr)
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: type(bad).__name__)
 @pytest.mark.parametrize("online", [True, False])
 def test_a_value_that_cannot_be_encoded_is_refused_when_it_is_written(
     world: World, bad: Any, online: bool
