@@ -125,6 +125,8 @@ def test_after_a_compaction_the_model_is_told_what_it_held(warm: Place) -> None:
     claude(warm, "/compact", "--resume", SESSION)
     warm.script.play(
         Turn((("Bash", {"command": "cat b.py"}),), before=None),
+        call("Bash", command="sleep 3"),  # the first requests go out before MCP tools exist
+        call("mcp__holdfast__recover", tokens=3000),
         say(),
     )
     claude(warm, "go on", "--resume", SESSION)
@@ -132,6 +134,9 @@ def test_after_a_compaction_the_model_is_told_what_it_held(warm: Place) -> None:
     seen = texts(last)
     assert re.search(r"- a.py: lines 50-7\d, edited by you\n- b.py: lines 20-59\n", seen)
     assert "def row_99(): return 99" in results(last)[0], "what was compacted away is sent again"
+    recovered = results(last)[2]
+    assert "def line_60(): return 6" in recovered
+    assert "def line_100()" not in recovered, "the lines that were used, not the whole file"
     verdict = judge(warm.script.requests, str(warm.work))
     assert verdict.counts["recovery"] == 1, verdict.judged
 
