@@ -492,6 +492,48 @@ def test_claude_a_summary_ends_trust_whatever_stands_above_it(tmp_path: Path) ->
     assert held(log) == {}
 
 
+@pytest.mark.shows("READ-CC-COMPACT")
+@pytest.mark.parametrize("again", [False, True])
+def test_claude_what_hangs_below_kept_lines_does_not_lead_past_a_compaction(
+    tmp_path: Path, again: bool
+) -> None:
+    """Kept messages are not written again, and the next line hangs below the last of them. The walk
+    went on above it, so that everything from before the compaction counted."""
+    kept = line("k", "r", "user", message={"content": "kept"})
+    log = claude(
+        tmp_path,
+        call("a", None, "t1"),
+        native_result("r", "a", "t1", "x\n"),
+        kept,
+        line("b", None, "system", subtype="compact_boundary", logicalParentUuid="k",
+             compactMetadata={"preservedMessages": {"uuids": ["k"]}}),
+        line("u", "b", "user", isCompactSummary=True, message={"content": "…"}),
+        *([kept] if again else []),
+        call("z", "k", "t9"),
+    )  # fmt: skip
+    assert held(log) == {}
+
+
+@pytest.mark.shows("READ-CC-LEAF")
+@pytest.mark.parametrize(
+    "later",
+    [
+        [],
+        [call("b", "r", "t2"), native_result("r2", "b", "t2", "y\n")],
+        [line("b", None, "system", subtype="compact_boundary", logicalParentUuid="r")],
+        [line("u", None, "user", isCompactSummary=True, message={"content": "…"})],
+    ],
+)
+def test_claude_the_turn_before_is_only_the_one_with_nothing_behind_it(
+    tmp_path: Path, later: list[Any]
+) -> None:
+    """An agent reports each turn, and a report may get lost: what was reported last was then taken
+    for the newest, although the log showed another read or a compaction behind it."""
+    log = claude(tmp_path, call("a", None, "t1"), native_result("r", "a", "t1", "x\n"), *later)
+    log.after = ("t1",)
+    assert ("doubt" in held(log)) == bool(later)
+
+
 @pytest.mark.shows("READ-CC-MICRO")
 def test_claude_micro_compaction_counts_beside_the_path_too(tmp_path: Path) -> None:
     """It blanks results in the context, and need not stand on the way from the pending call."""

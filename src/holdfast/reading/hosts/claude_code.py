@@ -130,6 +130,7 @@ class ClaudeCodeLog:
         self._lines: dict[str, _Line] = {}
         self._order: list[_Line] = []
         self._blanking: list[_Line] = []
+        self._compactions: list[_Line] = []
         self._undamaged_from = 0
         self._callers: dict[str, _Line] = {}
         self._answers: dict[str, _Line] = {}
@@ -195,7 +196,7 @@ class ClaudeCodeLog:
         if grown is None:
             return
         if grown.restarted:
-            self._lines, self._order, self._blanking = {}, [], []
+            self._lines, self._order, self._blanking, self._compactions = {}, [], [], []
             self._undamaged_from = 0
             self._callers, self._answers, self._names = {}, {}, {}
         self._torn = False
@@ -272,6 +273,8 @@ class ClaudeCodeLog:
                 self._blanking.append(line)
         if raw.get("isCompactSummary") is True:
             line.events = ((f"{line.uuid}/summary", Barrier(), None), *line.events)
+        if any(isinstance(event, Barrier) for _, event, _ in line.events):
+            self._compactions.append(line)
 
     def _parse_results(
         self, line: _Line, raw: Mapping[str, Any], blocks: list[Mapping[str, Any]]
@@ -326,12 +329,19 @@ class ClaudeCodeLog:
         return Doubt("the transcript has no entries")
 
     def _last_result(self, calls: tuple[str, ...]) -> _Line | None:
-        """The newest line with results of these calls; None unless all of them are here."""
+        """The newest line with results of these calls, if all of them are here.
+
+        None also when something else was shown since: then it is not the turn before.
+        """
         lines = [self._answers.get(call) for call in calls]
         found = [line for line in lines if line is not None]
         if not found or len(found) < len(calls):
             return None
-        return max(found, key=lambda line: line.number)
+        last = max(found, key=lambda line: line.number)
+        later = self._order[last.number + 1 :]
+        if any(line.results or line.events for line in later if line.sidechain == self.sidechain):
+            return None
+        return last
 
     def _path(self, leaf: _Line, *, bounded: bool = True) -> list[_Line]:
         """The lines from the leaf back to a root; where trust is at stake, within its bounds."""
@@ -339,7 +349,8 @@ class ClaudeCodeLog:
         at: _Line | None = leaf
         left = self.bytes_back_max if bounded else _UNBOUNDED
         weighed: set[str] = set()
-        while at is not None and left >= 0 and at.number >= self._undamaged_from:
+        oldest = max(self._undamaged_from, self._compacted_at(leaf) if bounded else 0)
+        while at is not None and left >= 0 and at.number >= oldest:
             path.append(at)
             if at.results:
                 weighed.add(at.uuid)
@@ -356,6 +367,17 @@ class ClaudeCodeLog:
                 goes_on = False
             at = above if goes_on else None
         return path
+
+    def _compacted_at(self, leaf: _Line) -> int:
+        """The number of the latest compaction before a line; 0 when there was none.
+
+        Lines kept from before one are not written again, and what follows them hangs below them: so
+        a walk may pass a compaction by, and lead back to what it took.
+        """
+        for line in reversed(self._compactions):
+            if line.number <= leaf.number and line.sidechain == leaf.sidechain:
+                return line.number
+        return 0
 
     def before_compaction(self) -> Ledger | None:
         """What was held when the conversation was last compacted; None when it never was.
