@@ -20,7 +20,7 @@ READS = [
     ("cat 'a b.py'", "a b.py", Lines(1, 100)),
     ('cat "a b.py" 2>/dev/null', "a b.py", Lines(1, 100)),
     ("cat /etc/motd", "/etc/motd", Lines(1, 100)),
-    ("cat ./x/../a.py", "a.py", Lines(1, 100)),
+    ("cat ./x/./a.py", "x/a.py", Lines(1, 100)),
     ("cd sub && cat a.py", "sub/a.py", Lines(1, 100)),
     ("head a.py", "a.py", Lines(1, 10)),
     ("head -40 a.py", "a.py", Lines(1, 40)),
@@ -52,6 +52,11 @@ READS = [
 
 OTHERS = [
     "",
+    "cat x/../a.py",
+    "cat /x/../a.py",
+    "cat ../a.py",
+    "cd x && cat ../a.py",
+    "cd .. && cat a.py",
     "cat",
     "cat a.py b.py",
     "cat *.py",
@@ -186,3 +191,17 @@ def test_words_put_together_at_random_are_reads_only_when_the_shell_agrees(tmp_p
 )
 def test_a_script_inside_a_shell_call(argv: list[object], script: str | None) -> None:
     assert shell.unwrapped(argv) == script
+
+
+@pytest.mark.shows("READ-SHELL")
+def test_a_path_out_of_a_link_is_not_taken_for_its_neighbour(tmp_path: Path) -> None:
+    """The kernel goes up from where a link leads, and cutting the path as a text does not: what was
+    printed of one file counted as shown of another."""
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "far" / "a.py").write_text("another file\n")
+    (tmp_path / "a.py").write_text("this file\n")
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    for command in ("cat link/../a.py", "cd link && cat ../a.py"):
+        found = shell.parse(command, str(tmp_path))
+        printed = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True)
+        assert found is None or Path(found.path).read_bytes() == printed.stdout

@@ -3,7 +3,7 @@
     cat F    head -n 40 F    tail -n +10 F    sed -n '10,20p' F    nl -ba F | sed -n '10,20p'
     awk 'NR>=10 && NR<=20' F    bat -r 10:20 F    less -F F    cd DIR && cat F | head -40
 
-Strict: every word must be understood. Variables, globs, redirections, several files, a second
+Strict: every word must be understood. Variables, globs, redirections, `..`, several files, a second
 command, an option that is not listed here: each makes the command one that we know nothing about.
 May fail to recognise a read; never takes another command for one.
 """
@@ -141,14 +141,14 @@ class FileRead(NamedTuple):
 
 def parse(command: str, cwd: str) -> FileRead | None:
     """The file and lines that a command prints; None for every other command."""
-    words = _words(command)
+    words, folder = _words(command), ""
     if words is None:
         return None
     if "&&" in words:
         at = words.index("&&")
         if at != 2 or words[0] != "cd" or words[1].startswith("-") or not words[1]:
             return None
-        cwd, words = os.path.join(cwd, words[1]), words[3:]
+        folder, words = words[1], words[3:]
     stages = _stages(words)
     if not stages:
         return None
@@ -158,6 +158,9 @@ def parse(command: str, cwd: str) -> FileRead | None:
     name, steps, numbering = found
     if not name or name.startswith("-") or not os.path.isabs(cwd):
         return None
+    named = os.path.join(folder, name)
+    if ".." in named.split("/"):
+        return None  # what is above a folder that is a link, only the file system knows
     for stage in stages[1:]:
         then = _filter(stage, files=0)
         if then is None:
@@ -167,7 +170,7 @@ def parse(command: str, cwd: str) -> FileRead | None:
             if numbering is not None or steps:
                 return None  # numbers of rows, not of lines of the file
             numbering = then[2]
-    return FileRead(os.path.normpath(os.path.join(cwd, name)), tuple(steps), numbering)
+    return FileRead(os.path.normpath(os.path.join(cwd, named)), tuple(steps), numbering)
 
 
 def unwrapped(argv: Sequence[object]) -> str | None:
