@@ -173,6 +173,32 @@ def test_two_objects_on_one_line_are_read(tmp_path: Path) -> None:
     assert held(claude.log) == {1: "one", 2: "two"}
 
 
+@pytest.mark.shows("READ-CC-LINES")
+def test_claude_a_command_counts_for_the_file_of_the_folder_it_ran_in(tmp_path: Path) -> None:
+    """`cd` in a command moves the agent: the line with the result names where it is then. What was
+    printed of `sub/a.py` counted as shown of `sub/sub/a.py`."""
+    claude = Claude(tmp_path)
+
+    def ran_in(command: str, after: str) -> ClaudeCodeLog:
+        call = f"t{claude.count}"
+        block = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}
+        claude.put("assistant", message={"id": call, "content": [block]})
+        answer = {"type": "tool_result", "tool_use_id": call, "content": "one"}
+        result = {"stdout": "one", "stderr": "", "interrupted": False, "isImage": False}
+        claude.put("user", message={"content": [answer]}, toolUseResult=result, cwd=after)
+        return claude.log
+
+    log = ran_in("cd sub && cat a.py", "/w/sub")
+    assert held(log, "/w/sub/sub/a.py") == {}
+    assert held(log, "/w/sub/a.py") == {1: "one"}
+    log = ran_in("cat b.py", "/w/sub")
+    assert held(log, "/w/b.py") == held(log, "/w/sub/b.py") == {}, "another call moved it"
+    assert held(ran_in("cat /w/c.py", "/w/sub"), "/w/c.py") == {1: "one"}
+    assert log.folder_of("t0", "cd sub && cat a.py", "/w/sub") == "/w"
+    assert log.folder_of("not written yet", "cd sub && cat a.py", "/w/sub") is None
+    assert log.folder_of("not written yet", "cat a.py", "/w/sub") == "/w/sub"
+
+
 def codex(root: Path, *payloads: dict[str, Any], version: str = "0.166.0") -> CodexLog:
     meta = {"type": "session_meta", "payload": {"id": "s", "cwd": "/w", "cli_version": version}}
     rows = [meta, *({"type": "response_item", "payload": one} for one in payloads)]

@@ -35,7 +35,7 @@ from holdfast.mcp.requests import Requests, outcome_of
 from holdfast.reading import native, recovery, stale
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
-from holdfast.reading.session_log import ShortAnswers
+from holdfast.reading.session_log import ShellFolders, ShortAnswers
 from holdfast.reading.tree import Doubt, Evidence
 
 if TYPE_CHECKING:
@@ -158,7 +158,13 @@ class HookDecision:
             call = OwnRead(path, use.first, rows, size + 5 * len(rows))
         else:
             assert isinstance(use.call, ShellCall)
-            call = OwnShell(use.call.command, event.cwd, use.text, trimmed=use.trimmed)
+            folder: str | None = event.cwd
+            if isinstance(log, ShellFolders):
+                log.evidence()  # the call may have come into the log since it was last read
+                folder = log.folder_of(use.id or "", use.call.command, event.cwd)
+            if folder is None:
+                return Outcome()
+            call = OwnShell(use.call.command, folder, use.text, trimmed=use.trimmed)
         found = NativeReader(reader).answer(call, log, again=event.again)
         if not isinstance(found, Short) or use.id is None:
             return Outcome()

@@ -55,6 +55,15 @@ class ShortAnswers(Protocol):
 
 
 @runtime_checkable
+class ShellFolders(Protocol):
+    """A log that tells where the agent's commands run."""
+
+    def folder_of(self, call: str, command: str, cwd: str) -> str | None:
+        """Where the command of this call ran, by the log; None when that is not certain."""
+        ...
+
+
+@runtime_checkable
 class CompactionHistory(Protocol):
     """A log whose compactions have no parent, so that only it knows what was held before one."""
 

@@ -173,6 +173,12 @@ def parse(command: str, cwd: str) -> FileRead | None:
     return FileRead(os.path.normpath(os.path.join(cwd, named)), tuple(steps), numbering)
 
 
+def folder(command: str) -> str | None:
+    """Where a command that begins with `cd` goes first, as it says it."""
+    words = _words(command)
+    return words[1] if words is not None and words[2:3] == ["&&"] and words[0] == "cd" else None
+
+
 def unwrapped(argv: Sequence[object]) -> str | None:
     """The script in `bash -lc SCRIPT`, or a plain command line; None when it is neither."""
     if not argv or not all(isinstance(word, str) for word in argv):

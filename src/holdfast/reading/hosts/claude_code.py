@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from holdfast.reading import shell
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import (
     LINES,
@@ -134,7 +135,7 @@ class ClaudeCodeLog:
         self._undamaged_from = 0
         self._callers: dict[str, _Line] = {}
         self._answers: dict[str, _Line] = {}
-        self._names: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._names: dict[str, tuple[str, Mapping[str, Any], str]] = {}
         self._session = os.path.splitext(os.path.basename(self.path))[0]
         self._torn = False
         self._asked = 0
@@ -190,6 +191,14 @@ class ClaudeCodeLog:
         if self.sidecar is None or self.call is None:
             raise NotOurs(self.path)
         self.sidecar.refresh(event, at_ms, self.call)
+
+    def folder_of(self, call: str, command: str, cwd: str) -> str | None:
+        """Where this command ran; `cwd` is where the agent is now that it has run."""
+        known = self._names.get(call)
+        if known is None:
+            went = shell.folder(command)
+            return cwd if went is None or os.path.isabs(went) else None
+        return None if claude_results.shell_read(command, known[2], cwd) is None else known[2]
 
     def _catch_up(self) -> None:
         grown = self._follower.look()
@@ -261,9 +270,8 @@ class ClaudeCodeLog:
                     calls.append(call)
                     self._callers.setdefault(call, line)
                     given = block.get("input")
-                    self._names.setdefault(
-                        call, (str(block.get("name")), given if isinstance(given, Mapping) else {})
-                    )
+                    arguments = given if isinstance(given, Mapping) else {}
+                    self._names.setdefault(call, (str(block.get("name")), arguments, _cwd(raw)))
             line.calls = tuple(calls)
         elif line.kind == "user":
             self._parse_results(line, raw, blocks)
@@ -289,17 +297,14 @@ class ClaudeCodeLog:
             results.append(call)
             self._answers[call] = line
             text = _text_of(block.get("content"))
-            name, given = self._names.get(call, ("", {}))
+            name, given, cwd = self._names.get(call, ("", {}, ""))
             result = raw.get("toolUseResult")
             if text is None or block.get("is_error") is True:
                 continue
             line.shown[call] = frozenset(map(text_digest, _candidates(text, result)))
             if len(found) != 1 or not isinstance(result, Mapping):
                 continue
-            cwd = raw.get("cwd")
-            seen = claude_results.events(
-                name, given, result, text, cwd if isinstance(cwd, str) else ""
-            )
+            seen = claude_results.events(name, given, result, text, (cwd, _cwd(raw)))
             if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in seen):
                 # Not the file's text. What it stands for is in the sidecar.
                 seen = tuple(Forgotten(one.path) for one in seen)
@@ -457,6 +462,11 @@ class ClaudeCodeLog:
         for name in (line.uuid, *line.calls):
             for count, event in enumerate(self.sidecar.refreshed.get(name, ())):
                 _chain(tree, f"{name}/refresh-{count}", "refresh", event, None)
+
+
+def _cwd(raw: Mapping[str, Any]) -> str:
+    found = raw.get("cwd")
+    return found if isinstance(found, str) else ""
 
 
 def _paused(before: _Line, after: _Line) -> bool:

@@ -12,6 +12,7 @@ An edit that cannot be placed leaves nothing certain about its file.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -34,9 +35,16 @@ _PLACES_MAX = 500
 
 
 def events(
-    name: str, given: Mapping[str, Any], result: Mapping[str, Any], text: str, cwd: str
+    name: str,
+    given: Mapping[str, Any],
+    result: Mapping[str, Any],
+    text: str,
+    folders: tuple[str, str],
 ) -> tuple[Seen, ...]:
-    """What the result of a call of this tool says about lines of a file."""
+    """What the result of a call of this tool says about lines of a file.
+
+    `folders` are where the agent was when the model called, and when the result was written.
+    """
     match name:
         case "Read":
             found = read(result, text)
@@ -49,7 +57,7 @@ def events(
             path = given.get("notebook_path")
             return (Forgotten(path),) if isinstance(path, str) else ()
         case "Bash":
-            found = bash(given, result, text, cwd)
+            found = bash(given, result, text, folders)
             return () if found is None else (found,)
         case _:
             return ()
@@ -248,11 +256,11 @@ def write(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
 
 
 def bash(
-    given: Mapping[str, Any], result: Mapping[str, Any], text: str, cwd: str
+    given: Mapping[str, Any], result: Mapping[str, Any], text: str, folders: tuple[str, str]
 ) -> Printed | None:
     """The lines that a shell command printed of one file."""
     command, stdout = given.get("command"), result.get("stdout")
-    if not isinstance(command, str) or not isinstance(stdout, str) or not cwd:
+    if not isinstance(command, str) or not isinstance(stdout, str):
         return None
     if (
         result.get("stderr")
@@ -265,7 +273,7 @@ def bash(
         or text.startswith(_PERSISTED)
     ):
         return None
-    found = shell.parse(command, cwd)
+    found = shell_read(command, *folders)
     printed = None if found is None else found.printed(text)
     if found is None or printed is None:
         return None
@@ -274,6 +282,19 @@ def bash(
     if found.numbering is None and rows[0][:1].isspace():
         rows = (UNSURE, *rows[1:])
     return Printed(found.path, first, rows, found.everything)
+
+
+def shell_read(command: str, before: str, after: str) -> shell.FileRead | None:
+    """The read that a command is; None when its file depends on which folder it ran in.
+
+    `cd` in a command moves the agent too, and another call of the same turn may have moved it.
+    """
+    found = shell.parse(command, before)
+    if found is None or before == after or found == shell.parse(command, after):
+        return found
+    folder = shell.folder(command)
+    moved = None if folder is None else os.path.normpath(os.path.join(before, folder))
+    return found if moved == after else None
 
 
 def _integer(value: object) -> int | None:

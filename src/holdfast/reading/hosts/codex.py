@@ -115,6 +115,18 @@ class CodexLog:
         after = self._items[-1].name if self._items else "start"
         self.sidecar.refresh(event, at_ms, after)
 
+    def folder_of(self, call: str, command: str, cwd: str) -> str | None:
+        """Where this command runs: a call may name another folder than the agent's own."""
+        name, given = self._pending.get(call, ("", None))
+        arguments = loads(given.encode()) if isinstance(given, str) else None
+        if name not in _SHELLS or not isinstance(arguments, Mapping) or not self._cwd:
+            return None
+        return self._folder(arguments)
+
+    def _folder(self, arguments: Mapping[str, Any]) -> str:
+        workdir = arguments.get("workdir")
+        return os.path.join(self._cwd, workdir) if isinstance(workdir, str) else self._cwd
+
     def _catch_up(self) -> None:
         grown = self._follower.look()
         if grown is None:
@@ -197,8 +209,7 @@ class CodexLog:
             if command[:1] == ["apply_patch"] and len(command) == 2:
                 return tuple(calls.patch(str(command[1]), self._cwd) or ())
             command = unwrapped(command)
-        workdir = arguments.get("workdir")
-        cwd = os.path.join(self._cwd, workdir) if isinstance(workdir, str) else self._cwd
+        cwd = self._folder(arguments)
         if code != 0 or force:
             return ()
         printed = calls.shell_read(command, cwd, text)

@@ -1,0 +1,86 @@
+"""What is decided about an event in an agent, with a real reader and a real log."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from holdfast.agents.codex import hook as codex
+from holdfast.agents.hook_event import Outcome
+from holdfast.home import Home
+from holdfast.mcp.hook_decision import HookDecision
+from holdfast.reading.hosts.codex import CodexLog
+from holdfast.reading.hosts.sidecar import Sidecar
+from holdfast.system import Clock
+from tests.reading.desk import Desk
+
+TEXT = "".join(f"line {n} of a text that two files share\n" for n in range(40))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+class Rollout:
+    """A conversation of Codex in which `cat a.py` was run in the working directory."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, self.path = desk, desk.root / "rollout.jsonl"
+        payload = {"id": "s", "cwd": str(desk.cwd), "cli_version": "0.166.0"}
+        self.put("session_meta", payload)
+        self.call("c1")
+        head = "Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"
+        output = {"type": "function_call_output", "call_id": "c1", "output": head + TEXT}
+        self.put("response_item", output)
+
+    def put(self, kind: str, payload: dict[str, Any]) -> None:
+        with self.path.open("a") as out:
+            out.write(json.dumps({"type": kind, "payload": payload}) + "\n")
+
+    def call(self, call: str, **more: str) -> None:
+        given = json.dumps({"cmd": "cat a.py", **more})
+        body = {"type": "function_call", "name": "exec_command", "call_id": call}
+        self.put("response_item", {**body, "arguments": given})
+
+    def printed(self, call: str) -> Outcome:
+        """What is done about the result of this call, which printed the text."""
+        event = codex.event_of(
+            {
+                "hook_event_name": "PostToolUse",
+                "session_id": "s",
+                "transcript_path": str(self.path),
+                "cwd": str(self.desk.cwd),
+                "tool_name": "Bash",
+                "tool_use_id": call,
+                "tool_input": {"command": "cat a.py"},
+                "tool_response": TEXT,
+            }
+        )
+        assert event is not None
+        log = CodexLog(self.path, Sidecar(self.desk.root / "side.jsonl"))
+        context: Any = SimpleNamespace(
+            home=Home(self.desk.root / "hf"),
+            app=SimpleNamespace(clock=Clock(), user_home=str(self.desk.home)),
+            reader=lambda *_: self.desk.reader,
+            sessions=SimpleNamespace(adapter=lambda *_: (log, threading.Lock())),
+        )
+        return HookDecision(context).decide(event)
+
+
+@pytest.mark.shows("READ-CODEX-LINES")
+def test_a_command_in_another_folder_is_not_about_the_file_of_this_one(desk: Desk) -> None:
+    """Codex tells its hook the folder of the conversation, and a call may name another: a file that
+    was never shown was called unchanged, because one of the same name and text was."""
+    desk.write("a.py", TEXT)
+    desk.write("other/a.py", TEXT)
+    rollout = Rollout(desk)
+    rollout.call("here")
+    assert "unchanged" in rollout.printed("here").replacements[0]
+    rollout.call("there", workdir=str(desk.cwd / "other"))
+    assert not rollout.printed("there")
