@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -512,6 +513,20 @@ def test_claude_what_hangs_below_kept_lines_does_not_lead_past_a_compaction(
         call("z", "k", "t9"),
     )  # fmt: skip
     assert held(log) == {}
+
+
+@pytest.mark.shows("READ-CC-LEAF")
+def test_claude_a_call_that_waited_for_an_hour_proves_nothing(tmp_path: Path) -> None:
+    """Older results are cleared after a pause, also when it was the user's. A call that waits for
+    leave is the last line of the log, so no later line shows the time."""
+    then = "2026-11-01T12:00:00Z"
+    pending = PENDING | {"timestamp": then}
+    log = claude(tmp_path, call("a", None, "t1"), native_result("r", "a", "t1", "x\n"), pending)
+    at = datetime.fromisoformat(then).timestamp()
+    log.now_s = at + 60
+    assert held(log) == {"/w/a.py": ["full"]}
+    log.now_s = at + 3601
+    assert "doubt" in held(log)
 
 
 @pytest.mark.shows("READ-CC-LEAF")

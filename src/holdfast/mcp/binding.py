@@ -89,8 +89,9 @@ class Sessions:
         *,
         wait_s: float = WAIT_S,
         monotonic: Callable[[], float] = system.monotonic,
+        now_s: Callable[[], float] | None = None,
     ) -> None:
-        self._home, self._open_session = home, open_session
+        self._home, self._open_session, self._now_s = home, open_session, now_s
         self._wait_s, self._monotonic = wait_s, monotonic
         self._adapters: OrderedDict[tuple[str, str], tuple[SessionLog, threading.RLock]] = (
             OrderedDict()
@@ -122,6 +123,7 @@ class Sessions:
 
             if isinstance(bound.log, ClaudeCodeLog):
                 bound.log.call = bound.call
+                bound.log.now_s = None if self._now_s is None else self._now_s()
             leaf = _text(meta.get(LEAF))
             if isinstance(bound.log, PiLog) and leaf is None and LEAF in meta:
                 yield Unbound("pi did not say which entry it is at")

@@ -245,11 +245,12 @@ class HookDecision:
                 before = log.call, log.newest_leaf
                 log.call, log.newest_leaf = call, call is None
                 log.after = self._turns.before(event, self._context.app.clock.monotonic())
+                log.now_s = None if call is None else self._context.app.clock.now_s()
                 try:
                     yield log
                 finally:
                     log.call, log.newest_leaf = before
-                    log.after = ()
+                    log.after, log.now_s = (), None
             else:
                 yield log
 

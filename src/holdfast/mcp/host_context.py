@@ -150,6 +150,7 @@ class HostContext:
                     self.home,
                     lambda name, kind: app.open_session(name, kind=kind, open_space=keep),
                     monotonic=app.clock.monotonic,
+                    now_s=app.clock.now_s,
                 )
             return self._sessions
 

@@ -122,6 +122,9 @@ class ClaudeCodeLog:
         self.after: tuple[str, ...] = ()
         """The calls of the turn before this one, as the agent itself reported them: once all their
         results are here, what follows them is the pending call, before its own line is written."""
+        self.now_s: float | None = None
+        """The time of day, where an answer goes to the model now: a call may have waited for leave,
+        and what was read before such a pause may be cleared from the next request."""
         self.newest_leaf = newest_leaf
         """Take the newest line for the leaf: for looking at a session, not for answering."""
         self.sidechain = sidechain
@@ -154,6 +157,8 @@ class ClaudeCodeLog:
         leaf = self._leaf()
         if isinstance(leaf, Doubt):
             return leaf
+        if self.now_s is not None and leaf.at_s is not None and _idle(leaf.at_s, self.now_s):
+            return Doubt("the call waited so long that older results may be cleared")
         version = None if self.sidecar is None else self.sidecar.version
         seen = (len(self._order), len(self._blanking), self._undamaged_from)
         state = (leaf.uuid, seen, version)
@@ -473,7 +478,11 @@ def _paused(before: _Line, after: _Line) -> bool:
     """Whether so much time passed between two lines that results may have been cleared."""
     if before.at_s is None or after.at_s is None:
         return False
-    return after.at_s - before.at_s > IDLE_S_MAX
+    return _idle(before.at_s, after.at_s)
+
+
+def _idle(before_s: float, after_s: float) -> bool:
+    return after_s - before_s > IDLE_S_MAX
 
 
 def _seconds(text: object) -> float | None:
