@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from holdfast.agents.codex import hook as codex
-from holdfast.agents.hook_event import Outcome
+from holdfast.agents.hook_event import HookEvent, Moment, Outcome
+from holdfast.agents.opencode import hook as opencode
 from holdfast.home import Home
 from holdfast.mcp.hook_decision import HookDecision
 from holdfast.reading.hosts.codex import CodexLog
@@ -25,6 +26,16 @@ TEXT = "".join(f"line {n} of a text that two files share\n" for n in range(40))
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
+
+
+def context_of(desk: Desk, log: object = None) -> Any:
+    """What a decision uses of the host."""
+    return SimpleNamespace(
+        home=Home(desk.root / "hf"),
+        app=SimpleNamespace(clock=Clock(), user_home=str(desk.home)),
+        reader=lambda *_: desk.reader,
+        sessions=SimpleNamespace(adapter=lambda *_: (log, threading.Lock())),
+    )
 
 
 class Rollout:
@@ -64,13 +75,7 @@ class Rollout:
         )
         assert event is not None
         log = CodexLog(self.path, Sidecar(self.desk.root / "side.jsonl"))
-        context: Any = SimpleNamespace(
-            home=Home(self.desk.root / "hf"),
-            app=SimpleNamespace(clock=Clock(), user_home=str(self.desk.home)),
-            reader=lambda *_: self.desk.reader,
-            sessions=SimpleNamespace(adapter=lambda *_: (log, threading.Lock())),
-        )
-        return HookDecision(context).decide(event)
+        return HookDecision(context_of(self.desk, log)).decide(event)
 
 
 @pytest.mark.shows("READ-CODEX-LINES")
@@ -84,3 +89,48 @@ def test_a_command_in_another_folder_is_not_about_the_file_of_this_one(desk: Des
     assert "unchanged" in rollout.printed("here").replacements[0]
     rollout.call("there", workdir=str(desk.cwd / "other"))
     assert not rollout.printed("there")
+
+
+class Plugin:
+    """OpenCode with our plugin, in whose conversation `cat a.py` was run once."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, self.decision = desk, HookDecision(context_of(desk))
+
+    def pass_on(self, payload: dict[str, Any]) -> Outcome:
+        base = {"session": "s", "cwd": str(self.desk.cwd)}
+        event = opencode.event_of({**base, **payload})
+        assert event is not None
+        return self.decision.decide(event)
+
+    def use(self, id: str) -> dict[str, Any]:
+        given = {"command": "cat a.py"}
+        return {"id": id, "tool": "bash", "status": "completed", "input": given, "output": TEXT}
+
+    def request(self, number: int | None, *uses: dict[str, Any]) -> Outcome:
+        return self.pass_on({"event": "request", "request": number, "uses": list(uses)})
+
+    def ran(self, answered: int | None) -> Outcome:
+        return self.pass_on({"event": "tool", "request": answered, "use": self.use("new")})
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_a_request_counts_only_once_the_agent_has_our_answer_to_it(desk: Desk) -> None:
+    """An answer that came too late, or a request that never came: the model was sent something else
+    than what the host believed, and a result was still shortened by it."""
+    desk.write("a.py", TEXT)
+    plugin = Plugin(desk)
+    assert plugin.request(1, plugin.use("old")).request == 1
+    assert "unchanged" in plugin.ran(1).replacements[0]
+    assert not plugin.ran(None), "the answer did not come in time"
+    assert not plugin.ran(2), "request 2 was seen by another host"
+    plugin.request(2, plugin.use("old"))
+    assert not plugin.ran(1), "nor is an older one the newest"
+    plugin.request(None, plugin.use("old"))
+    assert not plugin.ran(None), "a plugin that does not number its requests proves nothing"
+    assert opencode.reply_to(_event(7), Outcome(request=7)) == {"request": 7}
+    assert opencode.reply_to(_event(7), Outcome()) == {}
+
+
+def _event(number: int) -> HookEvent:
+    return HookEvent("opencode", Moment.REQUEST, "s", None, "/w", request=number)

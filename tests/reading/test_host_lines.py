@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.reading.hosts import calls
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.lines import Follower, objects
@@ -290,3 +291,19 @@ def test_pi_reads_edits_and_writes_are_held_line_by_line(tmp_path: Path) -> None
 
 def test_an_unreadable_log_proves_nothing(tmp_path: Path) -> None:
     assert isinstance(ClaudeCodeLog(tmp_path / "gone", newest_leaf=True).evidence(), Doubt)
+
+
+@pytest.mark.shows("READ-CODEX-LINES")
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "...12 lines truncated...",
+        "...5120 bytes truncated...",
+        "...output truncated...",
+        "<bash_metadata>",
+        "[Showing lines 5-9 of 20]",
+    ],
+)
+def test_an_output_with_a_notice_that_it_was_cut_is_not_the_file(notice: str) -> None:
+    assert calls.shell_read("cat a.py", "/w", f"one\n{notice}\ntwo\n") is None
+    assert calls.shell_read("cat a.py", "/w", "one\ntwo\n") is not None

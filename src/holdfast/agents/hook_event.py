@@ -129,6 +129,8 @@ class HookEvent:
     only_logged_calls: bool = False
     """Whether a result may be replaced only if the log has its call: one that a script made would
     fail in the script."""
+    request: int | None = None
+    """Of a request its number; of a result the number of the latest request that was answered."""
     again: str = "same call again prints all"
     """How the model gets the text that a short answer leaves out, in words for this agent."""
 
@@ -148,8 +150,12 @@ class Outcome:
     note: str | None = None
     """What is added beside the results, such as what a compaction took."""
 
+    request: int | None = None
+    """The number of a request that was taken in: without it, its answer may have been lost."""
+
     def __bool__(self) -> bool:
-        return bool(self.replacements or self.texts or self.notes or self.note)
+        said = self.replacements or self.texts or self.notes or self.note
+        return bool(said) or self.request is not None
 
 
 class Adapter(Protocol):

@@ -3,6 +3,9 @@
 tool                       one result, before it is stored
 request                    every result of the messages that go to the model now
 compacting, compacted      the conversation is, or was just, summarised
+
+A request has a number, which its answer repeats. A result names the number of the latest request
+that was answered: one that was lost, or answered too late, is not what the host believes it is.
 """
 
 from __future__ import annotations
@@ -33,12 +36,21 @@ def plugin_event(
     uses = tuple(use for use in map(use_of, given) if use is not None)
     if moment is Moment.AFTER_TOOL and not uses:
         return None
-    return HookEvent(agent, moment, session, None, cwd, uses, name=name, again=AGAIN)
+    number = whole_number(payload.get("request"))
+    return HookEvent(
+        agent, moment, session, None, cwd, uses, name=name, request=number, again=AGAIN
+    )
 
 
 def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
     """A replacement is shown as it is."""
     return outcome.replacements.get(0)
+
+
+def taken_in(outcome: Outcome, uses: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a request: what is changed in it, and that it was taken in."""
+    out: dict[str, Any] = {} if outcome.request is None else {"request": outcome.request}
+    return {**out, "uses": uses} if uses else out
 
 
 def whole_number(value: object) -> int | None:

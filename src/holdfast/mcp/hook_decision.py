@@ -35,11 +35,12 @@ from holdfast.mcp.requests import Requests, outcome_of
 from holdfast.reading import native, recovery, stale
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
-from holdfast.reading.session_log import ShellFolders, ShortAnswers
+from holdfast.reading.session_log import ShellFolders, ShortAnswers, UnreadableLog
 from holdfast.reading.tree import Doubt, Evidence
 
 if TYPE_CHECKING:
     from holdfast.mcp.host_context import HostContext
+    from holdfast.mcp.request_log import RequestLog
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
     from holdfast.reading.trust import Ledger
@@ -194,6 +195,7 @@ class HookDecision:
 
     def _request(self, event: HookEvent, reader: Reader) -> Outcome:
         with self._requests.log(event) as log:
+            log.number = None
             log.show(event.uses, event.cwd, reader.objects.load)
             for place, text in _edit_help(event, frozenset(log.told)).items():
                 log.told[str(event.uses[place].id)] = text
@@ -204,7 +206,8 @@ class HookDecision:
                 note = self._notices.lines(alone, reader, found.ledger)
                 if note is not None:
                     log.told[last] = "\n\n".join(filter(None, (log.told.get(last), note)))
-            return outcome_of(event, log)
+            log.number = event.request
+            return replace(outcome_of(event, log), request=event.request)
 
     # the session
 
@@ -227,6 +230,8 @@ class HookDecision:
             found = log.evidence()
             if isinstance(found, Evidence) or clock.monotonic() > deadline:
                 return found
+            if isinstance(log, UnreadableLog):
+                return found  # no time will tell
             time.sleep(LOOK_EVERY_S)
 
     @contextmanager
@@ -236,7 +241,10 @@ class HookDecision:
 
         if event.log is None:
             with self._requests.log(event) as newest:
-                yield newest
+                if event.moment is not Moment.AFTER_TOOL or _is_answered(event, newest):
+                    yield newest
+                else:
+                    yield UnreadableLog("the latest request was not answered in time")
             return
         log, lock = self._context.sessions.adapter(event.agent, event.log)
         with lock:
@@ -253,6 +261,11 @@ class HookDecision:
                     log.after, log.now_s = (), None
             else:
                 yield log
+
+
+def _is_answered(event: HookEvent, newest: RequestLog) -> bool:
+    """Whether the newest request is the one that the agent got our answer to, and sent."""
+    return event.request is not None and event.request == newest.number
 
 
 def _warm_up() -> None:

@@ -62,6 +62,8 @@ class RequestLog:
         """Place of a short answer in the request -> the lines that it can no longer refer to."""
         self.told: dict[str, str] = {}
         """Id of a call -> what is added to its result in every request."""
+        self.number: int | None = None
+        """The number of the request; None when it was not taken in whole."""
         self._shown = False
         self._asked = 0
 

@@ -38,7 +38,7 @@ from holdfast.agents.hook_event import (
     ToolUse,
     WriteCall,
 )
-from holdfast.agents.plugin_event import plugin_event, shown_text, whole_number
+from holdfast.agents.plugin_event import plugin_event, shown_text, taken_in, whole_number
 
 AGENT = "opencode"
 
@@ -131,4 +131,4 @@ def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
         kind = "error" if use.failed else "output"
         before = uses.get(str(use.id), {}).get(kind) or str(use.result.get(kind))
         uses[str(use.id)] = {kind: f"{before}\n\n{note}"}
-    return {"uses": uses} if uses else {}
+    return taken_in(outcome, uses)

@@ -17,12 +17,16 @@ function use(part) {
 	return { id: part.callID, tool: part.tool, status, input, output, error, compacted: time?.compacted !== undefined };
 }
 
+// By conversation, the number of its latest request that the host took in and answered in time.
+const answered = new Map();
+let asked = 0;
+
 export const Holdfast = async ({ directory }) => ({
 	"tool.execute.after": async (input, output) => {
 		try {
 			if (!TOOLS.includes(input.tool) || typeof output?.output !== "string") return;
 			const answer = await askHost("opencode", {
-				event: "tool", session: input.sessionID, cwd: directory,
+				event: "tool", session: input.sessionID, cwd: directory, request: answered.get(input.sessionID),
 				use: { id: input.callID, tool: input.tool, status: "completed", input: input.args, output: output.output, metadata: output.metadata },
 			});
 			if (typeof answer?.output === "string") output.output = answer.output;
@@ -33,13 +37,16 @@ export const Holdfast = async ({ directory }) => ({
 			const parts = output.messages.flatMap((message) => message.parts).filter((part) => part.type === "tool");
 			const session = output.messages[0]?.info?.sessionID;
 			if (session === undefined) return;
-			const answer = await askHost("opencode", { event: "request", session, cwd: directory, uses: parts.map(use) });
+			const request = ++asked;
+			answered.delete(session);
+			const answer = await askHost("opencode", { event: "request", session, cwd: directory, request, uses: parts.map(use) });
 			for (const part of parts) {
 				const found = answer?.uses?.[part.callID];
 				// A copy: the original belongs to OpenCode's store.
 				if (typeof found?.error === "string") part.state = { ...part.state, error: found.error };
 				if (typeof found?.output === "string") part.state = { ...part.state, output: found.output };
 			}
+			if (answer?.request === request) answered.set(session, request);
 		} catch {}
 	},
 	"experimental.session.compacting": async (input, output) => {

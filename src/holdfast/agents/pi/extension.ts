@@ -211,12 +211,17 @@ export default function (pi: ExtensionAPI) {
 
 	const sessionOf = (ctx: ExtensionContext): string => ctx.sessionManager.getSessionFile() ?? `pi-${process.pid}`;
 
+	// By conversation, the number of its latest request that the host took in and answered in time.
+	const answered = new Map<string, number>();
+	let asked = 0;
+
 	pi.on("tool_result", async (event: any, ctx) => {
 		try {
 			if (!WATCHED.includes(event.toolName)) return undefined;
 			const { toolCallId: id, toolName: tool, input, content, isError } = event;
 			const use = { id, tool, input, content, isError };
-			const answer: any = await askHost("pi", { event: "tool", session: sessionOf(ctx), cwd: ctx.cwd, use });
+			const session = sessionOf(ctx);
+			const answer: any = await askHost("pi", { event: "tool", session, cwd: ctx.cwd, request: answered.get(session), use });
 			if (typeof answer?.text !== "string") return undefined;
 			return { content: [{ type: "text", text: answer.text }], details: event.details, isError };
 		} catch {
@@ -234,7 +239,10 @@ export default function (pi: ExtensionAPI) {
 			const uses = event.messages
 				.filter((message: any) => message.role === "toolResult")
 				.map(({ toolCallId: id, toolName: tool, content, isError }: any) => ({ id, tool, input: inputs.get(id), content, isError }));
-			const answer: any = await askHost("pi", { event: "request", session: sessionOf(ctx), cwd: ctx.cwd, uses });
+			const [session, request] = [sessionOf(ctx), ++asked];
+			answered.delete(session);
+			const answer: any = await askHost("pi", { event: "request", session, cwd: ctx.cwd, request, uses });
+			if (answer?.request === request) answered.set(session, request);
 			if (answer?.uses === undefined) return undefined;
 			const changed = (message: any) => {
 				const text = message.role === "toolResult" ? answer.uses[message.toolCallId] : undefined;

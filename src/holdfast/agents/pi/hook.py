@@ -25,7 +25,7 @@ from holdfast.agents.hook_event import (
     ToolUse,
     WriteCall,
 )
-from holdfast.agents.plugin_event import plugin_event, shown_text, whole_number
+from holdfast.agents.plugin_event import plugin_event, shown_text, taken_in, whole_number
 from holdfast.reading.hosts import calls
 
 AGENT = "pi"
@@ -103,4 +103,4 @@ def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
     for place, note in outcome.notes.items():
         use = event.uses[place]
         uses[str(use.id)] = f"{uses.get(str(use.id), use.shown)}\n\n{note}"
-    return {"uses": uses} if uses else {}
+    return taken_in(outcome, uses)

@@ -22,7 +22,8 @@ _MORE = re.compile(
 _CUT = re.compile(
     r"^\[?(?:Total output lines: \d+|Warning: truncated output)|\u2026\s?\d+ (?:tokens|chars|lines|"
     r"bytes) truncated\s?\u2026|\[(?:Showing (?:last|lines)|Output truncated)|<persisted-output>|"
-    r"^\.\.\. ?\[?\d+ (?:lines|characters) (?:truncated|omitted)",
+    r"^\.\.\. ?\[?(?:\d+ (?:lines|characters|chars|bytes|tokens)|output) (?:truncated|omitted)|"
+    r"^<bash_metadata>",
     re.MULTILINE,
 )
 
