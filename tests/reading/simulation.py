@@ -727,9 +727,20 @@ class Simulation:
             known = window.knowledge(visible, file.path).known
             now = Path(file.path).read_bytes().decode().split("\n")
             # A marker says that lines are as in an older text, so the text of any version will do.
-            texts = {(n, version.split("\n")[n - 1]) for version, ns in known.items() for n in ns}
+            texts = set()
+            for version, numbers in known.items():
+                of_version = version.split("\n")
+                texts |= {(n, of_version[n - 1]) for n in numbers}
             for text in file.texts:
                 if text.lines_total is None:
+                    continue
+                if not text.digest:  # known line by line: a line not stale is in the file now
+                    known_by_line = {(n, line) for n, line in enumerate(now, 1)} & texts
+                    gone = {n for run in text.stale for n in range(run.first, run.last + 1)}
+                    for run in text.runs:
+                        current = set(range(run.first, run.last + 1)) - gone
+                        wrong = current - {n for n, _ in known_by_line}
+                        assert not wrong, f"{wrong} of {file.path} are not in the window"
                     continue
                 lines = self.texts[text.digest].split("\n")
                 stale = {n for run in text.stale for n in range(run.first, run.last + 1)}
