@@ -144,7 +144,10 @@ def test_after_a_compaction_the_model_is_told_what_it_held(warm: Place) -> None:
 @pytest.mark.shows("CLAUDE-HARMLESS")
 @pytest.mark.parametrize("trouble", ["no host", "frozen", "another version"])
 def test_without_a_working_host_every_result_is_the_agents_own(place: Place, trouble: str) -> None:
-    if trouble == "no host":
+    if trouble == "no host":  # nor can one start: what was installed names its home
+        for name in (".claude.json", ".claude/settings.json"):
+            file = place.home / name
+            file.write_text(file.read_text().replace(str(place.holdfast), "/dev/null/nowhere"))
         place.environment["HOLDFAST_HOME"] = "/dev/null/nowhere"
     a = place.work / "a.py"
     place.script.play(call("Read", file_path=str(a)), call("Bash", command="cat a.py"), say())
