@@ -247,8 +247,9 @@ class PostgresDatabase:
             self._connection.execute(sql, parameters or None)
 
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        rows = list(parameters)  # before the lock: making them may read from this database
         with self._translated(), self._lock, self._connection.cursor() as cursor:
-            cursor.executemany(sql, list(parameters))
+            cursor.executemany(sql, rows)
 
     @contextmanager
     def together(self) -> Iterator[None]:
