@@ -52,7 +52,7 @@ TRIES: dict[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
 """Every way in which a tool takes a path; `path` is what is tried."""
 
 TAKE_NO_PATH = {
-    "readcache_status", "context", "list_codebases", "memory_get", "memory_commit",
+    "readcache_status", "context", "recover", "list_codebases", "memory_get", "memory_commit",
     "memory_query", "memory_history", "memory_branch",
 }  # fmt: skip
 
