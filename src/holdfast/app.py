@@ -11,7 +11,6 @@ Imports next to nothing until something is opened: the MCP shim starts from here
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -240,6 +239,8 @@ class App:
             settings = Settings(trouble=str(error))
             if not self._settings_reported:
                 self._settings_reported = True
+                import logging
+
                 logging.getLogger(__name__).warning("reads are plain and not kept: %s", error)
         return Reader(
             Place(cwd, user_home or self.user_home),
