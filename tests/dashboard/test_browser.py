@@ -278,7 +278,7 @@ def test_a_merge_conflict_is_resolved_by_clicks(
     expect(title).to_contain_text("Resolved")
     expect(merge).to_be_disabled()
     limit = page.locator("[data-clash^='decision:discounts']")
-    limit.get_by_text("Write something else").click()
+    limit.get_by_text("Enter another value").click()
     limit.get_by_label("Value, as JSON").fill("0.38")
     limit.get_by_role("button", name="Use this").click()
     visit.picture("merge-settled")
