@@ -20,7 +20,6 @@ from tests.agents.shown import results, texts
 
 pytestmark = pytest.mark.service("node")
 
-SOAK = pytest.mark.skipif(not os.environ.get("HOLDFAST_SOAK"), reason="runs in make soak")
 SESSION = "11111111-1111-4111-8111-111111111111"
 TEXT = "".join(f"def line_{n}(): return {n}\n" for n in range(1, 121))
 
