@@ -4,13 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests import nodejs
+from tests.agents.model import Turn, say, scripted_model
 from tests.agents.programs import Place, package_file
+from tests.agents.shown import results
+
+TEXT = "".join(f"def price_{n}():\n    return {n}\n\n\n" for n in range(30))
+UNCHANGED = "unchanged, as you have them; same call again prints all]"
 
 OFFLINE = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+@contextmanager
+def installed(folder: Path, client: str) -> Iterator[Place]:
+    """A place with a file `a.py`, a scripted model, and Holdfast installed for one agent."""
+    (folder / "work").mkdir()
+    with scripted_model(folder / "work") as model:
+        place = Place(folder, model, model.script(client)).make()
+        (place.work / "a.py").write_text(TEXT)
+        place.holdfast_command("install", "--client", client)
+        yield place
+        place.holdfast_command("mcp", "--stop")
+
+
+def played(
+    program: Callable[..., str], place: Place, *turns: Turn, options: tuple[str, ...] = ()
+) -> list[str]:
+    """Play turns in one run; returns all results as the last request shows them."""
+    place.script.play(*turns, say())
+    program(place, "go on", *options)
+    assert [one.missing for one in place.script.played() if one.missing] == []
+    return results(place.script.played()[-1])
 
 
 def opencode(place: Place, prompt: str, *options: str) -> str:

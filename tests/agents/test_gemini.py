@@ -7,37 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.model import Model, Turn, call, say, scripted_model
-from tests.agents.other_programs import gemini
+from tests.agents.model import Turn, call
+from tests.agents.other_programs import TEXT, gemini, installed, played
 from tests.agents.programs import Place
-from tests.agents.shown import results
 
 pytestmark = pytest.mark.service("node")
 
-TEXT = "".join(f"def price_{n}():\n    return {n}\n\n\n" for n in range(30))
-
 
 @pytest.fixture
-def model(tmp_path: Path) -> Iterator[Model]:
-    (tmp_path / "work").mkdir()
-    with scripted_model(tmp_path / "work") as model:
-        yield model
-
-
-@pytest.fixture
-def place(tmp_path: Path, model: Model) -> Iterator[Place]:
-    place = Place(tmp_path, model, model.script("gemini")).make()
-    (place.work / "a.py").write_text(TEXT)
-    place.holdfast_command("install", "--client", "gemini")
-    yield place
-    place.holdfast_command("mcp", "--stop")
+def place(tmp_path: Path) -> Iterator[Place]:
+    with installed(tmp_path, "gemini") as place:
+        yield place
 
 
 def run(place: Place, *turns: Turn) -> list[str]:
-    place.script.play(*turns, say())
-    gemini(place, "go on")
-    assert [one.missing for one in place.script.played() if one.missing] == []
-    return results(place.script.played()[-1])
+    return played(gemini, place, *turns)
 
 
 def replace(place: Place, old: str, new: str) -> Turn:

@@ -8,39 +8,21 @@ from typing import Any
 
 import pytest
 
-from tests.agents.model import Model, Turn, call, say, scripted_model
-from tests.agents.other_programs import pi
+from tests.agents.model import Turn, call
+from tests.agents.other_programs import TEXT, UNCHANGED, installed, pi, played
 from tests.agents.programs import Place
-from tests.agents.shown import results
 
 pytestmark = pytest.mark.service("node")
 
-TEXT = "".join(f"def price_{n}():\n    return {n}\n\n\n" for n in range(30))
-UNCHANGED = "unchanged, as you have them; same call again prints all]"
-
 
 @pytest.fixture
-def model(tmp_path: Path) -> Iterator[Model]:
-    (tmp_path / "work").mkdir()
-    with scripted_model(tmp_path / "work") as model:
-        yield model
-
-
-@pytest.fixture
-def place(tmp_path: Path, model: Model) -> Iterator[Place]:
-    place = Place(tmp_path, model, model.script("pi")).make()
-    (place.work / "a.py").write_text(TEXT)
-    place.holdfast_command("install", "--client", "pi")
-    yield place
-    place.holdfast_command("mcp", "--stop")
+def place(tmp_path: Path) -> Iterator[Place]:
+    with installed(tmp_path, "pi") as place:
+        yield place
 
 
 def run(place: Place, *turns: Turn, options: tuple[str, ...] = ()) -> list[str]:
-    """Play turns in one run; returns all results as the last request shows them."""
-    place.script.play(*turns, say())
-    pi(place, "go on", *options)
-    assert [one.missing for one in place.script.played() if one.missing] == []
-    return results(place.script.played()[-1])
+    return played(pi, place, *turns, options=options)
 
 
 @pytest.mark.shows("AGENT-PI-TOOLS")
