@@ -1,5 +1,6 @@
 """Shared fixtures, the Hypothesis profiles, and which tests `make quick` leaves out."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -49,3 +50,12 @@ def _is_left_out(item: pytest.Item) -> bool:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     yield from running_server()
+
+
+@pytest.fixture(autouse=True)
+def own_process_kind() -> Iterator[None]:
+    """A host or server that ran inside a test does not leave this process marked as shared."""
+    yield
+    extractor = sys.modules.get("holdfast.index.facts.extractor")
+    if extractor is not None:
+        extractor._shared = False  # type: ignore[attr-defined]
