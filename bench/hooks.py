@@ -1,13 +1,16 @@
 """What a hook adds to a tool call: `python -m bench.hooks`.
 
-A warm host, a transcript of Claude Code that grows by a read each time, and by turns: the socket
-alone, the small client that Codex starts, and beside them a bare Python that does nothing.
+A warm host, and a transcript of Claude Code that has 60 edits of the file and grows by a read each
+time. By turns: the tool call that Claude Code makes, through the shim; the socket alone, which the
+plugins of OpenCode and pi use; the small clients that Codex, Gemini and Qwen start, in Perl and in
+Python; and beside them a Perl and a Python that do nothing.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import statistics
 import subprocess
@@ -16,13 +19,15 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bench.timing import Row, report
 from holdfast.agents import hook_client
-from holdfast.mcp.hook_protocol import request_line
+from holdfast.mcp.hook_protocol import HOOK_TOOL, request_line
 
 ROUNDS = 60
+EDITS = 60
+WARM_UP = 5
 GOAL_P50_MS, GOAL_P95_MS = 15.0, 40.0
 TEXT = "".join(f"def line_{n}(): return {n}\n" for n in range(1, 301))
 
@@ -36,8 +41,8 @@ class Conversation:
         self.count = 0
         self._parent: str | None = None
 
-    def _line(self, kind: str, message: dict[str, Any], **more: Any) -> None:
-        uuid = f"u{self.count}-{kind}"
+    def _line(self, kind: str, message: dict[str, Any], name: str = "", **more: Any) -> None:
+        uuid = f"u{self.count}-{kind}{name}"
         line = {
             "type": kind, "uuid": uuid, "parentUuid": self._parent, "sessionId": "s",
             "isSidechain": False, "message": message, **more,
@@ -63,6 +68,23 @@ class Conversation:
             "cwd": str(self.file.parent), "tool_name": "Read", "tool_use_id": id,
             "tool_input": given, "tool_response": result,
         }  # fmt: skip
+
+    def edit(self) -> None:
+        """The model changes a line, and changes it back."""
+        self.count += 1
+        id, path = f"toolu_{self.count}", str(self.file)
+        for old, new in (("return 9", "return 99"), ("return 99", "return 9")):
+            given = {"file_path": path, "old_string": f"{old}\n", "new_string": f"{new}\n"}
+            block = {"type": "tool_use", "id": id + new, "name": "Edit", "input": given}
+            self._line("assistant", {"id": f"m{self.count}{new}", "content": [block]}, new)
+            block = {"type": "tool_result", "tool_use_id": id + new, "content": "has been updated"}
+            lines = [f"-def line_9(): {old}", f"+def line_9(): {new}"]
+            patch = {"oldStart": 9, "oldLines": 1, "newStart": 9, "newLines": 1, "lines": lines}
+            result = {
+                "filePath": path, "oldString": f"{old}\n", "newString": f"{new}\n",
+                "structuredPatch": [patch], "replaceAll": False,
+            }  # fmt: skip
+            self._line("user", {"content": [block]}, new, toolUseResult=result)
 
     def shown(self, payload: dict[str, Any]) -> None:
         """The transcript has the result."""
@@ -94,7 +116,7 @@ def measure(root: Path) -> int:
         shim.stdin.flush()
         shim.stdout.readline()
         try:
-            rows = by_turns(root, environment)
+            rows = by_turns(root, environment, Shim(shim.stdin, shim.stdout))
         finally:
             shim.stdin.close()
             shim.wait(30)
@@ -102,46 +124,100 @@ def measure(root: Path) -> int:
     return report("hooks", rows)
 
 
-def by_turns(root: Path, environment: dict[str, str]) -> list[Row]:
+class Shim:
+    """What Claude Code talks to: a hook is a call of a tool, its members are texts."""
+
+    def __init__(self, to: IO[bytes], back: IO[bytes]) -> None:
+        self._to, self._back, self._count = to, back, 1
+        client = {"name": "claude-code", "version": "2.1.197"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        self._ask("initialize", params)
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._to.write(json.dumps(message).encode() + b"\n")
+        self._to.flush()
+
+    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self._count += 1
+        self._send({"jsonrpc": "2.0", "id": self._count, "method": method, "params": params})
+        while True:
+            found: dict[str, Any] = json.loads(self._back.readline())
+            if found.get("id") == self._count:
+                return found["result"]  # type: ignore[no-any-return]
+
+    def hook(self, payload: dict[str, Any]) -> bool:
+        """Call the tool; returns whether the answer replaces the result."""
+        texts = {
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in payload.items()
+        }
+        arguments = {"agent": "claude-code", **texts}
+        result = self._ask("tools/call", {"name": HOOK_TOOL, "arguments": arguments})
+        return "updatedToolOutput" in result["content"][0]["text"]
+
+
+def by_turns(root: Path, environment: dict[str, str], shim: Shim) -> list[Row]:
     talk = Conversation(root)
+    first = talk.read()
+    talk.shown(first)
+    for _ in range(EDITS // 2):
+        talk.edit()
     os.chdir(root / "home" / "run")
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect("host-default.sock")
     answers = connection.makefile("rb")
-    client = [sys.executable, "-I", "-S", hook_client.__file__, "claude-code"]
-    bare = [sys.executable, "-I", "-S", "-c", "pass"]
-    taken: dict[str, list[float]] = {"socket": [], "client": [], "bare": []}
-    short = 0
+    python = [sys.executable, "-I", "-S", hook_client.__file__]
+    perl = [shutil.which("perl") or "perl", python[-1].removesuffix("py") + "pl", sys.executable]
 
-    def ask(payload: dict[str, Any]) -> None:
-        nonlocal short
+    def over_socket(payload: dict[str, Any]) -> bool:
         connection.sendall(request_line("claude-code", payload))
-        short += answers.readline().strip() != b"{}"
+        return answers.readline().strip() != b"{}"
 
-    for turn in range(ROUNDS):
-        payload = talk.read()
+    def by_process(program: list[str], payload: dict[str, Any]) -> bool:
         line = json.dumps(payload).encode()
-        took = milliseconds(lambda: ask(payload))  # noqa: B023
-        talk.shown(payload)
-        payload = talk.read()
-        line = json.dumps(payload).encode()
-        through = milliseconds(
-            lambda: subprocess.run(client, input=line, env=environment, capture_output=True)  # noqa: B023
+        command = [*program, "claude-code"]
+        return bool(
+            subprocess.run(command, input=line, env=environment, capture_output=True).stdout
         )
-        talk.shown(payload)
-        nothing = milliseconds(lambda: subprocess.run(bare, capture_output=True))
-        if turn >= 5:
-            taken["socket"].append(took)
-            taken["client"].append(through)
-            taken["bare"].append(nothing)
+
+    ways: dict[str, Callable[[dict[str, Any]], bool]] = {
+        "as a tool call (Claude Code)": shim.hook,
+        "over the socket (OpenCode, pi)": over_socket,
+        "by the Perl client (Codex, Gemini, Qwen)": lambda payload: by_process(perl, payload),
+        "by the Python client (without Perl)": lambda payload: by_process(python, payload),
+    }
+    bare = {
+        "a bare Perl": [perl[0], "-e", "1"],
+        "a bare Python": [sys.executable, "-I", "-S", "-c", "pass"],
+    }
+    taken: dict[str, list[float]] = {name: [] for name in (*ways, *bare)}
+    short = 0
+    for turn in range(ROUNDS):
+        for name, way in ways.items():
+            payload = talk.read()
+            said = False
+
+            def act(way=way, payload=payload) -> None:  # type: ignore[no-untyped-def]
+                nonlocal said
+                said = way(payload)
+
+            took = milliseconds(act)
+            short += said
+            talk.shown(payload)
+            if turn >= WARM_UP:
+                taken[name].append(took)
+        for name, command in bare.items():
+            took = milliseconds(lambda: subprocess.run(command, capture_output=True))  # noqa: B023
+            taken[name].append(took)
     answers.close()
     connection.close()
-    out = [Row("answered in short over the socket", short, f"of {ROUNDS}")]
-    for name, what in (("socket", "a hook over the socket"), ("client", "a hook by the client")):
+    out = [Row("answered in short", short, f"of {ROUNDS * len(ways)}")]
+    for name in ways:
         spread = statistics.quantiles(taken[name], n=20)
-        out.append(_row(f"{what}, p50", spread[9], GOAL_P50_MS))
-        out.append(_row(f"{what}, p95", spread[18], GOAL_P95_MS))
-    out.append(Row("a bare Python, p50", statistics.median(taken["bare"]), "ms"))
+        out.append(_row(f"a hook {name}, p50", spread[9], GOAL_P50_MS))
+        out.append(_row(f"a hook {name}, p95", spread[18], GOAL_P95_MS))
+    out += [Row(f"{name}, p50", statistics.median(taken[name]), "ms") for name in bare]
     return out
 
 

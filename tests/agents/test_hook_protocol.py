@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -111,68 +114,136 @@ def test_the_request_has_its_form_and_its_version() -> None:
 @pytest.mark.shows("HOOK-CLIENT")
 def test_the_client_finds_the_same_socket_as_the_shim(tmp_path: Path) -> None:
     assert hook_client.SETTINGS == rendezvous.SETTINGS
-    for settings in ({}, {"HOLDFAST_DATABASE_URL": "postgresql:///x"}):
+    for settings in (
+        {},
+        {"HOLDFAST_DATABASE_URL": "postgresql:///x"},
+        {"OPENAI_API_KEY": "not used"},
+        {"OPENAI_API_KEY": "used", "HOLDFAST_EMBEDDING": "openai"},
+    ):
         environment = {"HOLDFAST_HOME": str(tmp_path), **settings}
         place = rendezvous.rendezvous_of(Home(tmp_path), environment)
         assert hook_client.socket_of(environment) == (place.run, place.socket)
 
 
-def client(home: Path, payload: bytes, agent: str = "claude-code") -> bytes:
+PYTHON = (sys.executable, "-I", "-S", hook_client.__file__)
+PERL = shutil.which("perl")
+CLIENTS = [
+    pytest.param(PYTHON, id="python"),
+    pytest.param(
+        (PERL, str(Path(hook_client.__file__).with_suffix(".pl")), sys.executable),
+        id="perl",
+        marks=pytest.mark.skipif(PERL is None, reason="there is no Perl"),
+    ),
+]
+each_client = pytest.mark.parametrize("program", CLIENTS)
+
+
+def client(
+    program: tuple[str, ...], home: Path, payload: bytes, agent: str = "claude-code", **more: str
+) -> bytes:
     """What the client prints, run as a hook runs it."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", hook_client.__file__, agent],
+        [*program, agent],
         input=payload,
         capture_output=True,
-        env={"HOLDFAST_HOME": str(home)},
+        env={"HOLDFAST_HOME": str(home), **more},
         timeout=20,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout
 
 
-@pytest.fixture
-def listening(tmp_path: Path) -> Iterator[socket.socket]:
+@contextmanager
+def listener(home: Path, name: str) -> Iterator[socket.socket]:
     """A socket where a host's would be."""
-    (tmp_path / "run").mkdir()
-    before = os.getcwd()
-    os.chdir(tmp_path / "run")
-    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    server.bind("host-default.sock")
-    os.chdir(before)
-    server.listen()
-    server.settimeout(20)
-    with server:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        with chdir(home / "run"):
+            server.bind(name)
+        server.listen()
+        server.settimeout(20)
         yield server
 
 
+@pytest.fixture
+def listening(tmp_path: Path) -> Iterator[socket.socket]:
+    (tmp_path / "run").mkdir()
+    with listener(tmp_path, "host-default.sock") as server:
+        yield server
+
+
+def test_both_clients_know_the_settings_and_the_version() -> None:
+    text = Path(hook_client.__file__).with_suffix(".pl").read_text()
+    assert (
+        tuple(re.findall(r"\bHOLDFAST_[A-Z_]+(?=[ )\n])", text.split("for my $name")[1]))[
+            : len(rendezvous.SETTINGS) - rendezvous.KEYS
+        ]
+        == (rendezvous.SETTINGS[: -rendezvous.KEYS])
+    )
+    assert f"$VERSION = {hook_protocol.HOOK_VERSION};" in text
+
+
+@each_client
+@pytest.mark.parametrize("settings", [{}, {"HOLDFAST_DATABASE_URL": "postgresql:///x"}])
 @pytest.mark.shows("HOOK-CLIENT")
 def test_the_client_passes_a_payload_as_one_line_and_prints_the_answer(
-    tmp_path: Path, listening: socket.socket
+    tmp_path: Path, program: tuple[str, ...], settings: dict[str, str]
 ) -> None:
+    """Also a payload that no buffer holds, and an answer that comes in pieces."""
     lines = []
+    place = rendezvous.rendezvous_of(Home(tmp_path), settings)
 
-    def host() -> None:
-        connection, _ = listening.accept()
+    def host(server: socket.socket) -> None:
+        connection, _ = server.accept()
         with connection, connection.makefile("rb") as file:
             lines.append(file.readline())
-            connection.sendall(b'{"a": "b"}\n')
+            connection.sendall(b'{"a": ')
+            connection.sendall(b'"' + b"b" * 200_000 + b'"}\n')
 
-    thread = threading.Thread(target=host)
-    thread.start()
-    assert client(tmp_path, b'{\n  "x": "y\\nz"\n}') == b'{"a": "b"}\n'
-    thread.join()
-    assert hook_protocol.request_of(lines[0]) == ("claude-code", {"x": "y\nz"})
+    (tmp_path / "run").mkdir()
+    with listener(tmp_path, place.socket) as server:
+        thread = threading.Thread(target=host, args=(server,))
+        thread.start()
+        payload = json.dumps({"x": "y\nz", "long": "ü" * 300_000}, indent=1).encode()
+        said = client(program, tmp_path, payload, HOLDFAST_HOOK_S="20", **settings)
+        thread.join(20)
+    assert said == b'{"a": "' + b"b" * 200_000 + b'"}\n'
+    assert hook_protocol.request_of(lines[0]) == ("claude-code", json.loads(payload))
 
 
+@each_client
 @pytest.mark.shows("HOOK-HARMLESS")
-def test_the_client_prints_nothing_without_a_host(tmp_path: Path) -> None:
-    assert client(tmp_path, json.dumps(READ).encode()) == b""
+def test_the_client_prints_nothing_without_a_host(tmp_path: Path, program: tuple[str, ...]) -> None:
+    assert client(program, tmp_path, json.dumps(READ).encode()) == b""
+    (tmp_path / "run").mkdir()
+    assert client(program, tmp_path, json.dumps(READ).encode()) == b""
+    assert client(program, tmp_path, json.dumps(READ).encode(), HOLDFAST_HOOK_S="soon") == b""
 
 
+@each_client
+@pytest.mark.shows("HOOK-HARMLESS")
+def test_the_client_ends_when_the_agent_never_ends_its_payload(
+    tmp_path: Path, listening: socket.socket, program: tuple[str, ...]
+) -> None:
+    hook = subprocess.Popen(
+        [*program, "codex"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"HOLDFAST_HOME": str(tmp_path)},
+    )
+    assert hook.stdin is not None
+    assert hook.stdout is not None
+    with hook.stdin, hook.stdout:
+        hook.stdin.write(b"{")
+        hook.stdin.flush()
+        assert hook.wait(20) == 0
+        assert hook.stdout.read() == b""
+
+
+@each_client
 @pytest.mark.shows("HOOK-HARMLESS")
 @pytest.mark.parametrize("answers", [None, b"", b"{}\n", b"half a li"])
 def test_the_client_prints_nothing_when_the_host_says_nothing(
-    tmp_path: Path, listening: socket.socket, answers: bytes | None
+    tmp_path: Path, listening: socket.socket, program: tuple[str, ...], answers: bytes | None
 ) -> None:
     """None: a frozen host, which takes the connection and never answers."""
     done = threading.Event()
@@ -188,7 +259,7 @@ def test_the_client_prints_nothing_when_the_host_says_nothing(
 
     thread = threading.Thread(target=host)
     thread.start()
-    assert client(tmp_path, json.dumps(READ).encode()) == b""
+    assert client(program, tmp_path, json.dumps(READ).encode()) == b""
     done.set()
     thread.join()
 
@@ -221,7 +292,7 @@ def test_the_running_host_answers_hooks_and_shims_on_one_socket(tmp_path: Path) 
                 for line in asked:
                     connection.sendall(line)
                     assert file.readline() == b"{}\n"
-        assert client(tmp_path, json.dumps(READ).encode()) == b""
+        assert client(PYTHON, tmp_path, json.dumps(READ).encode()) == b""
     finally:
         shim.stdin.close()
         shim.wait(20)

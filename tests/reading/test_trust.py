@@ -6,10 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden, Refreshed
+from holdfast.reading.events import (
+    Anchored,
+    Barrier,
+    Derived,
+    Event,
+    Forgotten,
+    Hidden,
+    Hunk,
+    Patched,
+    Piece,
+    Pieced,
+    Printed,
+    Refreshed,
+    Replaced,
+)
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.tree import NO_ENTRY, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base, replay
+from holdfast.reading.view import View
 
 A = "/a.py"
 OLD, NEW, OTHER = "0" * 64, "1" * 64, "2" * 64
@@ -364,3 +379,44 @@ def test_an_entry_that_is_its_own_parent_is_a_root() -> None:
     tree.add("b", "z", "k")
     assert tree.path(0) == [0]
     assert tree.path(1) == [1]
+
+
+EVENTS: list[Event] = [
+    Printed(A, 1, ("one", "two", "three"), whole=True),
+    Printed(A, 2, ("TWO",)),
+    Anchored(A, WHOLE, OLD),
+    Anchored(A, RUN, OLD),
+    Refreshed(A, WHOLE),
+    Refreshed(A, RUN),
+    Forgotten(A),
+    Patched(A, (Hunk(2, ("two",), ("2", "two and a half")),), frozenset({"2"})),
+    Replaced(A, "TWO", "2"),
+    Pieced(A, (Piece(1, 1, 1), Piece(2, 2)), NEW, whole=True),
+    Pieced(A, (Piece(2, 1, 2),), NEW),
+    Derived("diff", A, WHOLE, OLD, NEW),
+]
+TEXTS = {OLD: b"one\ntwo\nthree\nfour\n", NEW: b"one\nTWO\nthree\n"}
+
+
+@pytest.mark.shows("READ-VIEW-FOLD")
+@given(st.lists(st.sampled_from(EVENTS), max_size=12), st.integers(0, 12), st.integers(0, 12))
+def test_a_view_is_the_fold_of_all_events_however_it_is_reached(
+    events: list[Event], asked: int, kept: int
+) -> None:
+    """What is skipped or taken over from another replay changes nothing that is held."""
+    simple, before, ledger = View(), Ledger(), Ledger()
+    for count, event in enumerate(events):
+        before.apply(event, count)
+        if count == asked:
+            before.view(A, TEXTS.get)
+    for count, event in enumerate(events[:kept]):
+        ledger.apply(event, count)
+    ledger.take_views(before)
+    for count, event in enumerate(events[kept:], start=kept):
+        ledger.apply(event, count)
+    for event, at in ledger.history(A):
+        simple.apply(event, at, TEXTS.get)
+    for one in (ledger, before):
+        view = one.view(A, TEXTS.get)
+        if one.history(A) == ledger.history(A):
+            assert (view.lines, view.named) == (simple.lines, simple.named)

@@ -7,7 +7,8 @@ const SETTINGS = ["HOLDFAST_DATABASE_URL", "HOLDFAST_INDEX_NAMESPACE", "HOLDFAST
 function hostSocket() {
 	const env = process.env;
 	const folder = path.join(env.HOLDFAST_HOME || HOME || path.join(os.homedir(), ".holdfast"), "run");
-	const set = SETTINGS.filter((name) => env[name]).map((name) => `${name}=${env[name]}`);
+	const chosen = env.HOLDFAST_EMBEDDING ? SETTINGS : SETTINGS.slice(0, -2);  // keys count with a provider
+	const set = chosen.filter((name) => env[name]).map((name) => `${name}=${env[name]}`);
 	const key = set.length === 0 ? "default" : createHash("sha256").update(set.join("\0")).digest("hex").slice(0, 12);
 	const file = path.join(folder, `host-${key}.sock`);
 	if (Buffer.byteLength(file) < 100 || process.platform !== "linux") return { file, close() {} };

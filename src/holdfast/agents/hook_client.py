@@ -30,7 +30,8 @@ def socket_of(environment: "dict[str, str]", home: str = "") -> "tuple[str, str]
     root = environment.get("HOLDFAST_HOME") or home
     if not root:
         root = (environment.get("HOME") or "") + "/.holdfast"
-    pairs = [f"{name}={environment[name]}" for name in SETTINGS if environment.get(name)]
+    chosen = SETTINGS if environment.get("HOLDFAST_EMBEDDING") else SETTINGS[:-2]
+    pairs = [f"{name}={environment[name]}" for name in chosen if environment.get(name)]
     key = "default"
     if pairs:
         import hashlib

@@ -21,7 +21,7 @@ from holdfast.agents.client import NAME, InstallTarget, without_created
 from holdfast.agents.errors import BadSettingsFile
 from holdfast.agents.plan import Edit, read
 
-CLIENT_FILE = "hook_client.py"
+CLIENT_FILES = ("hook_client.py", "hook_client.pl")
 HOOK_TOOL = "hook"
 
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
@@ -106,7 +106,9 @@ def starts_hook(command: str) -> bool:
         case [_, "-P", "-m", module, "hook", "--agent", _]:
             return module == NAME
         case [_, "-I", "-S", script, _, *_]:
-            return Path(script).name == CLIENT_FILE
+            return Path(script).name == CLIENT_FILES[0]
+        case [_, script, _, _, *_]:
+            return Path(script).name == CLIENT_FILES[1]
         case _:
             return False
 

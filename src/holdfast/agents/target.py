@@ -12,6 +12,10 @@ from holdfast.app import App
 from holdfast.home import home_of
 
 
+PERL = ("/usr/bin/perl", "/bin/perl", "/usr/local/bin/perl")
+"""Where Perl is; not looked up by name, because a repository may have put a folder into PATH."""
+
+
 def target_of(app: App, scope: str = "user", start: str | None = None) -> InstallTarget:
     """The settings of the user or, with scope `project`, of the working directory."""
     project = Path.cwd() if scope == "project" else None
@@ -28,7 +32,7 @@ def target_of(app: App, scope: str = "user", start: str | None = None) -> Instal
 
 
 def _quick(program: tuple[str, ...]) -> tuple[str, ...]:
-    """The small client for hooks, run by the Python of this installation.
+    """The small client for hooks, of this installation: in Perl where that is, else in Python.
 
     Not for a program elsewhere: it may be another version, or run in a container.
     """
@@ -36,7 +40,10 @@ def _quick(program: tuple[str, ...]) -> tuple[str, ...]:
 
     if program[0] != sys.executable and Path(program[0]).parent != Path(sys.executable).parent:
         return ()
-    return (sys.executable, "-I", "-S", hook_client.__file__)
+    perl = next((name for name in PERL if os.access(name, os.X_OK)), None)
+    if perl is None or sys.platform not in ("linux", "darwin"):
+        return (sys.executable, "-I", "-S", hook_client.__file__)
+    return (perl, str(Path(hook_client.__file__).with_suffix(".pl")), sys.executable)
 
 
 def _with_home(app: App, project: Path | None) -> tuple[str, ...]:

@@ -46,6 +46,8 @@ SETTINGS = (
     "VOYAGE_API_KEY",
 )
 """The settings that a host reads once, for all its clients."""
+KEYS = 2
+"""How many at the end are keys of providers."""
 
 FORWARDED = (
     "CLAUDECODE",
@@ -79,8 +81,12 @@ def rendezvous_of(home: Home, environment: Mapping[str, str]) -> Rendezvous:
 
 
 def settings_key(environment: Mapping[str, str]) -> str:
-    """A short name for a set of settings; `default` when there are none."""
-    pairs = [f"{name}={environment[name]}" for name in SETTINGS if environment.get(name)]
+    """A short name for a set of settings; `default` when there are none.
+
+    Keys of providers count only where an embedding is chosen: else nothing uses them.
+    """
+    chosen = SETTINGS if environment.get("HOLDFAST_EMBEDDING") else SETTINGS[:-KEYS]
+    pairs = [f"{name}={environment[name]}" for name in chosen if environment.get(name)]
     if not pairs:
         return "default"
     import hashlib

@@ -37,7 +37,7 @@ from holdfast.reading.events import (
     Together,
 )
 from holdfast.reading.scope import WHOLE, Lines, Scope, without
-from holdfast.reading.view import Load, View, ViewEvent, stored_rows
+from holdfast.reading.view import Load, View, ViewEvent, replaces_all, stored_rows
 
 OVERLAY_SEQ = 1_000_000_000
 """Where the overlay's numbering begins: fresher than anything replayed."""
@@ -89,12 +89,26 @@ class Ledger:
         """What the model can see of a file, line by line. It must not be modified."""
         seen = self._seen.get(path, [])
         view, folded = self._views.get(path, (None, 0))
-        if view is None:
-            view = View()
+        start = _last_reset(seen, folded)
+        if view is None or start > folded:
+            # What came before this event says nothing about the lines after it.
+            view, folded = View(), start
         for event, at in seen[folded:]:
             view.apply(event, at, load)
         self._views[path] = view, len(seen)
         return view
+
+    def take_views(self, before: Ledger) -> None:
+        """Go on with what another ledger folded, for paths that begin with what was folded there.
+
+        A log that is replayed anew at each call would fold every edit of a file again. The other
+        ledger folds again what it is asked for.
+        """
+        for path, (view, folded) in before._views.items():
+            seen = self._seen.get(path, [])
+            if folded and seen[:folded] == before._seen[path][:folded]:
+                self._views[path] = view, folded
+        before._views.clear()
 
     def history(self, path: str) -> tuple[tuple[ViewEvent, int], ...]:
         """Everything that was seen of a path, oldest first, with the bytes shown until then."""
@@ -187,6 +201,14 @@ class Ledger:
             scopes.pop(scope, None)
             if not scopes:
                 del self._trust[path]
+
+
+def _last_reset(seen: list[tuple[ViewEvent, int]], folded: int) -> int:
+    """The place of the newest event that replaces every line held; at least `folded`."""
+    for at in range(len(seen) - 1, folded, -1):
+        if replaces_all(seen[at][0]):
+            return at
+    return folded
 
 
 def replay(events: Iterable[tuple[str, Event]]) -> Ledger:

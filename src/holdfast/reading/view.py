@@ -288,6 +288,19 @@ class View:
         self.lines.update(now)
 
 
+def replaces_all(event: ViewEvent) -> bool:
+    """Whether nothing from before this event matters to the lines held after it."""
+    match event:
+        case Printed(_, _, _, whole):
+            return whole
+        case Anchored(_, scope, _) | Refreshed(_, scope):
+            return not isinstance(scope, Lines)
+        case Forgotten():
+            return True
+        case _:
+            return False
+
+
 def stored_rows(digest: str, load: Load) -> list[str] | None:
     """The lines of a stored text; None when it is not kept, or is not text."""
     data = load(digest)

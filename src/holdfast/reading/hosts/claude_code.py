@@ -81,6 +81,8 @@ class _Line:
     number: int
     size: int
     """The bytes of it that the model sees."""
+    total: int
+    """The same of all lines of the file up to this one: what was shown when it was."""
     sidechain: bool
     kind: str
     message: str | None = None
@@ -162,11 +164,14 @@ class ClaudeCodeLog:
         version = None if self.sidecar is None else self.sidecar.version
         seen = (len(self._order), len(self._blanking), self._undamaged_from)
         state = (leaf.uuid, seen, version)
+        before = self.tree
         if state != self._built:
             self.tree = self._tree(leaf)
             self._built = state
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
         found = evidence_at(self.tree, last, self._session)
+        if before is not self.tree and len(before):
+            found.ledger.take_views(before.ledger(len(before) - 1))
         self._asked += 1
         return Evidence(
             self._session,
@@ -237,11 +242,13 @@ class ClaudeCodeLog:
         if isinstance(raw.get("sessionId"), str):
             self._session = str(raw["sessionId"])
         parent = raw.get("parentUuid")
+        size = _seen_bytes(raw.get("message"))
         line = _Line(
             uuid,
             parent if isinstance(parent, str) else None,
             len(self._order),
-            _seen_bytes(raw.get("message")),
+            size,
+            self._total() + size,
             raw.get("isSidechain") is True,
             str(raw.get("type")),
         )
@@ -250,6 +257,9 @@ class ClaudeCodeLog:
         self._lines[uuid] = line
         self._order.append(line)
 
+    def _total(self) -> int:
+        return self._order[-1].total if self._order else 0
+
     def _take_replacements(self, replacements: object) -> None:
         """Results that the model is shown a part of, or a file name for."""
         found = replacements if isinstance(replacements, list) else [None]
@@ -257,7 +267,8 @@ class ClaudeCodeLog:
         if not all(isinstance(call, str) for call in ids):
             self._undamaged_from = len(self._order)
             return
-        line = _Line(f"replaced-{len(self._blanking)}", None, len(self._order), 0, False, "system")
+        name, number = f"replaced-{len(self._blanking)}", len(self._order)
+        line = _Line(name, None, number, 0, self._total(), False, "system")
         line.events = ((f"{line.uuid}/results", Hidden(tuple(map(str, ids))), None),)
         self._blanking.append(line)
 
@@ -451,7 +462,8 @@ class ClaudeCodeLog:
             # Only for looking at: trust needs the lines that say something about reads.
             _chain(tree, line.uuid, line.kind, None, None)
         short = {} if self.sidecar is None else self.sidecar.short
-        _chain(tree, f"{line.uuid}{SIZE}", line.kind, None, None, line.size)
+        shown = tree.bytes_at(len(tree) - 1)
+        _chain(tree, f"{line.uuid}{SIZE}", line.kind, None, None, line.total - shown)
         for entry, event, served in line.events:
             call = entry.removesuffix(SHORT)
             known = short.get(call) if call != entry else None

@@ -173,13 +173,15 @@ class Sidecar:
     def refresh(self, event: Refreshed, at_ms: int, after: str) -> None:
         """Keep a refresh that happened after this call or entry."""
         data = metas.refresh_json(event, at_ms)
-        self._append({"v": 1, "kind": "invalidate", "after": after, "data": data})
+        line = {"v": 1, "kind": "invalidate", "after": after, "data": data}
+        self._append(line, durable=True)
 
-    def _append(self, raw: dict[str, Any]) -> None:
+    def _append(self, raw: dict[str, Any], *, durable: bool = False) -> None:
+        """Add a record. One that proves something may be lost: then nothing is proven."""
         import msgspec
 
         os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
-        append_lines(self.path, [msgspec.json.encode(raw)])
+        append_lines(self.path, [msgspec.json.encode(raw)], durable=durable)
 
 
 def _short(raw: Mapping[str, Any]) -> Pieced | None:
