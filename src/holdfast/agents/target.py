@@ -11,7 +11,6 @@ from holdfast.agents.client import InstallTarget
 from holdfast.app import App
 from holdfast.home import home_of
 
-
 PERL = ("/usr/bin/perl", "/bin/perl", "/usr/local/bin/perl")
 """Where Perl is; not looked up by name, because a repository may have put a folder into PATH."""
 
