@@ -14,12 +14,13 @@ from holdfast.answers import Part
 from holdfast.index import answers
 from holdfast.index.facts.model import FileFacts, Span, Symbol, symbol_id
 from holdfast.index.facts.naming import names_symbol, symbols_named
+from holdfast.mcp.tools import TOOLS
 from holdfast.mcp.tools.common import schema_of
 
 SOURCE = Path(__file__).parents[1] / "src" / "holdfast"
 
 SURFACES = [
-    *(f"cli/{name}.py" for name in ("index", "search", "outline", "calls")),
+    *(f"cli/{name}.py" for name in ("index", "search", "outline", "calls", "references")),
     *(f"cli/{name}.py" for name in ("terminal", "read", "context", "locate", "clones")),
     *(f"cli/{name}.py" for name in ("session", "readcache", "status", "sequence")),
     *("cli/memory", "mcp/tools", "mcp/resources.py", "dashboard"),
@@ -86,7 +87,7 @@ def test_the_schema_of_every_tool_is_derived_from_a_type() -> None:
     schemas = [
         ast.unparse(word.value) for one in calls for word in one.keywords if word.arg == "output"
     ]
-    assert len(schemas) == 17
+    assert len(schemas) == len(TOOLS)
     assert [schema for schema in schemas if not schema.startswith("schema_of(")] == []
 
 

@@ -143,6 +143,7 @@ ROOMS: dict[str, set[str]] = {
     "calls": {"facts"},
     "embedding": {"search"},
     "search": {"facts", "embedding", "generations"},
+    "references": {"facts", "calls"},
     "generations": {"facts", "calls", "search"},
     "building": {"facts", "embedding", "search", "generations"},
 }

@@ -54,6 +54,7 @@ RUNS: dict[str, list[list[str]]] = {
     ],
     "outline": [["odd/screen.py"], [NAME], ["pipe.py"], ["zero.py"]],
     "calls": [["needle_1"], ["odd"], ["*" * 500]],
+    "references": [["needle_1"], ["odd", "--implementations"], ["*" * 500]],
     "read": [
         ["odd/screen.py"], ["shop/part_1.py", *SESSION], ["shop/part_1.py", *SESSION],
         [NAME, *SESSION], ["pipe.py"], ["zero.py"], ["socket.py"], ["huge.py", *SESSION],
@@ -122,6 +123,7 @@ TOOL_PATHS: dict[str, Any] = {
     "recover": None,
     "search_code": lambda path: {"query": "needle", "path": path},
     "file_outline": lambda path: {"file": path},
+    "references": lambda path: {"symbol": "odd", "path": path},
     "call_graph": lambda path: {"symbolRef": {"file": path, "symbolLabel": "odd"}},
     "manage_index": lambda path: {"action": "status", "path": path},
     "list_codebases": None,

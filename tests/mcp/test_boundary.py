@@ -42,6 +42,11 @@ TRIES: dict[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
         "call_graph",
         {"symbolRef": {"file": "secret.txt", "symbolLabel": "x"}, "path": path},
     ),
+    "references": lambda tree, path: ("references", {"symbol": "x", "file": path}),
+    "references below": lambda tree, path: (
+        "references",
+        {"symbol": "x", "file": "secret.txt", "path": path},
+    ),
     "create": lambda tree, path: ("manage_index", {"action": "create", "path": path}),
     "reindex": lambda tree, path: ("manage_index", {"action": "reindex", "path": path}),
     "sync": lambda tree, path: ("manage_index", {"action": "sync", "path": path}),

@@ -17,7 +17,7 @@ from tests.mcp.agents import ERAS, WAIT_S, Machine, Web, call, facts_of, text_of
 DESIGNED = {
     "read", "readcache_refresh", "readcache_status", "context", "recover", "search_code",
     "file_outline",
-    "call_graph", "manage_index", "list_codebases", "locate", "clones", "memory_get",
+    "call_graph", "references", "manage_index", "list_codebases", "locate", "clones", "memory_get",
     "memory_commit", "memory_query", "memory_history", "memory_branch",
 }  # fmt: skip
 
@@ -93,6 +93,8 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
             if one["symbolLabel"] == "Cart.total"
         )
         graph = await ask("call_graph", symbolRef=reference, path=tree, direction="callers")
+        mentions = await ask("references", symbol="Cart.total", path=tree)
+        assert mentions["total"] == len(mentions["references"]) > 0
         assert [edge["site"]["file"] for edge in graph["edges"]] == ["shop/cart.py"]
 
         # reading

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("holdfast.cli.search", "find code by name, phrase or behaviour"),
     "outline": ("holdfast.cli.outline", "the symbols of a file"),
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
+    "references": ("holdfast.cli.references", "every mention of a symbol, and what implements it"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
     "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),

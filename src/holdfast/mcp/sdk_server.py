@@ -350,8 +350,8 @@ def _described(tool: Tool, full: bool) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
     if not tool.read_only:
         hints = types.ToolAnnotations(
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
+            destructive_hint=None if tool.destructive else False,
+            idempotent_hint=tool.idempotent or None,
             open_world_hint=False,
         )
     return types.Tool(

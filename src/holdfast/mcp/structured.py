@@ -101,6 +101,20 @@ def _calls(facts: Facts) -> Facts:
     return {"calls": rows}
 
 
+def _references(facts: Facts) -> Facts:
+    rows = [
+        [one["kind"], f"{one['file']}:{one['line']}", one["symbolLabel"], one["confidence"]]
+        for one in facts.get("references", ())
+    ]
+    below = [
+        f"{one['file']}:{one['span']['startLine']}" for one in facts.get("implementations", ())
+    ]
+    found: Facts = {"references": rows} if rows else {}
+    if below:
+        found["implementations"] = below
+    return {**found, "undecided": facts.get("undecided", 0), "complete": facts.get("complete")}
+
+
 def _clones(facts: Facts) -> Facts:
     groups = [
         [group["tokens"], [_place(place) for place in group["places"]]]
@@ -137,6 +151,7 @@ _LEAN: dict[str, Callable[[Facts], Facts]] = {
     "search_code": _search,
     "file_outline": _outline,
     "call_graph": _calls,
+    "references": _references,
     "clones": _clones,
     "locate": _locate,
     "manage_index": _manage,

@@ -15,6 +15,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "search_code",
         "file_outline",
         "call_graph",
+        "references",
         "locate",
         "manage_index",
         "list_codebases",

@@ -15,11 +15,18 @@ import signal
 import struct
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from holdfast.index import processes
 from holdfast.index.facts import model, trial_parse
 from holdfast.index.facts.model import FileFacts
+
+if TYPE_CHECKING:
+    from holdfast.index.facts.mentions import Mentions
 
 AT_ONCE = 8
 """How many texts are parsed at a time."""
@@ -30,7 +37,8 @@ TRIES = 2
 TOO_HARD_MAX = 512
 """How many texts are remembered that must not be parsed again."""
 
-_HEAD = struct.Struct("<II")
+_HEAD = struct.Struct("<III")
+"""The sizes of the path, of the names whose mentions are wanted, and of the text."""
 _SIZE = struct.Struct("<I")
 _READY = b"r"
 
@@ -51,14 +59,20 @@ def is_used() -> bool:
 def serve() -> None:
     """The main loop of the process: facts for each text."""
     from holdfast.index.facts.extract import extract
+    from holdfast.index.facts.mentions import find_mentions
 
     trial_parse.mark_disposable()
     os.write(1, _READY)
     with open(0, "rb") as texts, open(1, "wb", closefd=False) as answers:
         while head := texts.read(_HEAD.size):
-            path, size = _HEAD.unpack(head)
+            path, names, size = _HEAD.unpack(head)
             name = texts.read(path).decode("utf-8", "surrogateescape")
-            facts = model.encode(extract(name, texts.read(size)))
+            wanted = texts.read(names).decode("utf-8", "surrogateescape")
+            source = texts.read(size)
+            if wanted:
+                facts = msgspec.msgpack.encode(find_mentions(name, source, wanted.split("\0")))
+            else:
+                facts = model.encode(extract(name, source))
             answers.write(_SIZE.pack(len(facts)) + facts)
             answers.flush()
 
@@ -84,16 +98,17 @@ class _Process:
             self.end()
             raise ChildProcessError("no process for parsing could be started")
 
-    def extract(self, path: bytes, source: bytes) -> bytes | None:
-        """The encoded facts; None if the process ended."""
+    def extract(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
+        """The encoded facts, or mentions of names if some are given; None if the process ended."""
         with suppress(BrokenPipeError):
-            left = memoryview(b"".join((_HEAD.pack(len(path), len(source)), path, source)))
+            head = _HEAD.pack(len(path), len(names), len(source))
+            left = memoryview(b"".join((head, path, names, source)))
             while left:
                 left = left[os.write(self._texts, left) :]
-        head = self._facts.read(_SIZE.size)
-        if len(head) < _SIZE.size:
+        count = self._facts.read(_SIZE.size)
+        if len(count) < _SIZE.size:
             return None
-        (size,) = _SIZE.unpack(head)
+        (size,) = _SIZE.unpack(count)
         facts = self._facts.read(size)
         return facts if len(facts) == size else None
 
@@ -120,28 +135,50 @@ class Extractor:
     def extract(self, path: str, source: bytes) -> FileFacts:
         """What `extract.extract` gives; of a text that is too hard, what plain text gives."""
         name = path.encode("utf-8", "surrogateescape")
-        digest = hashlib.sha256(name + b"\0" + source).digest()
         from holdfast.index.facts import extract
 
-        if digest not in self._too_hard:
-            try:
-                facts = self._ask(name, source)
-            except OSError:  # no process could be started
-                return extract.extract(path, source)
-            if facts is not None:
-                return model.decode(facts)
+        try:
+            facts = self._answer(name, b"", source)
+        except OSError:  # no process could be started
+            return extract.extract(path, source)
+        if facts is not None:
+            return model.decode(facts)
+        return extract.extract(path, source, unparsed=extract.TOO_HARD)
+
+    def mentions(self, path: str, source: bytes, names: Iterable[str]) -> Mentions:
+        """What `mentions.find_mentions` gives; of a text that is too hard, the reason."""
+        from holdfast.index.facts import mentions
+
+        wanted = "\0".join(names).encode("utf-8", "surrogateescape")
+        if not wanted:
+            return mentions.Mentions()
+        try:
+            found = self._answer(path.encode("utf-8", "surrogateescape"), wanted, source)
+        except OSError:
+            return mentions.find_mentions(path, source, wanted.decode().split("\0"))
+        if found is None:
+            return mentions.Mentions(why=mentions.TOO_HARD)
+        return msgspec.msgpack.decode(found, type=mentions.Mentions)
+
+    def _answer(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
+        """The answer of a process; None for a text that ended two of them, now or before."""
+        digest = hashlib.sha256(path + b"\0" + source).digest()
+        if digest in self._too_hard:
+            return None
+        answer = self._ask(path, names, source)
+        if answer is None:
             with self._lock:
                 self._too_hard[digest] = None
                 while len(self._too_hard) > TOO_HARD_MAX:
                     self._too_hard.popitem(last=False)
-        return extract.extract(path, source, unparsed=extract.TOO_HARD)
+        return answer
 
-    def _ask(self, path: bytes, source: bytes) -> bytes | None:
+    def _ask(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
         with self._free:
             for _ in range(TRIES):
                 process = self._taken() or _Process()
                 try:
-                    facts = process.extract(path, source)
+                    facts = process.extract(path, names, source)
                 except BaseException:
                     process.end()  # its next answer would be about this text
                     raise

@@ -17,6 +17,7 @@ from holdfast.mcp.tools.outline import FILE_OUTLINE
 from holdfast.mcp.tools.read import READ
 from holdfast.mcp.tools.readcache import READCACHE_REFRESH, READCACHE_STATUS
 from holdfast.mcp.tools.recover import RECOVER
+from holdfast.mcp.tools.references import REFERENCES
 from holdfast.mcp.tools.search import SEARCH_CODE
 from holdfast.mcp.tools.sequence import CLONES, LOCATE
 
@@ -31,6 +32,7 @@ TOOLS: dict[str, Tool] = {
         SEARCH_CODE,
         FILE_OUTLINE,
         CALL_GRAPH,
+        REFERENCES,
         MANAGE_INDEX,
         LIST_CODEBASES,
         LOCATE,

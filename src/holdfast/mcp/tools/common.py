@@ -22,7 +22,9 @@ from holdfast.index.tools.render import Surface
 from holdfast.mcp.tool import Result, Schema, ToolCall, anything, call_text, outputs, spared, string
 
 if TYPE_CHECKING:
-    IndexAnswer = OutlineAnswer | CallGraphAnswer | ManageAnswer | SearchAnswer
+    from holdfast.index.references.answers import ReferencesAnswer
+
+    IndexAnswer = OutlineAnswer | CallGraphAnswer | ManageAnswer | SearchAnswer | ReferencesAnswer
     Symbol = TypeVar("Symbol", OutlineSymbol, SearchResult)
 
 STATUS = string("ok, or why not: a refusal is an answer too")

@@ -94,8 +94,7 @@ CALL_GRAPH = Tool(
     title="Callers and callees",
     description=(
         "What a symbol of an indexed tree calls and what calls it, up to three calls away, each "
-        "with its place and how sure it is. Callers found are leads to verify: a call through a "
-        "value of unknown type is not seen."
+        "with its place and how sure it is. A call through a value of unknown type is not seen."
     ),
     input=inputs(
         symbol=string("its name, qualified name or id"),

@@ -1,0 +1,80 @@
+"""`holdfast references`: who mentions a symbol, who implements it, where it is declared."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from holdfast.app import App
+from holdfast.cli.failures import CommandRefused
+from holdfast.cli.output import print_json
+from holdfast.cli.terminal import exit_code, no_file, terminal, with_commands
+from holdfast.index.facts.mentions import KINDS
+from holdfast.index.tools.references import LIMIT_DEFAULT, references
+from holdfast.index.tools.render_references import references_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", help="the file the symbol is in (default: where its name is found)"
+    )
+    parser.add_argument("symbol", help="its name, qualified name or id")
+    parser.add_argument(
+        "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
+    )
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=KINDS,
+        default=[],
+        help="only references of this kind; may be repeated",
+    )
+    parser.add_argument(
+        "--implementations",
+        action="store_true",
+        help="what implements or overrides it: subclasses of a class, overrides of a method",
+    )
+    parser.add_argument(
+        "--declaration", action="store_true", help="only where it is declared and defined"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=LIMIT_DEFAULT,
+        metavar="N",
+        help=f"maximum number of references (default: {LIMIT_DEFAULT})",
+    )
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+
+
+def run(args: argparse.Namespace, app: App) -> int:
+    file = os.path.abspath(args.file) if args.file and not args.path else args.file or ""
+    whole = os.path.join(args.path or "", file)
+    if file and not os.path.isfile(whole):
+        raise no_file(args.file, whole, "references", args.symbol)
+    tree = args.path or (os.path.dirname(file) if file else os.getcwd())
+    index = app.open_index()
+    try:
+        answer = references(
+            index,
+            tree,
+            args.symbol,
+            file=file,
+            relation="implementations"
+            if args.implementations
+            else "declaration"
+            if args.declaration
+            else "references",
+            kinds=args.kind,
+            limit=args.limit,
+        )
+    finally:
+        index.close()
+    if args.json:
+        print_json(answer.to_wire())
+        return exit_code(answer.status)
+    if answer.status != "ok":
+        why = with_commands(answer.message or answer.status, answer.path)
+        raise CommandRefused(answer.reason or answer.status, why)
+    print(references_text(answer, terminal(), more=f"--limit {answer.total}"))
+    return exit_code(answer.status)

@@ -1,0 +1,375 @@
+"""The mentions of some names in one file, each with its kind. Pure.
+
+A mention is a name in the syntax tree, so comments and strings are not mentions. What a mention
+refers to is decided elsewhere, over all files; a name that is bound inside a function (a parameter,
+a local variable) is marked as local here, because that needs the tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from holdfast.index.facts import chains, languages
+from holdfast.index.facts.parse import TooHardError, parse
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+    from holdfast.index.facts.walk import Language
+
+Kind = Literal["call", "import", "annotation", "base", "value", "write", "definition"]
+KINDS: tuple[Kind, ...] = ("definition", "import", "base", "annotation", "call", "value", "write")
+
+MENTIONS_MAX = 5_000
+"""So many mentions of a file are read; the rest is counted as not looked at."""
+CLIMB_MAX = 60
+TOO_HARD = "too hard to parse"
+
+
+class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One mention. `receiver` is a chain as in `facts.model.Call`; `local` means bound nearby."""
+
+    name: str
+    receiver: str
+    kind: Kind
+    line: int
+    start: int
+    local: bool = False
+
+
+class Mentions(msgspec.Struct, frozen=True, array_like=True):
+    """The mentions of one file. `why` says why there may be more: not parsed, or too many."""
+
+    found: tuple[Mention, ...] = ()
+    why: str = ""
+
+
+def find_mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
+    """The mentions of these names in a file. Never raises."""
+    language = languages.parsed(languages.language_of(path, source))
+    if language is None:
+        return Mentions(why="no grammar")
+    wanted = sorted({name.encode() for name in names if name}, key=len, reverse=True)
+    pattern = re.compile(rb"(?<![\w$])(?:" + b"|".join(map(re.escape, wanted)) + rb")(?![\w$])")
+    places = [match.span() for match in pattern.finditer(source)]
+    if not places or not wanted:
+        return Mentions()
+    try:
+        tree = parse(language.grammar, source, language.query)
+    except TooHardError:
+        return Mentions(why=TOO_HARD)
+    file = _File(language, source, tree)
+    for start, end in places[:MENTIONS_MAX]:
+        file.look(start, end)
+    why = "too many mentions" if len(places) > MENTIONS_MAX else ""
+    return Mentions(file.mentions(), why)
+
+
+_TEXT = re.compile(r"comment|string|char_|heredoc|regex|jsx_text|^text$|^content$")
+_IMPORT = re.compile(
+    r"import|use_declaration|use_clause|use_list|using_directive|use_wildcard|use_as_clause"
+)
+_BASE = re.compile(
+    r"class_heritage|extends|implements|superclass|super_interfaces|interface_type_list|base_list|"
+    r"base_class_clause|delegation_specifier|inheritance_specifier|base_clause|interface_clause"
+)
+_TYPE = re.compile(
+    r"^type$|type_annotation|type_arguments|^generic_type$|^user_type$|^named_type$|union_type|"
+    r"^type_list$|optional_type|nullable_type|array_type|pointer_type|reference_type|slice_type|"
+    r"map_type|type_parameter|type_alias|constraint|type_spec|scoped_type_identifier|"
+    r"qualified_type|nested_type_identifier|type_identifier|type_query|type_predicate"
+)
+_CALL = frozenset({
+    "call", "call_expression", "new_expression", "object_creation_expression", "macro_invocation",
+    "method_invocation", "invocation_expression", "function_call", "member_call_expression",
+    "scoped_call_expression", "nullsafe_member_call_expression", "function_call_expression",
+    "decorator", "command", "constructor_invocation", "instance_expression", "struct_expression",
+})  # fmt: skip
+_MEMBER = frozenset({
+    "attribute", "member_expression", "selector_expression", "field_expression", "field_access",
+    "member_access_expression", "navigation_expression", "navigation_suffix", "scoped_identifier",
+    "scoped_type_identifier", "qualified_type", "qualified_identifier", "qualified_name",
+    "scope_resolution", "class_constant_access_expression", "nested_type_identifier",
+    "nested_identifier", "method_index_expression", "dot_index_expression",
+    "member_call_expression", "scoped_call_expression", "nullsafe_member_call_expression",
+    "nullsafe_member_access_expression", "scoped_property_access_expression", "dotted_name",
+    "conditional_access_expression", "member_binding_expression", "stable_type_identifier",
+})  # fmt: skip
+_NAMED_CALL = frozenset({
+    "method_invocation", "call", "member_call_expression", "scoped_call_expression",
+    "nullsafe_member_call_expression", "method_call",
+})  # fmt: skip
+"""Calls that hold the receiver and the name themselves, next to the arguments."""
+_FUNCTION = re.compile(
+    r"function|lambda|method|arrow|closure|constructor_d|init_declaration|func_literal|"
+    r"comprehension|generator_expression|do_block|^block$|statement_block|for_statement|"
+    r"for_in_statement|catch_clause|compound_statement|if_statement|let_condition|match_arm"
+)
+_WHOLE_FUNCTION = re.compile(
+    r"function|lambda|method|arrow|closure|constructor_d|init_declaration|func_literal|"
+    r"comprehension|generator_expression"
+)
+_BOUND_THROUGH = frozenset({"name", "declarator", "pattern", "left", "parameter", "alias"})
+_GROUP = frozenset({
+    "pattern_list", "tuple_pattern", "list_pattern", "expression_list", "array_pattern",
+    "object_pattern", "list_splat_pattern", "dictionary_splat_pattern", "rest_pattern",
+    "tuple_struct_pattern", "pair_pattern", "object_assignment_pattern", "assignment_pattern",
+    "as_pattern_target", "typed_parameter", "default_parameter", "typed_default_parameter",
+    "pointer_declarator", "reference_declarator", "init_declarator", "array_declarator",
+    "simple_parameter", "variable_name", "splat_parameter", "optional_parameter",
+    "required_parameter", "captured_pattern", "mut_pattern", "variable_declaration", "tuple",
+})  # fmt: skip
+_PARAMETERS = re.compile(r"^(?:.*_)?parameters?$|parameter_list|parameter_declaration|block_params")
+_WRITES = frozenset({
+    "assignment", "assignment_expression", "augmented_assignment", "update_expression",
+    "augmented_assignment_expression", "assignment_statement", "compound_assignment_expr",
+    "operator_assignment", "inc_statement", "dec_statement", "reassignment", "named_expression",
+})  # fmt: skip
+_BINDS = re.compile(
+    r"short_var_declaration|variable_declarator|let_declaration|var_spec|const_spec|for_statement|"
+    r"for_in_statement|for_in_clause|range_clause|with_item|as_pattern|except_clause|catch_clause|"
+    r"local_variable|declaration$|property_declaration|val_definition|var_definition|arrow_function|"
+    r"for_range_loop|enhanced_for|foreach|let_condition|match_arm|lambda"
+)
+_NAMES_NOTHING = frozenset(
+    {"keyword_argument", "pair", "pair_pattern", "label_name", "labeled_statement"}
+)
+_SEPARATOR = re.compile(r"\s*(?:\?\.|!!\.|!\.|&\.|\?->|->|::|\.|\\|:)\s*\Z")
+_GLOBAL = re.compile(rb"\b(?:global|nonlocal)\b[ \t]+([\w, \t]+)")
+
+
+class _File:
+    def __init__(self, language: Language, source: bytes, tree: tree_sitter.Tree) -> None:
+        self._language, self._source, self._tree = language, source, tree
+        self._found: list[Mention] = []
+        self._bound: dict[str, list[tuple[int, int]]] = {}
+        """Where a name is local: byte ranges."""
+        self._line, self._at = 1, 0
+
+    def mentions(self) -> tuple[Mention, ...]:
+        made = []
+        for one in self._found:
+            local = not one.receiver and any(
+                start <= one.start < end for start, end in self._bound.get(one.name, ())
+            )
+            made.append(msgspec.structs.replace(one, local=True) if local else one)
+        return tuple(made)
+
+    def look(self, start: int, end: int) -> None:
+        node = self._tree.root_node.descendant_for_byte_range(start, end)
+        if node is None:
+            return
+        self._line += self._source.count(b"\n", self._at, start)
+        self._at = start
+        name = self._source[start:end].decode("utf-8", "replace")
+        if _TEXT.search(node.type):
+            if self._language.name == "python" and _inside(node, "type", 4):
+                self._add(name, "", "annotation", start)
+            return
+        if node.start_byte != start or node.end_byte != end or node.child_count:
+            return
+        tail, receiver, called = self._expression(node)
+        kind = self._kind(node, tail, called)
+        if kind is not None:
+            self._add(name, receiver, kind, start)
+
+    def _add(self, name: str, receiver: str, kind: Kind, start: int) -> None:
+        self._found.append(Mention(name, receiver, kind, self._line, start))
+
+    def _expression(self, node: tree_sitter.Node) -> tuple[tree_sitter.Node, str, bool]:
+        """The expression that ends with this name, its receiver, and whether it is a call."""
+        top, called = node, False
+        for _ in range(CLIMB_MAX):
+            parent = top.parent
+            if parent is None or parent.type not in _MEMBER or parent.end_byte != node.end_byte:
+                break
+            top = parent
+        begin = top.start_byte
+        parent = top.parent
+        if parent is not None and parent.type in _NAMED_CALL and parent.type != "call":
+            named = parent.child_by_field_name("name")
+            if named is not None and named == top:
+                begin, called = parent.start_byte, True
+        elif parent is not None and parent.type == "call" and self._language.name == "ruby":
+            method = parent.child_by_field_name("method")
+            if method is not None and method == top:
+                begin, called = parent.start_byte, True
+        if node.start_byte - begin > chains.LONGEST * 4:
+            return top, "?", called
+        text = self._source[begin : node.start_byte].decode("utf-8", "replace")
+        receiver = _SEPARATOR.sub("", text)
+        if receiver == text:
+            return top, "" if not text.strip() else "?", called
+        prepare = self._language.prepare
+        return top, chains.chain(prepare(receiver) if prepare else receiver), called
+
+    def _kind(self, node: tree_sitter.Node, top: tree_sitter.Node, called: bool) -> Kind | None:
+        parent = top.parent
+        if parent is None:
+            return "value"
+        if _is_import(top):
+            return "import"
+        if parent.type in _NAMES_NOTHING and _is_field(parent, top, ("name", "key", "label")):
+            return None
+        if called or (parent.type in _CALL and _called_by(parent, top)):
+            return "call"
+        bound = self._binding(node, top)
+        if bound is not None:
+            return bound
+        return _place(top)
+
+    def _binding(self, node: tree_sitter.Node, top: tree_sitter.Node) -> Kind | None:
+        """ "definition" or "write" if the name is bound or written here; else None."""
+        child, parent = top, top.parent
+        for _ in range(6):
+            if parent is None:
+                return None
+            kind = parent.type
+            if kind in _WRITES:
+                left = parent.child_by_field_name("left") or parent.child_by_field_name("name")
+                left = left or (parent.child(0) if "update" in kind or "_st" in kind else None)
+                if left is None or not _holds(left, child):
+                    return None
+                if top is node and not _is_member(node) and self._makes_local(kind):
+                    self._bind(node, parent, whole=True)
+                return "write"
+            if _PARAMETERS.search(kind) and kind not in _GROUP:
+                if _is_field(parent, child, ("type", "value", "default_value", "return_type")):
+                    return None
+                self._bind(node, parent, whole=True)
+                return "definition"
+            if kind in _GROUP:
+                if _is_field(parent, child, ("type", "value", "right", "key")):
+                    return None
+                child, parent = parent, parent.parent
+                continue
+            if _BINDS.search(kind):
+                if not any(
+                    _is_field(parent, child, (name,)) for name in _BOUND_THROUGH
+                ) and kind not in ("as_pattern", "range_clause"):
+                    return None
+                if kind in ("as_pattern", "with_item") and child.type != "as_pattern_target":
+                    return None
+                self._bind(node, parent, whole=self._language.name == "python")
+                return "definition"
+            if _is_field(parent, child, ("name", "declarator")):
+                if _FUNCTION.search(kind) or _DEFINES.search(kind):
+                    return "definition"
+                child, parent = parent, parent.parent
+                continue
+            return None
+        return None
+
+    def _makes_local(self, kind: str) -> bool:
+        """In Python and Ruby an assignment to a bare name makes it local to its function."""
+        return self._language.name in ("python", "ruby", "julia") and kind != "update_expression"
+
+    def _bind(self, node: tree_sitter.Node, holder: tree_sitter.Node, *, whole: bool) -> None:
+        name = self._source[node.start_byte : node.end_byte]
+        pattern = _WHOLE_FUNCTION if whole else _FUNCTION
+        at: tree_sitter.Node | None = holder
+        for _ in range(CLIMB_MAX * 4):
+            if at is None:
+                return  # at the top of the file: a definition for everyone
+            if _CLASS.search(at.type):
+                return
+            if pattern.search(at.type):
+                break
+            at = at.parent
+        if at is None:
+            return
+        text = self._source[at.start_byte : at.end_byte]
+        if self._language.name == "python" and any(
+            name in match.group(1).replace(b",", b" ").split() for match in _GLOBAL.finditer(text)
+        ):
+            return
+        ranges = self._bound.setdefault(name.decode("utf-8", "replace"), [])
+        # Types and default values of parameters are read outside of the function.
+        inside = at.child_by_field_name("body") or at
+        ranges += ((node.start_byte, node.end_byte), (inside.start_byte, inside.end_byte))
+
+
+_CLASS = re.compile(
+    r"class_(?:body|definition|declaration)|interface_body|declaration_list|impl_item"
+)
+_DEFINES = re.compile(
+    r"definition|declaration|_item$|_spec$|^class|^interface|^module$|^struct|^enum|^trait|"
+    r"signature|^method|function_declarator|specifier$|preproc_def|preproc_function_def"
+)
+
+
+def _inside(node: tree_sitter.Node, kind: str, steps: int) -> bool:
+    at = node.parent
+    for _ in range(steps):
+        if at is None:
+            return False
+        if at.type == kind:
+            return True
+        at = at.parent
+    return False
+
+
+def _is_field(parent: tree_sitter.Node, child: tree_sitter.Node, names: Iterable[str]) -> bool:
+    return any(
+        found is not None and found == child for found in map(parent.child_by_field_name, names)
+    )
+
+
+def _holds(outer: tree_sitter.Node, inner: tree_sitter.Node) -> bool:
+    return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
+
+
+def _is_member(node: tree_sitter.Node) -> bool:
+    return node.parent is not None and node.parent.type in _MEMBER
+
+
+def _called_by(parent: tree_sitter.Node, top: tree_sitter.Node) -> bool:
+    """Whether `top` is what the call calls, and not one of its arguments."""
+    if parent.type == "decorator":
+        return True
+    for name in ("function", "constructor", "type", "macro", "name", "method"):
+        found = parent.child_by_field_name(name)
+        if found is not None:
+            return bool(found == top)
+    first = parent.named_child(0)
+    return first is not None and bool(first == top)
+
+
+def _is_import(node: tree_sitter.Node) -> bool:
+    at: tree_sitter.Node | None = node.parent
+    for _ in range(8):
+        if at is None or at.type.endswith(("block", "body")):
+            return False
+        if _IMPORT.search(at.type):
+            return True
+        if at.type == "export_statement":
+            return at.child_by_field_name("source") is not None
+        at = at.parent
+    return False
+
+
+def _place(node: tree_sitter.Node) -> Kind:
+    """A type, a base class or a value, by what the name stands in."""
+    child: tree_sitter.Node = node
+    typed = bool(_TYPE.search(node.type))
+    at = node.parent
+    for _ in range(12):
+        if at is None or at.type.endswith(("block", "body", "statement", "module", "program")):
+            break
+        if _BASE.search(at.type):
+            return "base"
+        if at.type == "argument_list" and at.parent is not None:
+            if at.parent.type == "class_definition":
+                return "base"
+            break
+        if at.type in _CALL and not typed:
+            break
+        typed = (
+            typed or bool(_TYPE.search(at.type)) or _is_field(at, child, ("type", "return_type"))
+        )
+        child, at = at, at.parent
+    return "annotation" if typed else "value"

@@ -1,0 +1,1 @@
+"""Who mentions a symbol: calls, imports, types, base classes, values and writes."""

@@ -1,0 +1,188 @@
+"""All references to a symbol in a program, and what could not be decided."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.program import Thing, View
+from holdfast.index.facts.mentions import Kind, Mention, Mentions
+from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
+from holdfast.index.references.meaning import Meanings, Scopes
+
+LINE_MAX = 200
+NAMES_MAX = 50
+"""So many names of one symbol are followed: its own, and what imports call it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A place that refers to the symbol; `inside` is the id of what it stands in."""
+
+    path: str
+    line: int
+    kind: Kind
+    inside: str
+    confidence: float
+    reason: str
+    text: str
+    start: int
+    name: str
+
+
+@dataclass(slots=True)
+class References:
+    """The references by path and line; `undecided` are mentions whose receiver is unknown."""
+
+    found: list[Reference] = field(default_factory=list)
+    undecided: list[Reference] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+    """Files that were not looked at, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The symbols that are asked about: one, with its prototypes, overloads and parts."""
+
+    things: frozenset[Thing]
+    called: frozenset[Thing]
+    """Calls of these count too: the class of a constructor."""
+    name: str
+    family: str
+    names: frozenset[str]
+
+
+def target_of(program: LinkedProgram, identity: str) -> Target | None:
+    """The target for the id of a symbol; None when the program does not have it."""
+    thing = program.resolver.program.by_id.get(identity)
+    if thing is None:
+        return None
+    inner = program.resolver.program
+    view = inner.files[thing.path]
+    symbol = inner.symbol(thing)
+    same = {
+        one
+        for one in inner.exact(view.family, view.full(thing.at))
+        if one.path == thing.path or _is_one_in_parts(inner.symbol(one), symbol, view)
+    } | {thing}
+    called: set[Thing] = set()
+    names = {symbol.name}
+    if symbol.kind == "constructor" and symbol.parent != MODULE:
+        owner = Thing("symbol", thing.path, symbol.parent)
+        called.add(owner)
+        names.add(inner.symbol(owner).name)
+    return Target(frozenset(same), frozenset(called), symbol.name, view.family, frozenset(names))
+
+
+def _is_one_in_parts(one: Symbol, other: Symbol, view: View) -> bool:
+    """Whether symbols of one full name in two files are one: a prototype, a part of a class."""
+    return view.family in ("c", "csharp", "ruby", "swift", "go") and one.kind == other.kind
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file with its mentions."""
+
+    path: str
+    source: bytes
+    mentions: Mentions
+
+
+class ReferenceSearch:
+    """Finds the references to a symbol among the mentions of its names."""
+
+    def __init__(self, program: LinkedProgram) -> None:
+        self._program = program
+        self._meanings = Meanings(program.resolver.names)
+
+    def names(self, target: Target) -> frozenset[str]:
+        """The names of the target, and what imports call it in other files."""
+        aliases: dict[str, set[str]] = defaultdict(set)
+        found = set(target.names)
+        for view in self._program.resolver.program.files.values():
+            if view.family != target.family:
+                continue
+            for item in view.facts.imports:
+                if item.name == "default":
+                    if self._is_default(target, view, item):
+                        found.add(item.alias)
+                elif item.name and item.alias not in ("", item.name):
+                    aliases[item.name].add(item.alias)
+        queue = list(found)
+        while queue and len(found) < NAMES_MAX:
+            new = aliases.get(queue.pop(), set()) - found
+            found |= new
+            queue += new
+        return frozenset(found)
+
+    def _is_default(self, target: Target, view: View, item: Import) -> bool:
+        """Whether a default import takes the target; only those of its files are followed."""
+        stems = {thing.path.rpartition("/")[2].partition(".")[0] for thing in target.things}
+        last = item.module.rpartition("/")[2].partition(".")[0]
+        if not item.alias or (last not in stems and "index" not in stems):
+            return False
+        return any(f.thing in target.things for f in self._meanings.imported(view, item))
+
+    def judge(self, target: Target, files: Iterable[ReadFile]) -> References:
+        """Which of the mentions in these files refer to the target."""
+        answer = References()
+        views = self._program.resolver.program.files
+        for file in files:
+            view = views.get(file.path)
+            if view is None or view.family != target.family:
+                continue
+            if file.mentions.why:
+                answer.unread[file.path] = file.mentions.why
+            self._judge(target, view, file.source, file.mentions.found, answer)
+        return answer
+
+    def _judge(
+        self,
+        target: Target,
+        view: View,
+        source: bytes,
+        mentions: tuple[Mention, ...],
+        answer: References,
+    ) -> None:
+        scopes = Scopes(view)
+        for mention in mentions:
+            scope = scopes.at(mention.start)
+            meaning = self._meanings.of(view, scope, mention)
+            if meaning.what == "undecided":
+                if mention.name == target.name:
+                    answer.undecided.append(_reference(view, scope, mention, source, 0.0, ""))
+                continue
+            hits = [
+                found
+                for found in meaning.found
+                if found.thing in target.things
+                or (mention.kind == "call" and found.thing in target.called)
+            ]
+            if hits:
+                best = max(hits, key=lambda found: found.confidence)
+                share = 1 / len(meaning.found) if len(meaning.found) > len(hits) else 1.0
+                answer.found.append(
+                    _reference(view, scope, mention, source, best.confidence * share, best.reason)
+                )
+
+
+def _reference(
+    view: View, scope: int, mention: Mention, source: bytes, confidence: float, reason: str
+) -> Reference:
+    begin = source.rfind(b"\n", 0, mention.start) + 1
+    end = source.find(b"\n", mention.start)
+    line = source[begin : end if end >= 0 else len(source)].decode("utf-8", "replace").strip()
+    inside = view.symbol(scope).id if scope != MODULE else file_id(view.path)
+    return Reference(
+        view.path,
+        mention.line,
+        mention.kind,
+        inside,
+        round(confidence, 3),
+        reason,
+        line[:LINE_MAX],
+        mention.start,
+        mention.name,
+    )

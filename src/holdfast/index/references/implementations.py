@@ -1,0 +1,51 @@
+"""Who implements or overrides a symbol: subclasses of a class, overrides of a method."""
+
+from __future__ import annotations
+
+from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.facts.model import MODULE
+
+CLASSES_MAX = 2_000
+
+
+def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
+    """The classes below a class, nearest first."""
+    inner, names = program.resolver.program, program.resolver.names
+    family = inner.files[thing.path].family
+    known: dict[str, list[tuple[View, str]]] = {}
+    for view in inner.files.values():
+        if view.family == family:
+            for item in view.facts.inherits:
+                known.setdefault(item.base.rpartition(".")[2], []).append((view, item.child))
+    found: dict[Thing, None] = {}
+    level = [thing]
+    while level and len(found) < CLASSES_MAX:
+        below: list[Thing] = []
+        for base in level:
+            for view, child in known.get(inner.symbol(base).name, ()):
+                for index in view.by_qualified.get(child, ()):
+                    one = Thing("symbol", view.path, index)
+                    if one not in found and one != thing and base in names.bases(one):
+                        found[one] = None
+                        below.append(one)
+        level = below
+    return list(found)
+
+
+def implementations(program: LinkedProgram, identity: str) -> list[Thing]:
+    """The symbols that implement or override this one, nearest first."""
+    inner = program.resolver.program
+    thing = inner.by_id.get(identity)
+    if thing is None:
+        return []
+    symbol = inner.symbol(thing)
+    if symbol.kind in OWNERS:
+        return subclasses(program, thing)
+    if symbol.parent == MODULE:
+        return []
+    found = []
+    for below in subclasses(program, Thing("symbol", thing.path, symbol.parent)):
+        view = inner.files[below.path]
+        found += inner.exact(view.family, f"{view.full(below.at)}.{symbol.name}")
+    return found

@@ -1,0 +1,160 @@
+"""What a mention refers to, over a whole program.
+
+The ways are those of calls: scopes, imports, types. A receiver of unknown type leaves the mention
+undecided, unless only one symbol of the program has the name, which is a guess and says so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Literal, NamedTuple
+
+from holdfast.index.calls.lookup import Found
+from holdfast.index.calls.names import Names
+from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.wordlists import COMMON_METHODS
+from holdfast.index.facts.mentions import Mention
+from holdfast.index.facts.model import MODULE, Import
+
+LEVELS_MAX = 64
+GUESS_HERE, GUESS_ELSEWHERE = 0.5, 0.35
+ONLY = "only symbol of that name"
+
+
+class Meaning(NamedTuple):
+    """`undecided`: the receiver is unknown. `other`: known, and not a symbol of the program."""
+
+    what: Literal["symbols", "other", "undecided"]
+    found: tuple[Found, ...] = ()
+
+
+OTHER = Meaning("other")
+UNDECIDED = Meaning("undecided")
+
+
+class Scopes:
+    """The innermost symbol at a byte, for many bytes of one file."""
+
+    def __init__(self, view: View) -> None:
+        opened: list[tuple[int, int]] = []
+        self._starts: list[int] = []
+        self._scopes: list[int] = []
+        spans = [(s.span.start, -s.span.end, i) for i, s in enumerate(view.facts.symbols)]
+        for start, end, index in sorted(spans):
+            self._close(opened, start)
+            self._mark(start, index)
+            opened.append((-end, index))
+        self._close(opened, -1)
+
+    def _close(self, opened: list[tuple[int, int]], before: int) -> None:
+        while opened and (before < 0 or opened[-1][0] <= before):
+            end, _ = opened.pop()
+            self._mark(end, opened[-1][1] if opened else MODULE)
+
+    def _mark(self, at: int, scope: int) -> None:
+        self._starts.append(at)
+        self._scopes.append(scope)
+
+    def at(self, start: int) -> int:
+        place = bisect_right(self._starts, start) - 1
+        return self._scopes[place] if place >= 0 else MODULE
+
+
+class Meanings:
+    """Resolves the mentions of a program."""
+
+    def __init__(self, names: Names) -> None:
+        self._names, self._program = names, names.program
+
+    def of(self, view: View, scope: int, mention: Mention) -> Meaning:
+        names, name = self._names, mention.name
+        if mention.local:
+            return OTHER
+        if mention.kind == "import":
+            return self._imported(view, mention)
+        if mention.kind == "definition":
+            return self._defined(view, mention)
+        if mention.receiver == "?":
+            return self._guess(view, name)
+        if not mention.receiver:
+            found = names.name(view, scope, name)
+            if not found and names.variable(view, scope, name, mention.line) is not None:
+                return OTHER
+            return self._symbols(found) if found else self._bare(view, mention)
+        receivers = names.evaluate(view, scope, mention.receiver, mention.line)
+        if not receivers:
+            return self._guess(view, name)
+        return self._symbols(
+            [
+                Found(each.thing, before.confidence * each.confidence, before.reason)
+                for before in receivers
+                for each in self._member(before.thing, name)
+            ]
+        )
+
+    def imported(self, view: View, item: Import) -> list[Found]:
+        """What an import binds."""
+        return self._names.imported(view, item)
+
+    def _symbols(self, found: list[Found]) -> Meaning:
+        symbols = tuple(each for each in found if each.thing.kind == "symbol")
+        return Meaning("symbols", symbols) if symbols else OTHER
+
+    def _bare(self, view: View, mention: Mention) -> Meaning:
+        """A bare name that no scope has; a wildcard import of an unknown module may bring it."""
+        return UNDECIDED if view.wildcards and view.family in ("python", "js") else OTHER
+
+    def _imported(self, view: View, mention: Mention) -> Meaning:
+        items = [
+            item for item in view.facts.imports if mention.name in (item.name, item.alias)
+        ] or [item for item in view.facts.imports if item.module.split(".")[-1] == mention.name]
+        above = [item for item in items if item.line <= mention.line] or items
+        if not above:
+            return OTHER
+        return self._symbols(self._names.imported(view, above[-1]))
+
+    def _defined(self, view: View, mention: Mention) -> Meaning:
+        """The symbol whose name stands here: the innermost of that name around it."""
+        best: tuple[int, int] | None = None
+        for index, symbol in enumerate(view.facts.symbols):
+            span = symbol.span
+            if symbol.name == mention.name and span.start <= mention.start < span.end:
+                size = span.end - span.start
+                best = min(best or (size, index), (size, index))
+        if best is None:
+            return OTHER
+        return Meaning("symbols", (Found(Thing("symbol", view.path, best[1]), 1.0, "definition"),))
+
+    def _member(self, thing: Thing, name: str) -> list[Found]:
+        """The symbol of a member itself, not what it holds."""
+        if thing.kind not in ("symbol", "instance"):
+            return self._names.member(thing, name)
+        program = self._program
+        if program.symbol(thing).kind not in OWNERS:
+            return self._names.member(thing, name)
+        level, seen, confidence = [thing], set[Thing](), 0.97
+        while level and len(seen) < LEVELS_MAX:
+            above: list[Thing] = []
+            for each in level:
+                if each in seen or each.kind not in ("symbol", "instance"):
+                    continue
+                seen.add(each)
+                view = program.files[each.path]
+                full = view.full(each.at)
+                found = list(program.exact(view.family, f"{full}.{name}"))
+                if not found:
+                    orphan = self._names.orphans_of(view.family).get((full, name))
+                    found = [orphan] if orphan else []
+                if found:
+                    return [Found(one, confidence, "member") for one in found]
+                above += self._names.bases(each)
+            level, confidence = above, confidence * 0.98
+        return []
+
+    def _guess(self, view: View, name: str) -> Meaning:
+        named = self._program.by_name.get((view.family, name), [])
+        owned = [one for one in named if self._program.symbol(one).parent != MODULE]
+        if len(named) != 1 or not owned or name in COMMON_METHODS:
+            return UNDECIDED if owned else OTHER
+        near = GUESS_HERE if named[0].path == view.path else GUESS_ELSEWHERE
+        return Meaning("symbols", (Found(named[0], near, ONLY),))

@@ -1,0 +1,305 @@
+"""references: who mentions a symbol, who implements it, and where it is declared.
+
+Read-only. The files that may mention the symbol are found by the index; each is read as it is now,
+and every mention in it is decided by scopes, imports and types. What cannot be decided is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec.structs import replace
+
+from holdfast.errors import UsageError
+from holdfast.files import disk
+from holdfast.files.policy import SIZE_BYTES_MAX, unfit
+from holdfast.files.secrets import masked
+from holdfast.index.answers import CallNode, Hints, Span
+from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.program import Thing
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.facts import extractor
+from holdfast.index.facts.mentions import KINDS, Kind, Mentions, find_mentions
+from holdfast.index.facts.model import MODULE
+from holdfast.index.facts.naming import symbols_named
+from holdfast.index.generations.freshness import FreshFiles, moved
+from holdfast.index.generations.gate import Gate, Open
+from holdfast.index.generations.model import Reader
+from holdfast.index.references.answers import KindCount, ReferencePlace, ReferencesAnswer
+from holdfast.index.references.find import (
+    ReadFile,
+    Reference,
+    References,
+    ReferenceSearch,
+    target_of,
+)
+from holdfast.index.references.implementations import implementations
+from holdfast.index.search.exact import find_exact
+from holdfast.index.search.operators import Query
+from holdfast.index.tools.find_symbol import symbols_called
+from holdfast.index.tools.outline import file_key
+from holdfast.index.tools.refusals import proof_check, refusal
+from holdfast.text import counted
+
+Relation = Literal["references", "implementations", "declaration"]
+RELATIONS: tuple[Relation, ...] = ("references", "implementations", "declaration")
+LIMIT_DEFAULT = 60
+ANSWERED = 5
+"""How many symbols of one name are answered."""
+FILES_MAX = 2_000
+BYTES_MAX = 40_000_000
+UNDECIDED_SHOWN = 10
+UNREAD_SHOWN = 20
+
+
+def references(
+    index: CodeIndex,
+    tree: str,
+    symbol: str,
+    *,
+    file: str = "",
+    relation: Relation = "references",
+    kinds: Iterable[str] = (),
+    limit: int = LIMIT_DEFAULT,
+) -> ReferencesAnswer:
+    """The references to a symbol, named by its name, qualified name or id."""
+    wanted = frozenset(kinds)
+    unknown = sorted(wanted - set(KINDS))
+    if unknown:
+        raise UsageError(f"a kind is one of {', '.join(KINDS)} (got {', '.join(unknown)})")
+    if limit < 1:
+        raise UsageError(f"limit must be at least 1 (got {limit})")
+    requested, record = index.root_of(tree)
+    answer = ReferencesAnswer(status="ok", path=requested, symbol=symbol, relation=relation)
+    gate = index.gate(record)
+    if not isinstance(gate, Open):
+        return _refused(index, answer, gate)
+    root = gate.record.root
+    try:
+        with index.backend.reader(root) as reader:
+            # Always a new look: a file that is new since the last one may mention the symbol too.
+            overlay = index.check_freshness(gate.record, reader)
+            found, files = _answered(index, root, reader, overlay, answer, file, wanted, limit)
+            if moved(root, files, overlay):
+                overlay = index.check_freshness(gate.record, reader)
+                found, _ = _answered(index, root, reader, overlay, answer, file, wanted, limit)
+    except BackendUnavailable:
+        again = index.gate(index.registry.find(root))
+        if isinstance(again, Open):
+            raise
+        return _refused(index, answer, again)
+    except DamagedBackend as error:
+        return _refused(index, answer, index.damaged(gate.record, error))
+    hints = found.hints
+    return replace(found, hints=hints or _proof(gate))
+
+
+def _proof(gate: Open) -> Hints | None:
+    return Hints(debug_proof_check=proof_check(gate)).or_none()
+
+
+def _answered(
+    index: CodeIndex,
+    root: str,
+    reader: Reader,
+    overlay: FreshFiles,
+    answer: ReferencesAnswer,
+    file: str,
+    kinds: frozenset[str],
+    limit: int,
+) -> tuple[ReferencesAnswer, set[str]]:
+    """The answer as of a look at the tree, and the files that it depends on."""
+    key = file_key(root, answer.path, file) if file else ""
+    with index.programs.lock:
+        program = index.programs.program(root, reader, overlay)
+        ids = _ids(index, program, answer, key)
+        if isinstance(ids, ReferencesAnswer):
+            return ids, {key} if key else set()
+        nodes = tuple(_node(program, program.resolver.program.by_id[one]) for one in ids)
+        answer = replace(answer, definitions=nodes)
+        places = {node.file for node in nodes}
+        if answer.relation == "declaration":
+            return answer, places
+        if answer.relation == "implementations":
+            below = dict.fromkeys(one for i in ids for one in implementations(program, i))
+            made = tuple(_node(program, one) for one in list(below)[:limit])
+            cut = (f"REFERENCES_MORE:{counted(len(below) - limit, 'more')}",)
+            return replace(
+                answer,
+                implementations=made,
+                total=len(below),
+                warnings=cut if len(below) > limit else (),
+            ), places | {node.file for node in made}
+        targets = [target for one in ids if (target := target_of(program, one)) is not None]
+        search = ReferenceSearch(program)
+        names = [search.names(target) for target in targets]
+        families = {path: view.family for path, view in program.resolver.program.files.items()}
+    gathered: list[list[ReadFile]] = []
+    seen: set[str] = set(places)
+    left_out: list[str] = []
+    for target, known in zip(targets, names, strict=True):
+        ours = {path for path, family in families.items() if family == target.family}
+        candidates, complete = _candidates(root, reader, overlay, known, ours)
+        if not complete:
+            left_out.append("files that could not be searched in time")
+        read, unread = _read(root, sorted({*candidates, *places} & ours), known)
+        left_out += unread
+        gathered.append(read)
+        seen |= {one.path for one in read}
+    with index.programs.lock:
+        program = index.programs.program(root, reader, overlay)
+        search = ReferenceSearch(program)
+        found = [search.judge(t, files) for t, files in zip(targets, gathered, strict=True)]
+        return _told(program, answer, found, left_out, kinds, limit), seen
+
+
+def _ids(
+    index: CodeIndex, program: LinkedProgram, answer: ReferencesAnswer, key: str
+) -> list[str] | ReferencesAnswer:
+    """The ids of the symbols that are asked about, or why there are none."""
+    inner, name = program.resolver.program, answer.symbol
+    if name in inner.by_id:
+        return [name]
+    if key:
+        facts = program.facts(key)
+        named = symbols_named(facts, name) if facts is not None else []
+        ids = [symbol.id for symbol in named if symbol.id in inner.by_id]
+        if ids:
+            return ids[:ANSWERED]
+        return replace(
+            answer,
+            status="not_found",
+            reason="missing_symbol",
+            message=f"'{key}' has no symbol named '{name}'; ask file_outline for its symbols",
+        )
+    found = symbols_called(index, answer.path, name)
+    if found.refused is not None:
+        refused = found.refused
+        return replace(
+            answer, status=refused.status, reason=refused.reason, message=refused.message
+        )
+    ids = [one.symbol_id for one in found.symbols if one.symbol_id in inner.by_id]
+    known = [one for one in ids if one]
+    if known:
+        return known[:ANSWERED]
+    similar = f"; similar names: {', '.join(found.similar)}" if found.similar else ""
+    return replace(
+        answer,
+        status="not_found",
+        reason="missing_symbol",
+        message=f"no symbol in the tree is named {name}{similar}",
+    )
+
+
+def _candidates(
+    root: str, reader: Reader, overlay: FreshFiles, names: frozenset[str], ours: set[str]
+) -> tuple[set[str], bool]:
+    """The files that may mention one of the names, and whether these are all."""
+    words = "|".join(re.escape(name) for name in sorted(names))
+    query = Query(patterns=(rf"\b(?:{words})\b",))
+    found = find_exact(query, root, reader, overlay, lambda path: path in ours)
+    return {hit.chunk.path for hit in found.hits}, found.complete
+
+
+def _read(root: str, paths: list[str], names: frozenset[str]) -> tuple[list[ReadFile], list[str]]:
+    """The files with their mentions, and those that were not read."""
+    made: list[ReadFile] = []
+    unread: list[str] = []
+    size = 0
+    for path in paths:
+        if len(made) >= FILES_MAX or size > BYTES_MAX:
+            unread.append(path)
+            continue
+        try:
+            source, _ = disk.read_file(root, path)
+        except OSError:
+            unread.append(path)
+            continue
+        if len(source) > SIZE_BYTES_MAX or unfit(source) is not None:
+            unread.append(path)
+            continue
+        source = masked(source)
+        size += len(source)
+        made.append(ReadFile(path, source, _mentions(path, source, names)))
+    return made, unread
+
+
+def _mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
+    if extractor.is_used():
+        return extractor.extractor.mentions(path, source, names)
+    return find_mentions(path, source, names)
+
+
+def _told(
+    program: LinkedProgram,
+    answer: ReferencesAnswer,
+    found: list[References],
+    left_out: list[str],
+    kinds: frozenset[str],
+    limit: int,
+) -> ReferencesAnswer:
+    places: dict[tuple[str, int], Reference] = {}
+    undecided: dict[tuple[str, int], Reference] = {}
+    unread = dict.fromkeys(left_out)
+    for one in found:
+        for place in one.found:
+            known = places.get((place.path, place.start))
+            if known is None or known.confidence < place.confidence:
+                places[place.path, place.start] = place
+        undecided |= {(place.path, place.start): place for place in one.undecided}
+        unread |= dict.fromkeys(one.unread)
+    counts = Counter(place.kind for place in places.values())
+    shown = [place for place in places.values() if not kinds or place.kind in kinds]
+    order: dict[Kind, int] = {kind: at for at, kind in enumerate(KINDS)}
+    shown.sort(key=lambda place: (order[place.kind], place.path, place.start))
+    wanted = [place for place in shown if place.kind != "definition" or "definition" in kinds]
+    more = len(wanted) - limit
+    cut = (f"REFERENCES_MORE:{more} more",) if more > 0 else ()
+    return replace(
+        answer,
+        references=tuple(_place(program, place) for place in wanted[:limit]),
+        counts=tuple(KindCount(kind, counts[kind]) for kind in KINDS if counts[kind]),
+        total=len(wanted),
+        undecided=len(undecided),
+        undecided_places=tuple(
+            _place(program, undecided[at]) for at in sorted(undecided)[:UNDECIDED_SHOWN]
+        ),
+        unread=tuple(list(unread)[:UNREAD_SHOWN]),
+        complete=not unread,
+        warnings=cut,
+    )
+
+
+def _place(program: LinkedProgram, one: Reference) -> ReferencePlace:
+    found = program.place(one.inside)
+    label = one.path
+    if found is not None:
+        facts, symbol = found
+        label = symbol.qualified if symbol is not None else facts.module or facts.path
+    return ReferencePlace(
+        one.path, one.line, one.kind, one.confidence, one.reason, one.text, one.inside, label
+    )
+
+
+def _node(program: LinkedProgram, thing: Thing) -> CallNode:
+    view = program.resolver.program.files[thing.path]
+    assert thing.at != MODULE, "a file has no references"
+    symbol = view.symbol(thing.at)
+    span = Span(symbol.span.first_line, symbol.span.last_line)
+    return CallNode(symbol.id, symbol.qualified, symbol.kind, view.path, view.facts.language, span)
+
+
+def _refused(index: CodeIndex, answer: ReferencesAnswer, gate: Gate) -> ReferencesAnswer:
+    refused = refusal(gate, answer.path, index.runtime(), "ask for the references again")
+    return replace(
+        answer,
+        status=refused.status,
+        reason=refused.reason,
+        message=refused.message,
+        hints=refused.hints,
+        indexing=refused.indexing,
+    )
