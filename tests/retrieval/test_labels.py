@@ -1,14 +1,16 @@
 """A set may be spelled in several ways, and a bad one is refused with its place."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.retrieval.labels import BadSet, Target, parse_set, read_set, within
+from bench.retrieval.labels import BadSet, LabelledSet, Target, parse_set, read_set, within
 
 HERE = Path(__file__).parent
+SETS = HERE.parent.parent / "bench" / "retrieval" / "sets"
 PLACE = Path("/sets/some.json")
 ANSWER = Target("src/cart.py", 3, 9)
 
@@ -212,3 +214,49 @@ def test_a_label_may_say_its_repository_too(tmp_path: Path) -> None:
     read = parse_set(labels, PLACE)
     found = [within(tree, "me/shop", query.targets[0]).path for query in read.queries]
     assert found == list(told.values())
+
+
+def _fresh() -> tuple[LabelledSet, LabelledSet]:
+    return read_set(SETS / "fresh.json"), read_set(SETS / "fresh-measured.json")
+
+
+@pytest.mark.shows("RETR-FRESH-SETS")
+def test_the_fresh_sets_are_large_varied_and_balanced() -> None:
+    tuned, measured = _fresh()
+    assert not tuned.problems
+    assert not measured.problems
+    queries = (*tuned.queries, *measured.queries)
+    repositories = (*tuned.repositories, *measured.repositories)
+    assert len(queries) >= 300
+    assert len(repositories) >= 25
+    assert len({repository.language for repository in repositories}) >= 15
+    categories = [query.category for query in queries]
+    for category in ("symbol", "behaviour", "architecture"):
+        assert categories.count(category) / len(queries) >= 0.32
+    assert {repository.split for repository in tuned.repositories} == {"dev"}
+    assert {repository.split for repository in measured.repositories} == {"test"}
+
+
+@pytest.mark.shows("RETR-FRESH-SETS")
+def test_no_package_of_the_fresh_sets_is_in_another_set_or_in_the_training_data() -> None:
+    names = [
+        str(repository.package["name"])
+        for part in _fresh()
+        for repository in part.repositories
+        if repository.package is not None
+    ]
+    assert len(set(names)) == len(names)
+    others = {
+        str(repository.package["name"])
+        for file in SETS.glob("*.json")
+        if not file.name.startswith("fresh")
+        for repository in read_set(file).repositories
+        if repository.package is not None
+    }
+    train = SETS.parents[2] / "models" / "train"
+    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
+    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    for name in names:
+        assert name not in others
+        assert name not in learned
+        assert excluded.search(name), name
