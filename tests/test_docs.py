@@ -47,7 +47,9 @@ def test_every_command_is_documented() -> None:
 def test_every_memory_verb_is_documented() -> None:
     source = (SOURCE / "cli" / "memory" / "__init__.py").read_text(encoding="utf-8")
     verbs = re.findall(r'verb\(\s*"(\w+)"', source)
-    text = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("store.md", "sync.md"))
+    text = "".join(
+        (ROOT / "docs" / name).read_text("utf-8") for name in ("store.md", "memory.md", "sync.md")
+    )
     assert [verb for verb in verbs if f"holdfast memory {verb}" not in text] == []
 
 
@@ -70,7 +72,7 @@ LEAVES = {
     "touched",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
-MEETING = {"edits", "trees", "repeats", "links", "sessions", "live", "observed", "purge"}
+MEETING = {"edits", "trees", "repeats", "links", "notes", "sessions", "live", "observed", "purge"}
 ARROWS: dict[str, set[str]] = {
     "answers": set(),
     "ids": set(),
@@ -92,6 +94,7 @@ ARROWS: dict[str, set[str]] = {
     "repeats": LEAVES | {"files", "sequence", "trees"},
     "sessions": LEAVES | {"store", "reading"},
     "links": LEAVES | {"files", "store", "index"},
+    "notes": LEAVES | {"files", "store", "index", "links"},
     "live": LEAVES | {"store"},
     "purge": LEAVES | {"files", "index", "app"},
     "observed": LEAVES | {"store", "index", "reading", "sessions"},

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.links import LINK_FORMAT, CodeLink, judge, link_to, links_in, reader_below
+from holdfast.errors import UsageError
+from holdfast.links import (
+    LINK_FORMAT,
+    CodeLink,
+    judge,
+    link_to,
+    links_in,
+    near_misses,
+    reader_below,
+    with_digests,
+)
 
 SOURCE = b"import os\n\n\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n"
 
@@ -82,13 +92,55 @@ def test_a_link_is_found_wherever_it_stands(before: Any, after: Any) -> None:
 
 
 @pytest.mark.shows("LINK-FIND")
+def test_a_link_stands_beside_other_members_and_other_links() -> None:
+    """A note with a text and a link was data: it got no digest, and nothing said so."""
+    note = {"text": "mind", "code": {"path": "a.py"}, "also": [{"code": {"path": "b.py"}}]}
+    assert [(at, link.path) for at, link in links_in(note)] == [
+        ((), "a.py"),
+        (("also", "0"), "b.py"),
+    ]
+    done = with_digests({"value": note}, "/r", lambda path, root: SOURCE)["value"]
+    assert done["text"] == "mind"
+    assert judged(CodeLink(**done["code"])) == "current"
+    assert judged(CodeLink(**done["also"][0]["code"])) == "current"
+
+
+@pytest.mark.shows("LINK-FIND")
+def test_a_patch_that_sets_a_link_gets_its_digest() -> None:
+    patch = {"op": "add", "path": "/value/code", "value": {"path": "a.py", "symbol": "first"}}
+    (done,) = with_digests([patch], "/r", lambda path, root: SOURCE)
+    assert judged(CodeLink(**done["value"])) == "current"
+    with pytest.raises(UsageError, match="exactly one symbol third") as refused:
+        with_digests({"code": {"path": "a.py", "symbol": "third"}}, "/r", lambda p, r: SOURCE)
+    assert "outline a.py lists its symbols" in refused.value.hint
+
+
+@pytest.mark.shows("MEM-NEAR-MISS")
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"code": "src/a.py"}, "/code is not a link"),
+        ({"deep": [{"code": "src/a.py:f"}]}, "/deep/0/code is not a link"),
+        ({"code": {"file": "a.py"}}, '{"path": "a.py"}'),
+        ({"code": {"path": 3}}, "/code is not a link"),
+        ({"code": "return 1"}, ""),
+        ({"code": 404}, ""),
+        ({"code": {"path": "a.py"}}, ""),
+    ],
+)
+def test_what_looks_like_a_link_and_is_none_is_warned_about(value: Any, said: str) -> None:
+    warned = list(near_misses(value))
+    assert len(warned) == bool(said)
+    assert said in "".join(warned)
+
+
+@pytest.mark.shows("LINK-FIND")
 @pytest.mark.parametrize(
     "value",
     [
         {"code": "a.py"},
         {"code": {"path": 1}},
         {"code": {"path": "a.py", "symbol": 3}},
-        {"code": {"path": "a.py"}, "note": "more than a link"},
         {"code": None},
         {"code": {"path": "a.py", "format": "1"}},
         {"code": {"path": "a.py", "format": True}},

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from holdfast.reading.session_log import SessionLog
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
+    from holdfast.store.author import Author
     from holdfast.store.settings import StoreSettings
     from holdfast.store.store import Store
     from holdfast.trees import SourceTree
@@ -92,6 +93,13 @@ class App:
     def writer_id(self, surface: str) -> str:
         """A session id for the commits of one use of a surface."""
         return f"{surface}-{self.new_id()}"
+
+    def author(self, agent: str, session: str = "") -> Author:
+        """The author of what this user writes through a program; HOLDFAST_AUTHOR names the user."""
+        from holdfast.store.author import Author
+
+        names = (self.environment.get(name, "") for name in ("HOLDFAST_AUTHOR", "USER", "LOGNAME"))
+        return Author(next(filter(None, names), ""), agent, session)
 
     # documents
 

@@ -1,9 +1,9 @@
 """Links from memory to code, and whether the code is still what it was: where store and index meet.
 
-A note about code can record which code it saw. Anywhere in a document, an object with the single
-member `code` is such a link:
+A note about code can record which code it saw. Anywhere in a document, the member `code` is such a
+link if it is an object with a path; other members may stand beside it:
 
-    {"code": {"path": "src/cart.py", "symbol": "Cart.total", "sha256": "…", "root": "/home/ada/x"}}
+    {"text": "…", "code": {"path": "src/cart.py", "symbol": "Cart.total", "sha256": "…"}}
 
 `sha256` is the digest of the symbol's lines, or of the whole file if no symbol is named. `root` may
 be omitted; then the tree of the request is used. A link is *drifted* if the bytes have changed,
@@ -16,17 +16,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holdfast.errors import UsageError
 from holdfast.files.regular import read_regular
 
 LINK_FORMAT = 1
 """The latest format that is read and the one that is written.
 
-1: path, symbol, sha256, root; the format itself is left out.
+1: path, symbol, sha256, root; the format itself is left out. Since November 2026 also beside other
+   members of its object; before, such a link was data.
 """
+
+Read = Callable[[str, str | None], bytes | None]
+"""Reads a path below a root, or None; a root of None is that of the request."""
 
 State = Literal["current", "drifted", "missing", "unverified"]
 
@@ -69,15 +75,14 @@ class Judged:
 
 
 def links_in(value: Any, depth: int = 0) -> Iterator[tuple[tuple[str, ...], CodeLink]]:
-    """Every link in a document, with the path to it."""
+    """Every link in a document, with the path to the object that has it as its `code`."""
     if depth > DEPTH_MAX:
         return
     if isinstance(value, Mapping):
         link = _link(value)
         if link is not None:
             yield (), link
-            return
-        members: Any = value.items()
+        members: Any = (item for item in value.items() if link is None or item[0] != "code")
     elif isinstance(value, list | tuple):
         members = ((str(at), item) for at, item in enumerate(value))
     else:
@@ -89,7 +94,7 @@ def links_in(value: Any, depth: int = 0) -> Iterator[tuple[tuple[str, ...], Code
 
 def _link(value: Mapping[str, Any]) -> CodeLink | None:
     code = value.get("code")
-    if len(value) != 1 or not isinstance(code, Mapping) or not isinstance(code.get("path"), str):
+    if not isinstance(code, Mapping) or not isinstance(code.get("path"), str):
         return None
     rest = {name: code.get(name) for name in ("symbol", "sha256", "root")}
     if any(part is not None and not isinstance(part, str) for part in rest.values()):
@@ -100,7 +105,7 @@ def _link(value: Mapping[str, Any]) -> CodeLink | None:
     return CodeLink(code["path"], **rest, format=format)
 
 
-def judge(link: CodeLink, read: Callable[[str, str | None], bytes | None]) -> Judged:
+def judge(link: CodeLink, read: Read) -> Judged:
     """The state of a link. `read` returns the bytes of a path below a root, or None."""
     if link.format > LINK_FORMAT:
         why = f"the link has format {link.format}; this version reads up to {LINK_FORMAT}"
@@ -144,6 +149,91 @@ def link_to(
     if found is None:
         raise KeyError(symbol)
     return CodeLink(path, symbol, hashlib.sha256(found[0]).hexdigest(), root)
+
+
+def with_digests(value: Any, root: str | None, read: Read, depth: int = 0) -> Any:
+    """The value, with the digest of its code in each link that has none.
+
+    Raises `UsageError` for a link to code that does not exist. In a patch, the value of a path that
+    ends in `/code` is a link too.
+    """
+    if depth > DEPTH_MAX:
+        return value
+    if isinstance(value, list | tuple):
+        return [with_digests(one, root, read, depth + 1) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    members = {
+        name: member if name == "code" else with_digests(member, root, read, depth + 1)
+        for name, member in value.items()
+    }
+    link = _link(value)
+    if link is not None:
+        members["code"] = _digested(link, root, read).to_wire()["code"]
+    elif "code" in value:
+        members["code"] = with_digests(value["code"], root, read, depth + 1)
+    at, written = value.get("path"), value.get("value")
+    if "op" in value and isinstance(at, str) and at.endswith("/code") and link is None:
+        patched = _link({"code": written})
+        if patched is not None:
+            members["value"] = _digested(patched, root, read).to_wire()["code"]
+    return members
+
+
+def _digested(link: CodeLink, given_root: str | None, read: Read) -> CodeLink:
+    root = link.root or given_root
+    if link.sha256 is not None or root is None or link.format > LINK_FORMAT:
+        return link
+    path = os.path.relpath(link.path, root) if os.path.isabs(link.path) else link.path
+    source = read(path, root)
+    if source is None:
+        raise UsageError(f"there is no {link.path} below {root} to link to", "name root and path")
+    try:
+        return link_to(path, source, link.symbol, root)
+    except KeyError:
+        raise UsageError(
+            f"{link.path} does not have exactly one symbol {link.symbol}",
+            symbol_hint(path, source, link.symbol or ""),
+        ) from None
+
+
+def symbol_hint(path: str, source: bytes, wanted: str) -> str:
+    """The symbols of a file that are spelled most like a name."""
+    from difflib import get_close_matches
+
+    from holdfast.index.building.prepare import extract_facts
+
+    names = [symbol.qualified for symbol in extract_facts(path, source).symbols]
+    ends = [name for name in names if name.rpartition(".")[2] == wanted.rpartition(".")[2]]
+    near = ends or get_close_matches(wanted, names, 3, 0.5)
+    return f"did you mean {' or '.join(near[:3])}?" if near else f"outline {path} lists its symbols"
+
+
+def near_misses(value: Any, at: str = "", depth: int = 0) -> Iterator[str]:
+    """Members named `code` that look like links and are not, each with what would be one."""
+    if depth > DEPTH_MAX:
+        return
+    if isinstance(value, list | tuple):
+        for place, one in enumerate(value):
+            yield from near_misses(one, f"{at}/{place}", depth + 1)
+    if not isinstance(value, Mapping):
+        return
+    code = value.get("code")
+    if "code" in value and _link(value) is None:
+        path = None
+        if isinstance(code, Mapping):
+            path = next((code[n] for n in ("file", "filename") if isinstance(code.get(n), str)), "")
+        elif isinstance(code, str) and _PATH.match(code):
+            path = code.partition(":")[0]
+        if path is not None:
+            meant = f'{{"code": {{"path": "{path or "src/a.py"}"}}}}'
+            yield f"{at}/code is not a link to code; a link is {meant}, with a symbol if you like"
+    for name, member in value.items():
+        yield from near_misses(member, f"{at}/{name}", depth + 1)
+
+
+_PATH = re.compile(r"[\w.-]*(?:/[\w.-]+)*\.[A-Za-z]\w{0,8}(?::[\w.:#]+)?\Z")
+"""A text that names a file, perhaps with a symbol."""
 
 
 def _read_regular(path: str) -> bytes | None:

@@ -262,7 +262,7 @@ FAILURES = [
     (("memory", "get", "note:none"), 1, "NoSuchDocument", "holdfast memory list"),
     (("memory", "get", "a", "/value/x"), 1, "NoSuchPart", "holdfast memory get a shows all of it"),
     (("memory", "get", "a", "no pointer"), 1, None, None),
-    (("memory", "set", "a", "no json"), 2, "UsageError", "quote strings"),
+    (("memory", "set", "a", "{no json"), 2, "UsageError", "quote strings"),
     (("memory", "set", "a", "1", "--if-seq", "7"), 1, None, None),
     (("memory", "log", "--limit", "0"), 2, "UsageError", None),
     (("memory", "log", "--limit", "x"), 2, "UsageError", "usage: holdfast memory log"),
@@ -500,7 +500,7 @@ def test_one_of_more_places_than_were_seen_is_not_the_only_one(
 @pytest.mark.parametrize(
     "words",
     [
-        ["set", "a", "no json"],
+        ["set", "a", "{no json"],
         ["patch", "a", "[1"],
         ["set", "a", "@nowhere"],
         ["branch", "create"],

@@ -63,7 +63,7 @@ def test_every_verb_answers_in_json(run: Terminal) -> None:
     assert run.json("memory", "merge", "draft", "--dry-run")["operations"][0]["id"] == "doc:b"
     assert run.json("memory", "merge", "draft")["seq"] == 5
     assert run.json("memory", "merge", "draft") is None
-    assert run.json("memory", "delete", "doc:b")["seq"] == 6
+    assert run.json("memory", "delete", "doc:b")["seq"] == 7
     assert run.json("memory", "branch", "delete", "draft")["status"] == "deleted"
     assert run.json("memory", "export", "x.jsonl")["lines"] == 11
     assert run.json("memory", "import", "x.jsonl", "--space", "copy")["commits"] == 7

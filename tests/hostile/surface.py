@@ -83,6 +83,10 @@ RUNS: dict[str, list[list[str]]] = {
     "memory branch list": [[]],
     "memory diff": [["draft"]],
     "memory merge": [["draft"]],
+    "memory review": [["draft"]],
+    "memory note": [["\x1b[2J", "--code", NAME], ["x", "--code", "pipe.py"],
+                    ["x", "--code", "zero.py:f"], ["x", "--code", "../../etc/passwd"]],
+    "memory find": [["\x1b[2J"], ["--code", NAME]],
     "memory branch delete": [["draft"]],
     "memory export": [["export.jsonl"], ["outdir/proc/x"]],
     "memory import": [["zero.py"], ["huge.json"], ["bombs/nested.json"], ["odd/screen.py"]],
@@ -129,6 +133,7 @@ TOOL_PATHS: dict[str, Any] = {
     "list_codebases": None,
     "locate": lambda path: {"snippet": "total += price_1", "path": path},
     "clones": lambda path: {"path": path},
+    "memory_note": lambda path: {"text": path, "code": [path]},
     "memory_get": lambda path: {"id": path},
     "memory_commit": lambda path: {
         "operations": [{"op": "set", "id": "note:l", "document": {"code": {"path": path}}}]

@@ -17,7 +17,8 @@ from tests.mcp.agents import ERAS, WAIT_S, Machine, Web, call, facts_of, text_of
 DESIGNED = {
     "read", "readcache_refresh", "readcache_status", "context", "recover", "search_code",
     "file_outline",
-    "call_graph", "references", "manage_index", "list_codebases", "locate", "clones", "memory_get",
+    "call_graph", "references", "manage_index", "list_codebases", "locate", "clones",
+    "memory_note", "memory_get",
     "memory_commit", "memory_query", "memory_history", "memory_branch",
 }  # fmt: skip
 
@@ -151,6 +152,7 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         asked = await ask("memory_query", prefix="note:", contains="TAXES", space=space)
         assert [one["id"] for one in asked["documents"]] == ["note:plan"]
         await ask("memory_query", ids=["note:plan"], links=True, space=space)
+        await ask("memory_note", text="about taxes", code=[f"{tree}/shop/tax.py"], space=space)
         await ask("memory_branch", action="create", name="draft", space=space)
         patch = {"op": "replace", "path": "/value/title", "value": "VAT"}
         await ask(
@@ -240,7 +242,13 @@ def test_the_call_that_continues_an_answer_of_memory_helps(machine: Machine) -> 
 @pytest.mark.shows("MCP-ANNOTATIONS")
 def test_a_tool_says_what_it_does_to_the_world() -> None:
     writes = {name for name, tool in TOOLS.items() if not tool.read_only}
-    assert writes == {"readcache_refresh", "manage_index", "memory_commit", "memory_branch"}
+    assert writes == {
+        "readcache_refresh",
+        "manage_index",
+        "memory_note",
+        "memory_commit",
+        "memory_branch",
+    }
     assert {name for name, tool in TOOLS.items() if tool.destructive} == writes - {
         "readcache_refresh"
     }

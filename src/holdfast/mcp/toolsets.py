@@ -22,6 +22,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
     ),
     "read": ("read", "readcache_refresh", "readcache_status", "context", "recover"),
     "memory": (
+        "memory_note",
         "memory_get",
         "memory_query",
         "memory_commit",

@@ -63,9 +63,16 @@ def _called(name: BranchName) -> str:
     return "the default branch" if name == MAIN else repr(name)
 
 
-def plan_delete(tables: Tables, name: BranchName, recorded: bool) -> Plan:
+def plan_delete(
+    tables: Tables, name: BranchName, recorded: bool, merged_up_to: Seq | None = None
+) -> Plan:
     """Plan a deletion, or raise `BranchError` if the branch cannot be deleted."""
     found = required_branch(tables, name)
+    if merged_up_to is not None and found.head_seq > merged_up_to:
+        raise BranchError(
+            f"{_called(name)} was written at seq {found.head_seq}, after it was merged",
+            hint="merge it again",
+        )
     if name == MAIN:
         if recorded:
             raise BranchError("the default branch cannot be deleted")

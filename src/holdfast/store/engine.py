@@ -43,6 +43,7 @@ from holdfast.store.upgrade import linked, merged_text
 from holdfast.store.values import SAFE_INTEGER
 
 if TYPE_CHECKING:
+    from holdfast.store.author import Author
     from holdfast.store.retention import Squashed
 
 Made = TypeVar("Made")
@@ -269,6 +270,7 @@ class Engine:
         fork_seq: Seq | None = None,
         by: CommitKey | None = None,
         guard: Guard | None = None,
+        author: Author | None = None,
     ) -> Branch:
         """Fork `parent` at `fork_seq` (default: its newest change).
 
@@ -281,17 +283,27 @@ class Engine:
             {"op": "create", "name": name, "parentBranch": parent, "forkSeq": fork_seq},
             by,
             guard,
+            author,
         )
 
     def delete_branch(
-        self, name: BranchName, by: CommitKey | None = None, guard: Guard | None = None
+        self,
+        name: BranchName,
+        by: CommitKey | None = None,
+        guard: Guard | None = None,
+        author: Author | None = None,
+        merged_up_to: Seq | None = None,
     ) -> Branch:
-        """Refuse further writes; the branch stays readable and may be forked."""
+        """Refuse further writes; the branch stays readable and may be forked.
+
+        With `merged_up_to` a branch that was written after that seq is not deleted.
+        """
         return self._lifecycle(
-            lambda tables: branching.plan_delete(tables, name, by is not None),
+            lambda tables: branching.plan_delete(tables, name, by is not None, merged_up_to),
             {"op": "delete", "name": name},
             by,
             guard,
+            author,
         )
 
     def _lifecycle(
@@ -300,6 +312,7 @@ class Engine:
         act: Mapping[str, Any],
         by: CommitKey | None,
         guard: Guard | None,
+        author: Author | None,
     ) -> Branch:
         tables = self._writes
         if by is not None:
@@ -308,7 +321,7 @@ class Engine:
                 raise TransactionError("localSeq must be a whole number of at least 1")
 
         def carry_out() -> Branch:
-            done = self._recorded(tables, act, by)
+            done = self._recorded(tables, act, by, author)
             if done is not None:
                 return done
             if guard is not None:
@@ -317,7 +330,10 @@ class Engine:
             if by is not None and planned.change is not None:
                 newest, link = tables.newest_link()
                 seq = Seq(newest + 1)
-                original, resolution = self._lifecycle_text(act, by), self.encode({"seq": seq})
+                original, resolution = (
+                    self._lifecycle_text(act, by, author),
+                    self.encode({"seq": seq}),
+                )
                 row = (seq, planned.branch.name, *by, original, resolution, now)
                 tables.add_commits(linked([row], link))
             return branching.carry_out(tables, planned, seq, now)
@@ -332,17 +348,18 @@ class Engine:
             state = replay.state_at(self._writes, self.decode, on, guard.id, Seq(head[0]))
             guard.hold(None if state is None else state.document)
 
-    def _lifecycle_text(self, act: Mapping[str, Any], by: CommitKey) -> str:
-        return self.encode({"localSeq": by.local_seq, "branchLifecycle": act})
+    def _lifecycle_text(self, act: Mapping[str, Any], by: CommitKey, author: Author | None) -> str:
+        stated = {"author": author.to_wire()} if author else {}
+        return self.encode({"localSeq": by.local_seq, "branchLifecycle": act, **stated})
 
     def _recorded(
-        self, tables: Tables, act: Mapping[str, Any], by: CommitKey | None
+        self, tables: Tables, act: Mapping[str, Any], by: CommitKey | None, author: Author | None
     ) -> Branch | None:
         """The branch, if this lifecycle commit has already landed."""
         stored = None if by is None else tables.commit_by_key(by)
         if stored is None or by is None:
             return None
-        original = self._lifecycle_text(act, by)
+        original = self._lifecycle_text(act, by, author)
         if not self._same_commit(stored.original, original):
             raise ReplayMismatch(by.session, by.local_seq)
         return replay.required_branch(tables, BranchName(act["name"]))

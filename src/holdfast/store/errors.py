@@ -4,6 +4,7 @@
     ├── InvalidValue              a value, or a text, that no document can hold
     │   └── MalformedText         a text that is not JSON at all
     ├── PatchError                a patch that cannot be applied to this document
+    │   └── MisplacedPatch        a patch that would write beside the value of a document
     ├── TransactionError          a commit that can never land as it is
     │   ├── UnknownBranch, InactiveBranch
     │   └── CommitTooLarge
@@ -88,6 +89,17 @@ class PatchError(_MessageError):
     """Raised when a patch cannot be applied; the document stays as it was."""
 
     name = "TransactionError"
+
+
+class MisplacedPatch(PatchError):
+    """Raised when a patch would create a member beside the value of a document."""
+
+    def __init__(self, id: str, path: str) -> None:
+        super().__init__(
+            f"{path} is outside the value of {id}; did you mean /value{path}?",
+            hint=f"use /value{path}; to add a member beside value, set the whole document",
+        )
+        self.id, self.path = id, path
 
 
 class TransactionError(_MessageError):

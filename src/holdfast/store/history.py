@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store import replay
+from holdfast.store.author import Author, author_in
 from holdfast.store.checks import GENESIS_CHAIN
 from holdfast.store.model import lifecycle_of, name_problem
 from holdfast.store.tables import CommitRow, Tables, is_linked
@@ -27,6 +28,8 @@ class LogEntry:
     created_at: str
     kind: str
     operations: tuple[tuple[str, str], ...]
+    author: Author | None = None
+    """As the writer said; None for a commit that does not name one."""
 
     def to_wire(self) -> dict[str, Any]:
         return {
@@ -37,6 +40,7 @@ class LogEntry:
             "createdAt": self.created_at,
             "kind": self.kind,
             "operations": [{"op": op, "id": id} for op, id in self.operations],
+            **({"author": self.author.to_wire()} if self.author else {}),
         }
 
 
@@ -102,4 +106,5 @@ def _entry(row: CommitRow, decode: Callable[[str], Any]) -> LogEntry:
         row.created_at,
         kind,
         tuple(operations),
+        author_in(message),
     )

@@ -47,6 +47,7 @@ from holdfast.store.tables import Database
 
 # Methods that few commands need import their modules themselves: start-up must stay fast.
 if TYPE_CHECKING:
+    from holdfast.store.author import Author
     from holdfast.store.graph import GraphLimits, QueryResult
     from holdfast.store.history import LogEntry
     from holdfast.store.merging import DocumentDiff, Point, Proposal
@@ -271,6 +272,22 @@ class Store:
             finally:
                 self.engine.reading.rollback()
 
+    def author_of(self, state: State) -> Author | None:
+        """The author of a document as it is; of a merged one, who wrote it on the branch."""
+        from holdfast.store.author import author_in
+
+        tables, decode, seq = self.engine.tables, self.engine.decode, state.seq
+        with self._reader:
+            while (row := tables.commit_at(seq)) is not None:
+                if row.merged is None:
+                    return author_in(decode(row.original))
+                source, upto = decode(row.merged)
+                below = tables.seqs_of(BranchName(source), state.id, Seq(upto + 1), 1)
+                if not below:
+                    return author_in(decode(row.original))
+                seq = below[0]
+            return None
+
     def newest_seq(self) -> Seq:
         """The seq of the newest commit of the space."""
         with self._reader:
@@ -295,18 +312,38 @@ class Store:
         fork_seq: int | None = None,
         by: CommitKey | None = None,
         guard: Guard | None = None,
+        author: Author | None = None,
     ) -> Branch:
         """Fork a branch. With `by` the fork is itself a commit."""
         at = None if fork_seq is None else Seq(fork_seq)
+        forked, parent_name = BranchName(name), BranchName(parent)
         return self._exclusively(
-            lambda: self.engine.create_branch(BranchName(name), BranchName(parent), at, by, guard)
+            lambda: self.engine.create_branch(forked, parent_name, at, by, guard, author)
         )
 
     def delete_branch(
-        self, name: str, by: CommitKey | None = None, guard: Guard | None = None
+        self,
+        name: str,
+        by: CommitKey | None = None,
+        guard: Guard | None = None,
+        author: Author | None = None,
+        merged_up_to: int | None = None,
     ) -> Branch:
-        """Delete a branch: it refuses writes. With `by` the deletion is itself a commit."""
-        return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by, guard))
+        """Delete a branch: it refuses writes. With `by` the deletion is itself a commit.
+
+        With `merged_up_to` it is deleted only if it was not written after that seq.
+        """
+        upto = None if merged_up_to is None else Seq(merged_up_to)
+        return self._exclusively(
+            lambda: self.engine.delete_branch(BranchName(name), by, guard, author, upto)
+        )
+
+    def merges(self) -> dict[str, Seq]:
+        """Up to which seq each branch was merged into another, by name."""
+        with self._reader:
+            decode = self.engine.decode
+            found = (decode(merged) for _, _, merged in self.engine.tables.merges())
+            return {name: Seq(seq) for name, seq in found}
 
     def diff(
         self,
@@ -357,6 +394,7 @@ class Store:
         source: str,
         target: str = MAIN,
         resolutions: Mapping[str, Any] | None = None,
+        author: Author | None = None,
     ) -> Applied | None:
         """Merge a branch into another, as one commit; None if there is nothing to merge.
 
@@ -372,7 +410,8 @@ class Store:
             raise MergeClash(source, target, proposal.clashes)
         if not proposal.operations:
             return None
-        return self.transact(by.session, proposal.to_commit(by.local_seq))
+        stated = {"author": author.to_wire()} if author else {}
+        return self.transact(by.session, proposal.to_commit(by.local_seq) | stated)
 
     def replayed_merge(self, by: CommitKey, source: str, target: str = MAIN) -> Applied | None:
         """The answer of a merge that has landed under this key; None if none has."""

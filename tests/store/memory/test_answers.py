@@ -67,7 +67,7 @@ def test_history_says_whether_there_is_more(store: Store) -> None:
     newest = verbs.history(store, limit=1)
     assert (len(newest.entries), newest.more) == (1, True)
     assert plain_text(newest) == (
-        "seq  when  branch  session  what\n2  2026-01-01T00:00:00.000Z  -  me  patch note:a"
+        "seq  when  branch  by  what\n2  2026-01-01T00:00:00.000Z  -  me  patch note:a"
     )
     assert not verbs.history(store, limit=2).more
     assert plain_text(verbs.history(store, "note:b")) == "no commit wrote note:b"

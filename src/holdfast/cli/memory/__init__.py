@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import watching
 from holdfast.cli.failures import CommandRefused
-from holdfast.cli.memory import arguments, branches, documents, maintenance
+from holdfast.cli.memory import arguments, branches, documents, maintenance, notes
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 Verb = Callable[["Store", argparse.Namespace, App], int]
 
-MAKING: tuple[Verb, ...] = (documents.put, documents.edit, maintenance.import_)
+MAKING: tuple[Verb, ...] = (documents.put, documents.edit, notes.note, maintenance.import_)
 """The verbs that create a missing space."""
 MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
 """The same for verbs that do several things."""
@@ -25,6 +25,8 @@ MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watch
 CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
     documents.put: documents.check_put,
     documents.edit: documents.check_edit,
+    notes.note: notes.check_note,
+    notes.find: notes.check_find,
     maintenance.import_: maintenance.check_import,
     maintenance.gc: maintenance.check_gc,
     branches.branch: branches.check,
@@ -50,6 +52,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
         sub.add_argument("--branch", default="", help="the branch (default: the default branch)")
         return sub
 
+    sub = on_branch(verb("note", notes.note, "write a note, perhaps about some code"))
+    sub.add_argument("text", help="the note; - reads standard input")
+    sub.add_argument(
+        "--code",
+        action="append",
+        default=[],
+        metavar="PATH[:SYMBOL]",
+        help="the code it is about; may be given several times",
+    )
+    sub.add_argument("--tag", action="append", default=[], help="a tag; may be given several times")
+    sub.add_argument("--id", default="", help="the document to write (default: a new one)")
+
+    sub = on_branch(verb("find", notes.find, "find documents by words and meaning"))
+    sub.add_argument("text", nargs="?", default="", help="what they say; none lists the newest")
+    sub.add_argument("--author", default="", help="only by this user, agent or session")
+    sub.add_argument("--tag", default="", help="only with this tag")
+    sub.add_argument("--code", default="", metavar="PATH[:SYMBOL]", help="only about this code")
+    sub.add_argument("--limit", type=int, default=10, help="show at most this many (default: 10)")
+
     sub = on_branch(verb("get", documents.get, "print a document"))
     sub.add_argument("id", help="the document, e.g. note:plan")
     sub.add_argument("pointer", nargs="?", default="", help="a part of it, e.g. /value/title")
@@ -61,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     sub = on_branch(verb("set", documents.put, "write a document"))
     sub.add_argument("id", help="the document, e.g. note:plan")
-    sub.add_argument("value", help="JSON; - reads standard input, @FILE a file")
+    sub.add_argument("value", help="JSON or plain text; - reads standard input, @FILE a file")
     sub.add_argument("--document", action="store_true", help="the JSON is the whole document")
     _condition(sub)
 
@@ -102,7 +123,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("branch", help="the branch to compare")
     sub.add_argument("--against", metavar="BRANCH", help="compare with another branch instead")
 
-    sub = verb("merge", branches.merge, "merge a branch into another")
+    sub = verb("review", branches.review, "show each change of a branch beside its code")
+    sub.add_argument("branch", help="the branch to review")
+
+    sub = verb("merge", branches.merge, "merge a branch into another, and close it")
     sub.add_argument("source", help="the branch to merge")
     sub.add_argument("--into", default="", metavar="BRANCH", help="the target branch")
     sub.add_argument(
@@ -114,6 +138,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help='how to resolve conflicts: {"doc:id": {"/value/x": "source" | {"value": …}}}',
     )
     sub.add_argument("--dry-run", action="store_true", help="only show what would change")
+    sub.add_argument("--keep", action="store_true", help="leave the merged branch open")
 
     sub = verb("export", maintenance.export, "write the space as lines of JSON")
     sub.add_argument("file", nargs="?", help="the file to write; - or nothing for standard output")

@@ -37,6 +37,16 @@ def json_argument(text: str) -> Any:
         ) from None
 
 
+def json_or_text(text: str) -> Any:
+    """A value: JSON, or plain text that cannot be mistaken for JSON."""
+    if text == "-" or text.startswith("@") or not text or not text[0].isalpha():
+        return json_argument(text)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def seq_or_date(text: str) -> int | str:
     """A seq, or a date in the format in which the store keeps times."""
     if text.isdigit():

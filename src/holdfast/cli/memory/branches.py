@@ -8,10 +8,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from holdfast.app import DEFAULT_SPACE, App
+from holdfast.cli import output
 from holdfast.cli.failures import OK, REFUSED
 from holdfast.cli.memory.arguments import json_argument
-from holdfast.cli.memory.commit_key import new_key
-from holdfast.cli.memory.printing import print_answer
+from holdfast.cli.memory.commit_key import author, new_key, next_key
+from holdfast.cli.memory.printing import print_answer, print_lines
+from holdfast.cli.output import print_json, styled
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,10 +31,12 @@ def branch(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.act == "list":
         print_answer(verbs.branches(store), args.json)
     elif args.act == "create":
-        created = verbs.create_branch(store, new_key(app), args.name, args.parent, args.at)
+        created = verbs.create_branch(
+            store, new_key(app), args.name, args.parent, args.at, author(app)
+        )
         print_answer(created, args.json)
     else:
-        print_answer(verbs.delete_branch(store, new_key(app), args.name), args.json)
+        print_answer(verbs.delete_branch(store, new_key(app), args.name, author(app)), args.json)
     return OK
 
 
@@ -43,13 +47,39 @@ def diff(store: Store, args: argparse.Namespace, app: App) -> int:
     return OK
 
 
+def review(store: Store, args: argparse.Namespace, app: App) -> int:
+    from holdfast.cli.memory.notes import linked_code
+    from holdfast.notes.review import review as review_branch
+
+    code = linked_code(app)
+    answer = review_branch(store, args.branch, code.judge, code.read)
+    if args.json:
+        print_json(answer.to_wire())
+        return OK
+    print_lines(answer.lines())
+    if answer.changes:
+        words = ["holdfast", "memory", "merge", args.branch]
+        words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
+        print(styled(f"merge it: {shlex.join(words)}", output.DIM))
+    return OK
+
+
 def merge(store: Store, args: argparse.Namespace, app: App) -> int:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.answers import MergeConflicts
 
     resolutions = json_argument(args.resolutions) if args.resolutions else {}
+    key = new_key(app)
     answer = verbs.merge(
-        store, new_key(app), args.source, args.into, resolutions, args.take, args.dry_run
+        store,
+        key,
+        args.source,
+        args.into,
+        resolutions,
+        args.take,
+        args.dry_run,
+        author(app),
+        None if args.keep else next_key(key),
     )
     if not isinstance(answer, MergeConflicts):
         print_answer(answer, args.json)

@@ -1,4 +1,4 @@
-"""The key of a command's commit: each command is a session of its own."""
+"""The key and the author of a command's commit: each command is a session of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from holdfast.app import App
 
 if TYPE_CHECKING:
+    from holdfast.store.author import Author
     from holdfast.store.model import CommitKey
+
+
+def author(app: App) -> Author:
+    return app.author("cli")
 
 
 def new_key(app: App) -> CommitKey:
@@ -16,3 +21,10 @@ def new_key(app: App) -> CommitKey:
     from holdfast.store.model import CommitKey
 
     return CommitKey(SessionId(app.writer_id("cli")), LocalSeq(1))
+
+
+def next_key(key: CommitKey) -> CommitKey:
+    """The key of the next commit of the same command."""
+    from holdfast.ids import LocalSeq
+
+    return key._replace(local_seq=LocalSeq(key.local_seq + 1))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
 from holdfast.cli.failures import OK, CommandRefused
-from holdfast.cli.memory.arguments import json_argument
-from holdfast.cli.memory.commit_key import new_key
+from holdfast.cli.memory.arguments import json_argument, json_or_text
+from holdfast.cli.memory.commit_key import author, new_key
 from holdfast.cli.memory.printing import print_answer, print_json_list, print_line
 from holdfast.cli.output import print_json, styled
 from holdfast.errors import UsageError
@@ -36,6 +37,9 @@ def get(store: Store, args: argparse.Namespace, app: App) -> int:
         return OK
     if isinstance(answer, MissingDocument):
         raise CommandRefused("NoSuchDocument", str(answer), _listing(args))
+    if answer.likely is not None:
+        inside = _command(args, "get", args.id, answer.likely)
+        raise CommandRefused("NoSuchPart", str(answer), f"{inside} shows that part")
     whole = _command(args, "get", args.id, *([] if args.at is None else ["--at", str(args.at)]))
     raise CommandRefused("NoSuchPart", str(answer), f"{whole} shows all of it")
 
@@ -125,7 +129,7 @@ def log(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def check_put(args: argparse.Namespace) -> None:
-    args.value = json_argument(args.value)
+    args.value = json_argument(args.value) if args.document else json_or_text(args.value)
 
 
 def put(store: Store, args: argparse.Namespace, app: App) -> int:
@@ -151,8 +155,14 @@ def drop(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def _commit(store: Store, args: argparse.Namespace, app: App, operation: dict[str, Any]) -> int:
+    from holdfast.cli.memory.notes import linked_code
+    from holdfast.notes.note import with_links
     from holdfast.store.memory import verbs
 
+    operation, warnings = with_links(operation, linked_code(app))
     reads = [] if args.if_seq is None else [(args.id, args.if_seq)]
-    print_answer(verbs.commit(store, new_key(app), [operation], reads, args.branch), args.json)
+    applied = verbs.commit(store, new_key(app), [operation], reads, args.branch, author(app))
+    print_answer(applied, args.json)
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     return OK

@@ -10,7 +10,7 @@ from holdfast.cli import output
 from holdfast.cli.output import plain, print_json, print_table, styled
 
 if TYPE_CHECKING:
-    from holdfast.store.memory.render import Answer
+    from holdfast.store.memory.render import Answer, Text
     from holdfast.store.model import State
 
 
@@ -38,7 +38,14 @@ def print_answer(answer: Answer, as_json: bool = False, stream: TextIO | None = 
     if as_json:
         print_json(answer.to_wire())
         return
-    from holdfast.store.memory.render import TextLine, Tone, text_of
+    from holdfast.store.memory.render import text_of
+
+    print_lines(text_of(answer), stream)
+
+
+def print_lines(text: Text, stream: TextIO | None = None) -> None:
+    """Print a text in colour."""
+    from holdfast.store.memory.render import TextLine, Tone
 
     styles = {
         Tone.ADDED: output.GREEN,
@@ -47,7 +54,7 @@ def print_answer(answer: Answer, as_json: bool = False, stream: TextIO | None = 
         Tone.PLAIN: output.PLAIN,
     }
     out = sys.stdout if stream is None else stream
-    for part in text_of(answer):
+    for part in text:
         if not isinstance(part, TextLine):
             print_table(part.heading, part.rows)
         elif part.tone is Tone.PLAIN:

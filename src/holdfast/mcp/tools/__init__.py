@@ -11,6 +11,7 @@ from holdfast.mcp.tools.memory import (
     MEMORY_COMMIT,
     MEMORY_GET,
     MEMORY_HISTORY,
+    MEMORY_NOTE,
     MEMORY_QUERY,
 )
 from holdfast.mcp.tools.outline import FILE_OUTLINE
@@ -37,6 +38,7 @@ TOOLS: dict[str, Tool] = {
         LIST_CODEBASES,
         LOCATE,
         CLONES,
+        MEMORY_NOTE,
         MEMORY_GET,
         MEMORY_COMMIT,
         MEMORY_QUERY,

@@ -43,9 +43,12 @@ class MissingPart:
 
     id: str
     pointer: str
+    likely: str | None = None
+    """The same place inside `value`, if there is something there."""
 
     def __str__(self) -> str:
-        return f"{self.id} has nothing at {self.pointer}"
+        meant = "" if self.likely is None else f"; did you mean {self.likely}?"
+        return f"{self.id} has nothing at {self.pointer}{meant}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,8 @@ class Branches:
     """Every branch of a space, deleted ones too, by name."""
 
     branches: tuple[Branch, ...]
+    merged: frozenset[str] = frozenset()
+    """The closed branches that were merged completely."""
 
     def to_wire(self) -> list[dict[str, Any]]:
         return [branch.to_wire() for branch in self.branches]
@@ -151,9 +156,13 @@ class Merged:
     source: str
     target: str
     applied: Applied | None
+    closed: bool = False
+    """Whether the source branch no longer accepts writes."""
 
     def to_wire(self) -> dict[str, Any] | None:
-        return None if self.applied is None else self.applied.to_wire()
+        if self.applied is None:
+            return None
+        return {**self.applied.to_wire(), "merged": self.source, "closed": self.closed}
 
 
 @dataclass(frozen=True, slots=True)

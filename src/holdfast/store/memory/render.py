@@ -115,7 +115,8 @@ def _sentence(answer: Applied | BranchCreated | BranchDeleted | Merged) -> str:
                 return "nothing to merge"
             changed = counted(len(applied.ids), "document")
             target = target or DEFAULT_BRANCH
-            return f"merged {source} into {target} at seq {applied.seq}: {changed} changed"
+            closed = f"; {source} is closed" if answer.closed else ""
+            return f"merged {source} into {target} at seq {applied.seq}: {changed} changed{closed}"
         case _:
             return f"committed at seq {answer.seq}"
 
@@ -143,8 +144,9 @@ def _history(history: History) -> Text:
     for entry in history.entries:
         what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
         what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
-        rows.append((entry.seq, entry.created_at, entry.branch or "-", entry.session, what))
-    return [TextTable(("seq", "when", "branch", "session", "what"), rows)]
+        by = str(entry.author or entry.session)
+        rows.append((entry.seq, entry.created_at, entry.branch or "-", by, what))
+    return [TextTable(("seq", "when", "branch", "by", "what"), rows)]
 
 
 def _branches(answer: Branches) -> TextTable:
@@ -154,7 +156,7 @@ def _branches(answer: Branches) -> TextTable:
             "-" if branch.parent is None else branch.parent or "(default)",
             "-" if branch.fork_seq is None else branch.fork_seq,
             branch.head_seq,
-            branch.status,
+            "merged" if branch.name in answer.merged else branch.status,
         )
         for branch in answer.branches
     ]

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.store import patch, pointer
+from holdfast.store.author import Author
+from holdfast.store.errors import BranchError, MisplacedPatch
 from holdfast.store.memory.answers import (
     BranchCreated,
     BranchDeleted,
@@ -23,7 +25,7 @@ from holdfast.store.memory.answers import (
     MissingDocument,
     MissingPart,
 )
-from holdfast.store.model import Applied, CommitKey
+from holdfast.store.model import ACTIVE, Applied, CommitKey, Document
 from holdfast.store.store import Store
 
 
@@ -36,7 +38,8 @@ def get(
         return MissingDocument(id, at)
     path = pointer.parse(at_pointer)
     if not patch.has(state.document, path):
-        return MissingPart(id, at_pointer)
+        within = patch.has(state.document, ("value", *path))
+        return MissingPart(id, at_pointer, f"/value{at_pointer}" if within else None)
     return DocumentPart(state, at_pointer, patch.get(state.document, path))
 
 
@@ -96,16 +99,52 @@ def commit(
     operations: Sequence[Mapping[str, Any]],
     reads: Sequence[tuple[str, int]] = (),
     branch: str = "",
+    author: Author | None = None,
 ) -> Applied:
-    """Write documents in one commit; each read is a document and the seq it was seen at."""
+    """Write documents in one commit; each read is a document and the seq it was seen at.
+
+    Raises `MisplacedPatch` if a patch would add a member beside the value of a document.
+    """
+    check_patches(store, operations, branch)
     confirmed = [{"id": id, "path": [], "seq": seq} for id, seq in reads]
     message = {
         "localSeq": by.local_seq,
         "branch": branch,
         "reads": {"confirmed": confirmed, "pending": []},
         "operations": list(operations),
+        **({"author": author.to_wire()} if author else {}),
     }
     return store.transact(by.session, message)
+
+
+KNOWN_MEMBERS = ("value", "source")
+"""The members of a document that the protocol names."""
+
+
+def check_patches(store: Store, operations: Sequence[Mapping[str, Any]], branch: str) -> None:
+    """Raise `MisplacedPatch` for a patch that creates a member beside `value`.
+
+    The protocol allows it, but a writer of `/text` nearly always means `/value/text`.
+    """
+    documents: dict[str, Document | None] = {}
+    for operation in operations:
+        id, op = operation.get("id"), operation.get("op")
+        if not isinstance(id, str):
+            continue
+        if op != "patch":
+            documents[id] = operation.get("value") if op == "set" else None
+            continue
+        if id not in documents:
+            documents[id] = store.read(id, branch)
+        document = documents[id]
+        if not isinstance(document, Mapping) or "value" not in document:
+            continue
+        for one in operation.get("patches") or ():
+            for name in ("path", "from"):
+                at = one.get(name) if isinstance(one, Mapping) else None
+                first = at.split("/")[1] if isinstance(at, str) and at.startswith("/") else ""
+                if first and first not in document and first not in KNOWN_MEMBERS:
+                    raise MisplacedPatch(id, str(at))
 
 
 def history(
@@ -122,17 +161,31 @@ def history(
 
 
 def branches(store: Store) -> Branches:
-    return Branches(tuple(store.branches()))
+    merged_up_to = store.merges()
+    found = tuple(store.branches())
+    merged = {
+        branch.name
+        for branch in found
+        if branch.status != ACTIVE and merged_up_to.get(branch.name, -1) >= branch.head_seq
+    }
+    return Branches(found, frozenset(merged))
 
 
 def create_branch(
-    store: Store, by: CommitKey, name: str, parent: str = "", at: int | None = None
+    store: Store,
+    by: CommitKey,
+    name: str,
+    parent: str = "",
+    at: int | None = None,
+    author: Author | None = None,
 ) -> BranchCreated:
-    return BranchCreated(store.create_branch(name, parent, at, by))
+    return BranchCreated(store.create_branch(name, parent, at, by, author=author))
 
 
-def delete_branch(store: Store, by: CommitKey, name: str) -> BranchDeleted:
-    return BranchDeleted(store.delete_branch(name, by))
+def delete_branch(
+    store: Store, by: CommitKey, name: str, author: Author | None = None
+) -> BranchDeleted:
+    return BranchDeleted(store.delete_branch(name, by, author=author))
 
 
 def diff(store: Store, branch: str, against: str | None = None) -> BranchDiff:
@@ -148,8 +201,14 @@ def merge(
     resolutions: Mapping[str, Any] | None = None,
     take: str | None = None,
     dry_run: bool = False,
+    author: Author | None = None,
+    close_by: CommitKey | None = None,
 ) -> Merged | MergePreview | MergeConflicts:
-    """Merge a branch in one commit. `take` resolves what `resolutions` leaves open."""
+    """Merge a branch in one commit. `take` resolves what `resolutions` leaves open.
+
+    With `close_by`, the key of a second commit, a branch that was merged into the one it was
+    forked from is closed, unless it was written meanwhile.
+    """
     if not dry_run:
         replayed = store.replayed_merge(by, source, target)
         if replayed is not None:
@@ -164,4 +223,22 @@ def merge(
         return MergeConflicts(source, target, tuple(proposal.clashes), operations)
     if dry_run:
         return MergePreview(operations)
-    return Merged(source, target, store.merge(by, source, target, resolved))
+    applied = store.merge(by, source, target, resolved, author)
+    closed = False
+    if applied is not None and close_by is not None:
+        closed = _close(store, close_by, source, target, proposal.source.seq, author)
+    return Merged(source, target, applied, closed)
+
+
+def _close(
+    store: Store, by: CommitKey, name: str, into: str, merged_up_to: int, author: Author | None
+) -> bool:
+    """Close a branch that was merged into its parent; false if it stays open."""
+    branch = store.branch(name)
+    if branch is None or branch.parent != into:
+        return False
+    try:
+        store.delete_branch(name, by, author=author, merged_up_to=merged_up_to)
+    except BranchError:
+        return False  # it was written after the merge
+    return True

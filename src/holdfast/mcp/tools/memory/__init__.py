@@ -1,4 +1,4 @@
-"""memory_get, memory_query, memory_history, memory_commit, memory_branch: the store's verbs.
+"""memory_note, memory_get, memory_query, memory_history, memory_commit, memory_branch.
 
 Documents that speak of code may link to it; a link gets the digest of the code when it is
 committed, and later readers of the document are told which links have drifted since.
@@ -6,6 +6,14 @@ committed, and later readers of the document are told which links have drifted s
 
 from holdfast.mcp.tools.memory.branching import MEMORY_BRANCH
 from holdfast.mcp.tools.memory.looking import MEMORY_GET, MEMORY_HISTORY, MEMORY_QUERY
+from holdfast.mcp.tools.memory.noting import MEMORY_NOTE
 from holdfast.mcp.tools.memory.writing import MEMORY_COMMIT
 
-__all__ = ["MEMORY_BRANCH", "MEMORY_COMMIT", "MEMORY_GET", "MEMORY_HISTORY", "MEMORY_QUERY"]
+__all__ = [
+    "MEMORY_BRANCH",
+    "MEMORY_COMMIT",
+    "MEMORY_GET",
+    "MEMORY_HISTORY",
+    "MEMORY_NOTE",
+    "MEMORY_QUERY",
+]

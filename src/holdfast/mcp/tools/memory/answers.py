@@ -44,6 +44,8 @@ class DocumentRow(Part, frozen=True):
     id: str
     seq: int
     document: Any
+    author: CommitAuthor | None = None
+    drifted: tuple[str, ...] = ()
 
 
 class DocumentsAnswer(Part, frozen=True, kw_only=True):
@@ -62,6 +64,14 @@ class WrittenDocument(_Row, frozen=True):
     id: str
 
 
+class CommitAuthor(_Row, frozen=True):
+    """Who wrote a commit, as the writer said."""
+
+    user: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+
 class CommitEntry(_Row, frozen=True):
     """One commit."""
 
@@ -72,6 +82,7 @@ class CommitEntry(_Row, frozen=True):
     created_at: str
     kind: str
     operations: tuple[WrittenDocument, ...]
+    author: CommitAuthor | None = None
 
 
 class HistoryAnswer(Part, frozen=True, kw_only=True):
@@ -88,6 +99,15 @@ class CommitAnswer(Part, frozen=True, kw_only=True):
     seq: int
     branch: str
     ids: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class NoteAnswer(Part, frozen=True, kw_only=True):
+    """The answer of memory_note."""
+
+    status: str
+    id: str
+    seq: int
 
 
 class BranchRow(_Row, frozen=True):
@@ -148,4 +168,6 @@ class BranchAnswer(Part, frozen=True, kw_only=True):
     operations: tuple[OperationRow, ...] | None = None
     seq: int | None = None
     merged: int | None = None
+    closed: bool | None = None
+    changes: tuple[dict[str, Any], ...] | None = None
     dry_run: bool | None = None

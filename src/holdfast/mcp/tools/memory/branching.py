@@ -27,11 +27,11 @@ from holdfast.mcp.tools.memory.answers import (
     DifferenceRow,
     OperationRow,
 )
-from holdfast.mcp.tools.memory.common import SPACE, VALUE_SHOWN, on_space
+from holdfast.mcp.tools.memory.common import SPACE, VALUE_SHOWN, author, new_key, on_space
+from holdfast.mcp.tools.memory.links import linked_code
 
 if TYPE_CHECKING:
     from holdfast.store.memory.answers import MergeConflicts
-    from holdfast.store.model import CommitKey
     from holdfast.store.store import Store
 
 
@@ -60,24 +60,20 @@ def branch(call: ToolCall, store: Store) -> Result:
         return _result(text, BranchAnswer(status="ok", differences=differences))
     if action == "merge":
         return _merge(call, store)
+    if action == "review":
+        return _review(call, store)
+    by = author(call, "memory_branch")
     if action == "create":
-        created = verbs.create_branch(store, _key(call), a["name"], a["parent"], a.get("at"))
+        created = verbs.create_branch(store, new_key(call), a["name"], a["parent"], a.get("at"), by)
         row = convert(created.to_wire(), BranchRow)
         return _result(plain_text(created), BranchAnswer(status="ok", branch=row))
-    deleted = verbs.delete_branch(store, _key(call), a["name"])
+    deleted = verbs.delete_branch(store, new_key(call), a["name"], by)
     row = convert(deleted.to_wire(), BranchRow)
     return _result(plain_text(deleted), BranchAnswer(status="ok", branch=row))
 
 
 def _result(text: str, answer: BranchAnswer) -> Result:
     return Result(text, answer.to_wire())
-
-
-def _key(call: ToolCall) -> CommitKey:
-    from holdfast.ids import LocalSeq, SessionId
-    from holdfast.store.model import CommitKey
-
-    return CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
 
 
 def _merge(call: ToolCall, store: Store) -> Result:
@@ -87,7 +83,15 @@ def _merge(call: ToolCall, store: Store) -> Result:
 
     a = call.arguments
     answer = verbs.merge(
-        store, _key(call), a["name"], a["into"], a["resolutions"], a.get("take"), a["dry_run"]
+        store,
+        new_key(call),
+        a["name"],
+        a["into"],
+        a["resolutions"],
+        a.get("take"),
+        a["dry_run"],
+        author(call, "memory_branch"),
+        None if a["keep"] else new_key(call),
     )
     text = plain_text(answer, VALUE_SHOWN)
     if isinstance(answer, MergeConflicts):
@@ -98,7 +102,21 @@ def _merge(call: ToolCall, store: Store) -> Result:
     if answer.applied is None:
         return _result(text, BranchAnswer(status="ok", merged=0))
     seq, merged = answer.applied.seq, len(answer.applied.ids)
-    return _result(text, BranchAnswer(status="ok", seq=seq, merged=merged))
+    return _result(text, BranchAnswer(status="ok", seq=seq, merged=merged, closed=answer.closed))
+
+
+def _review(call: ToolCall, store: Store) -> Result:
+    from holdfast.notes.review import review
+
+    a, code = call.arguments, linked_code(call)
+    found = review(store, a["name"], code.judge, code.read)
+    text = "\n".join(line.text for line in found.lines())
+    result = _result(text, BranchAnswer(status="ok", changes=tuple(found.to_wire()["changes"])))
+    if not found.changes:
+        return result
+    return result.ended(
+        "merge it", "memory_branch", action="merge", name=a["name"], space=a["space"]
+    )
 
 
 def _conflicted(a: dict[str, Any], answer: MergeConflicts, text: str) -> Result:
@@ -125,17 +143,14 @@ MEMORY_BRANCH = Tool(
     name="memory_branch",
     title="Branches of memory",
     description=(
-        "list branches; create one to work on without disturbing others; diff it against where "
-        "it was forked; merge it into another (conflicts are listed and nothing is written until "
-        "each is settled); delete it (it stays readable)."
+        "list branches; create one to work on undisturbed; diff it against where it was forked; "
+        "review it: each change beside its code; merge and close it (conflicts are listed and "
+        "nothing is written until each is settled); delete it (it stays readable)."
     ),
     input=inputs(
         "action",
-        action=choice(("list", "create", "diff", "merge", "delete"), "what to do"),
+        action=choice(("list", "create", "diff", "review", "merge", "delete"), "what to do"),
         name=string("the branch", default=""),
-        parent=string("create: the branch to fork", default=""),
-        at=integer("create: fork it as it was at this seq", minimum=0),
-        against=string("diff: another branch to compare with"),
         into=string("merge: the target; empty for the default branch", default=""),
         take=choice(("source", "target"), "merge: settle every conflict so"),
         resolutions={
@@ -146,6 +161,12 @@ MEMORY_BRANCH = Tool(
         dry_run=boolean("merge: only say what would happen", default=False),
         space=SPACE,
     ),
+    unlisted={
+        "parent": string("create: the branch to fork", default=""),
+        "at": integer("create: fork it as it was at this seq", minimum=0),
+        "against": string("diff: another branch to compare with"),
+        "keep": boolean("merge: leave the branch open", default=False),
+    },
     output=schema_of(BranchAnswer),
     run=on_space("memory_branch", branch, makes=_makes),
     read_only=False,

@@ -9,10 +9,12 @@ from holdfast.mcp.tool import Result, ToolCall, call_text, string
 from holdfast.mcp.tools.common import continued
 
 if TYPE_CHECKING:
+    from holdfast.store.author import Author
+    from holdfast.store.model import CommitKey
     from holdfast.store.store import Store
 
-SPACE = string("the space", default="local", minLength=1)
-BRANCH = string("the branch; empty for the default branch", default="")
+SPACE = string(default="local", minLength=1)
+BRANCH = string("empty: the default branch", default="")
 VALUE_SHOWN = 160
 SPACES_NAMED = 6
 
@@ -47,6 +49,24 @@ def on_space(
             return _unknown(tool, a, str(error), error.known)
 
     return refusing
+
+
+def new_key(call: ToolCall) -> CommitKey:
+    """The key of the next commit of a connection."""
+    from holdfast.ids import LocalSeq, SessionId
+    from holdfast.store.model import CommitKey
+
+    return CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
+
+
+def author(call: ToolCall, tool: str) -> Author:
+    """The user, the agent, and the conversation if it is known; else the connection."""
+    from holdfast.mcp.binding import Bound
+
+    caller = call.caller
+    with call.context.sessions.of(caller, call.meta, tool, call.arguments) as bound:
+        known = bound.session if isinstance(bound, Bound) else caller.name.rpartition("-")[2]
+    return call.context.app.author(caller.client or "mcp", known)
 
 
 def _unknown(tool: str, a: dict[str, Any], sentence: str, known: Sequence[str]) -> Result:

@@ -21,6 +21,7 @@ from holdfast.mcp.tool import (
 )
 from holdfast.mcp.tools.common import continued, schema_of
 from holdfast.mcp.tools.memory.answers import (
+    CommitAuthor,
     CommitEntry,
     DocumentAnswer,
     DocumentRow,
@@ -28,12 +29,14 @@ from holdfast.mcp.tools.memory.answers import (
     HistoryAnswer,
 )
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, VALUE_SHOWN, on_space
-from holdfast.mcp.tools.memory.links import link_line, links_of
+from holdfast.mcp.tools.memory.links import link_line, linked_code, links_of
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 TEXT_MAX = 60_000
+FOUND_MAX = 20
+"""At most this many documents of a search by words are listed."""
 
 
 def get(call: ToolCall, store: Store) -> Result:
@@ -78,6 +81,8 @@ def query(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory.render import plain_text
 
     a = call.arguments
+    if a["text"] or a["author"] or a["tag"] or a["code"]:
+        return _found(call, store)
     answer = verbs.find(
         store,
         prefix=a["prefix"],
@@ -105,6 +110,40 @@ def query(call: ToolCall, store: Store) -> Result:
         shown = f"{len(answer.documents)} of {answer.total} documents"
         text += f"\n[{shown}; continue: {call_text('memory_query', more)}]"
     return Result(text, facts)
+
+
+def _found(call: ToolCall, store: Store) -> Result:
+    """The documents that match a text best, or those of an author, with a tag or about code."""
+    from holdfast.index.embedding.static import StaticEmbedding
+    from holdfast.notes import find as finding
+    from holdfast.notes.note import code_place
+
+    a = call.arguments
+    path, symbol = code_place(a["code"]) if a["code"] else ("", None)
+    filters = finding.Filters(a["author"], a["tag"], path, symbol or "", a["prefix"])
+    limit = min(a["limit"], FOUND_MAX)
+    code, when = linked_code(call), a.get("at")
+    answer = finding.find(
+        store, a["text"], code.judge, StaticEmbedding, filters, a["branch"], when, limit
+    )
+    rows = tuple(
+        DocumentRow(
+            note.state.id,
+            note.state.seq,
+            note.state.document,
+            None if note.author is None else convert(note.author.to_wire(), CommitAuthor),
+            tuple(one.link.path for _, one in note.links if one.state in ("drifted", "missing")),
+        )
+        for note in answer.notes
+    )
+    facts = DocumentsAnswer(
+        status="ok", seq=store.newest_seq(), documents=rows, total=answer.total
+    ).to_wire()
+    result = Result("\n".join(answer.lines()), facts)
+    more = {"space": a["space"], "branch": a["branch"], "at": a.get("at")}
+    if not answer.notes:
+        return result.ended("all there are", "memory_query", **more)
+    return result.ended("all of one", "memory_get", id=answer.notes[0].state.id, **more)
 
 
 def history(call: ToolCall, store: Store) -> Result:
@@ -165,20 +204,26 @@ MEMORY_QUERY = Tool(
     name="memory_query",
     title="Find documents",
     description=(
-        "Documents of the shared memory: those whose id starts so, or those named by ids, with "
-        "everything their links lead to if links is true; only those that contain a text."
+        "Find notes and documents of the shared memory by what they say, by author, tag or the "
+        "code they are about; or list them. Notes whose code has changed are marked drifted."
     ),
     input=inputs(
+        text=string("what they say, in any words", default=""),
+        author=string("a user, agent or session", default=""),
+        tag=string(default=""),
+        code=string("path or path:symbol", default=""),
         prefix=string("only ids that start so", default=""),
-        contains=string("only documents with this text, in any case", default=""),
-        ids=array(string(), "these documents", minItems=1),
-        links=boolean("with ids: also every document they lead to", default=False),
         at=integer("as it was at this seq", minimum=0),
         after=string("continue after this id", default=""),
         limit=integer("maximum number of results", minimum=1, maximum=500, default=50),
         space=SPACE,
         branch=BRANCH,
     ),
+    unlisted={
+        "contains": string("only documents with exactly this text", default=""),
+        "ids": array(string(), "these documents", minItems=1),
+        "links": boolean("with ids: also every document they lead to", default=False),
+    },
     output=schema_of(DocumentsAnswer),
     run=on_space("memory_query", query),
 )

@@ -18,31 +18,30 @@ from holdfast.mcp.tool import (
 )
 from holdfast.mcp.tools.common import continued, schema_of
 from holdfast.mcp.tools.memory.answers import CommitAnswer
-from holdfast.mcp.tools.memory.common import BRANCH, SPACE, failed, on_space
-from holdfast.mcp.tools.memory.links import LINK, digested
+from holdfast.mcp.tools.memory.common import BRANCH, SPACE, author, failed, new_key, on_space
+from holdfast.mcp.tools.memory.links import LINK, linked_code
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 
 def commit(call: ToolCall, store: Store) -> Result:
-    from holdfast.ids import LocalSeq, SessionId
-    from holdfast.store.errors import ConflictError, PatchError
+    from holdfast.store.errors import ConflictError, MisplacedPatch, PatchError
     from holdfast.store.memory import verbs
     from holdfast.store.memory.render import plain_text
-    from holdfast.store.model import CommitKey
 
     a = call.arguments
-    operations = [_operation(call, one, at) for at, one in enumerate(a["operations"])]
+    operations, warnings = _operations(call)
     reads = [(one["id"], one["seq"]) for one in a["reads"]]
-    key = CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
+    by = author(call, "memory_commit")
     try:
-        applied = verbs.commit(store, key, operations, reads, a["branch"])
+        applied = verbs.commit(store, new_key(call), operations, reads, a["branch"], by)
     except PatchError as error:
         patched = {one["id"] for one in operations if one["op"] == "patch"}
-        if error.hint or len(patched) != 1:
+        if not isinstance(error, MisplacedPatch) and (error.hint or len(patched) != 1):
             raise
-        seen = {"id": patched.pop(), "space": a["space"], "branch": a["branch"]}
+        named = error.id if isinstance(error, MisplacedPatch) else patched.pop()
+        seen = {"id": named, "space": a["space"], "branch": a["branch"]}
         return failed(f"not committed: {error}", "as it is now", "memory_get", seen)
     except ConflictError as error:
         again = {"id": error.conflicts[0].id, "space": a["space"], "branch": a["branch"]}
@@ -56,31 +55,48 @@ def commit(call: ToolCall, store: Store) -> Result:
         text = f"not committed: {error}\n[{hint}: {call_text('memory_get', again)}]"
         return Result(text, facts)
     answer = CommitAnswer(
-        status="ok", seq=applied.seq, branch=applied.branch, ids=tuple(applied.ids)
+        status="ok",
+        seq=applied.seq,
+        branch=applied.branch,
+        ids=tuple(applied.ids),
+        warnings=tuple(warnings),
     )
-    return Result(plain_text(applied), answer.to_wire())
+    text = "\n".join([plain_text(applied), *(f"[warning: {one}]" for one in warnings)])
+    return Result(text, answer.to_wire())
 
 
 def _makes(call: ToolCall) -> bool:
     """A first commit makes its space, unless it stands on something or is none."""
     a = call.arguments
-    for at, one in enumerate(a["operations"]):
-        _operation(call, one, at)
+    _operations(call)
     return not a["branch"] and all(one["seq"] == 0 for one in a["reads"])
 
 
-def _operation(call: ToolCall, one: dict[str, Any], at: int) -> dict[str, Any]:
+def _operations(call: ToolCall) -> tuple[list[dict[str, Any]], list[str]]:
+    """The operations of a commit, with the digests of linked code, and warnings."""
+    from holdfast.notes.note import with_links
+
+    code = linked_code(call)
+    done, warnings = [], []
+    for at, one in enumerate(call.arguments["operations"]):
+        operation, near = with_links(_operation(one, at), code)
+        done.append(operation)
+        warnings += near
+    return done, warnings
+
+
+def _operation(one: dict[str, Any], at: int) -> dict[str, Any]:
     op, id = one["op"], one["id"]
     if op == "delete":
         return {"op": "delete", "id": id}
     if op == "patch":
         if "patches" not in one:
             raise UsageError(f"operations[{at}] is a patch without patches")
-        return {"op": "patch", "id": id, "patches": digested(call, one["patches"])}
+        return {"op": "patch", "id": id, "patches": one["patches"]}
     if "value" in one:
-        return {"op": "set", "id": id, "value": {"value": digested(call, one["value"])}}
+        return {"op": "set", "id": id, "value": {"value": one["value"]}}
     if "document" in one:
-        return {"op": "set", "id": id, "value": digested(call, one["document"])}
+        return {"op": "set", "id": id, "value": one["document"]}
     raise UsageError(f"operations[{at}] sets nothing", "give value, or document for all of it")
 
 
@@ -88,9 +104,9 @@ MEMORY_COMMIT = Tool(
     name="memory_commit",
     title="Write documents",
     description=(
-        "Write documents of the shared memory, all at once or not at all. Pass in reads what you "
-        "read and at which seq (0: it must not exist); if one was written since, nothing is "
-        f"committed and the answer says so. {LINK}"
+        "Write documents of the shared memory, all at once or not at all; memory_note is simpler "
+        "for text. Pass in reads what you read and at which seq (0: it must not exist); if one "
+        f"was written since, nothing is committed. {LINK}"
     ),
     input=inputs(
         "operations",
