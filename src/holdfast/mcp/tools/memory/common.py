@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 SPACE = string(default="local", minLength=1)
-BRANCH = string("empty: the default branch", default="")
+BRANCH = string(default="")
 VALUE_SHOWN = 160
 SPACES_NAMED = 6
 

@@ -213,13 +213,13 @@ MEMORY_QUERY = Tool(
         tag=string(default=""),
         code=string("path or path:symbol", default=""),
         prefix=string("only ids that start so", default=""),
-        at=integer("as it was at this seq", minimum=0),
         after=string("continue after this id", default=""),
         limit=integer("maximum number of results", minimum=1, maximum=500, default=50),
         space=SPACE,
         branch=BRANCH,
     ),
     unlisted={
+        "at": integer("as it was at this seq", minimum=0),
         "contains": string("only documents with exactly this text", default=""),
         "ids": array(string(), "these documents", minItems=1),
         "links": boolean("with ids: also every document they lead to", default=False),
@@ -237,11 +237,11 @@ MEMORY_HISTORY = Tool(
     ),
     input=inputs(
         id=string("only commits that wrote this document"),
-        branch=string("only this branch; empty for the default branch"),
         before=integer("only older than this seq", minimum=1),
         limit=integer("maximum number of results", minimum=1, maximum=500, default=20),
         space=SPACE,
     ),
+    unlisted={"branch": string("only this branch; empty for the default branch")},
     output=schema_of(HistoryAnswer),
     run=on_space("memory_history", history),
 )
