@@ -106,7 +106,10 @@ ARROWS: dict[str, set[str]] = {
     "cli": LEAVES | DOMAINS | MEETING | {"app", "web", "agents", "mcp", "dashboard"},
 }
 FACES = {
-    "mcp": {"mcp.control", "mcp.shim", "mcp.http", "mcp.rendezvous"},
+    "mcp": {
+        *("mcp.control", "mcp.shim", "mcp.http", "mcp.rendezvous"),
+        *("mcp.host", "mcp.host_connection"),
+    },
     "web": {"web.compose", "web.site", "web.watchdog"},
     "dashboard": {"dashboard"},
     "agents": {

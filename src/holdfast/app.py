@@ -12,8 +12,8 @@ Imports next to nothing until something is opened: the MCP shim starts from here
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from holdfast import system
 from holdfast.errors import HoldfastError
@@ -150,6 +150,19 @@ class App:
         index.now = self.clock.utc_now
         index.published = self._update_segments
         return index
+
+    @contextmanager
+    def borrow_index(self) -> Iterator[CodeIndex]:
+        """The code index for the duration of one question."""
+        from holdfast.files.edited_files import EditedFiles
+
+        index = self.open_index()
+        # A question uses what git reported before it began; a command ends before git reports.
+        index.edited = EditedFiles(start=lambda job: None)
+        try:
+            yield index
+        finally:
+            index.close()
 
     def _update_segments(self, root: str, snapshot: Snapshot) -> None:
         # Imported when a generation was published: a search does not need it.

@@ -8,6 +8,7 @@ import shlex
 from dataclasses import replace
 
 from holdfast.app import App
+from holdfast.cli.console import absolute, here
 from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json
 from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
@@ -46,16 +47,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    file = args.file if args.path or not args.file else os.path.abspath(args.file)
-    whole = os.path.join(args.path or "", file or "")
+    file = args.file if args.path or not args.file else absolute(args.file)
+    tree = absolute(args.path) if args.path else os.path.dirname(file) if file else here()
+    whole = os.path.join(tree, file or "")
     # The verb answers for a file that was deleted; this is about what was typed.
     if file and (os.path.isdir(whole) or not (args.json or os.path.isfile(whole))):
         raise no_file(args.file, whole, "calls", args.symbol)
-    index = app.open_index()
-    try:
-        answer = _calls(index, file, args)
-    finally:
-        index.close()
+    with app.borrow_index() as index:
+        answer = _calls(index, tree, file, args)
     if args.json:
         print_json(answer.to_wire())
         return exit_code(answer.status)
@@ -73,13 +72,13 @@ def run(args: argparse.Namespace, app: App) -> int:
     return exit_code(answer.status)
 
 
-def _calls(index: CodeIndex, file: str | None, args: argparse.Namespace) -> CallGraphAnswer:
+def _calls(
+    index: CodeIndex, tree: str, file: str | None, args: argparse.Namespace
+) -> CallGraphAnswer:
     direction, depth, limit = args.direction, args.depth, args.limit
     if not file:
-        tree = args.path or os.getcwd()
         return calls_of_name(
             index, tree, args.symbol, direction=direction, depth=depth, limit=limit
         )
-    tree = args.path or os.path.dirname(file)
     reference = symbol_ref(file, args.symbol)
     return call_graph(index, tree, reference, direction=direction, depth=depth, limit=limit)

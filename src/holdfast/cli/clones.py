@@ -8,6 +8,7 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
+from holdfast.cli.console import absolute
 from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.cli.terminal import typed_in
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     progress = steps_on_terminal()
     options = LexerOptions(comments=args.comments)
     with ended_at_once():
-        tree = app.open_tree(args.path, options, progress)
+        tree = app.open_tree(absolute(args.path), options, progress)
         answer = find_clones(
             tree,
             options,

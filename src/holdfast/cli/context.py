@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from holdfast.app import App
 from holdfast.cli import reading
+from holdfast.cli.console import here
 from holdfast.cli.output import print_json
 
 
@@ -19,5 +19,5 @@ def run(args: argparse.Namespace, app: App) -> int:
     log = reading.session_log(args, app, newest_leaf=args.call is None)
     assert log is not None, "the session is required"
     found = reading.reader(app).context(log)
-    print_json(found.to_wire()) if args.json else print(found.to_text(os.getcwd()))
+    print_json(found.to_wire()) if args.json else print(found.to_text(here()))
     return 0

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from holdfast import system
 from holdfast.app import App
+from holdfast.cli.console import CONSOLE, NotHere, absolute, here
 from holdfast.errors import UsageError
 
 GIVEN_BYTES_MAX = 64 * 1024 * 1024
@@ -21,8 +22,10 @@ OF_THE_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 def read_given(name: str) -> bytes:
     """The bytes of a file, or of `<(command)`. Never waits for a pipe or a device of a tree."""
+    if CONSOLE.get() is not None and name.startswith(OF_THE_SHELL):
+        raise NotHere
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(absolute(name), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -53,21 +56,21 @@ def add_yes(parser: argparse.ArgumentParser) -> None:
 
 def refuse_whole_homes(app: App, path: str, args: argparse.Namespace) -> None:
     """Refuse to walk `/`, a home directory or one above it, unless the user said yes."""
-    if not args.yes and app.is_too_wide(path):
+    if not args.yes and app.is_too_wide(absolute(path)):
         raise UsageError(
-            f"{os.path.realpath(path)} is a whole home directory or above one",
+            f"{os.path.realpath(absolute(path))} is a whole home directory or above one",
             "name a directory in it, or add --yes to walk all of it",
         )
 
 
 def mention_link(typed: str, expand: Callable[[str], str] = system.expand_user) -> None:
     """Say so when a path below the working directory leads out of it through a link."""
-    here = os.path.realpath(os.getcwd())
-    named = os.path.normpath(os.path.join(here, expand(typed)))
+    top = os.path.realpath(here())
+    named = os.path.normpath(os.path.join(top, expand(typed)))
     named = named if os.path.lexists(named) else named.rpartition(":")[0]  # a range of lines
     real = os.path.realpath(named)
-    if _within(here, named) and not _within(here, real):
-        print(f"note: {typed} leads to {real}, outside {here}", file=sys.stderr)
+    if _within(top, named) and not _within(top, real):
+        print(f"note: {typed} leads to {real}, outside {top}", file=sys.stderr)
 
 
 def _within(folder: str, path: str) -> bool:

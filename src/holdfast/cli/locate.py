@@ -7,6 +7,7 @@ import json
 import sys
 
 from holdfast.app import App
+from holdfast.cli.console import absolute, stdin
 from holdfast.cli.given import add_yes, read_given, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.cli.terminal import typed_in
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     refuse_whole_homes(app, args.path, args)
     options = LexerOptions(comments=args.comments)
     with ended_at_once():
-        tree = app.open_tree(args.path, options, steps_on_terminal())
+        tree = app.open_tree(absolute(args.path), options, steps_on_terminal())
         answer = locate_snippet(
             tree,
             source,
@@ -74,9 +75,10 @@ def _snippet(args: argparse.Namespace) -> bytes:
     if args.file is not None:
         return read_given(args.file)
     if args.snippet is None or args.snippet == "-":
-        if args.snippet is None and sys.stdin is not None and sys.stdin.isatty():
+        given = stdin()
+        if args.snippet is None and given is not None and given.isatty():
             raise UsageError(
                 "locate needs a snippet", "give it as an argument, with --file, or on stdin"
             )
-        return b"" if sys.stdin is None else sys.stdin.buffer.read()
+        return b"" if given is None else given.buffer.read()
     return str(args.snippet).encode("utf-8", "surrogateescape")

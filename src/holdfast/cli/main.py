@@ -57,6 +57,7 @@ environment:
   HOLDFAST_DATABASE_URL  postgresql://…, to keep memory there and not in the home
   HOLDFAST_MCP_IDLE_S    seconds until a background host without clients ends
   HOLDFAST_MCP_ANSWER_S  seconds until a background host that does not answer is replaced (20)
+  HOLDFAST_CLI_HOST      0 runs every command in its own process, not in the host
   NO_COLOR               if set, no colours on a terminal
 
 exit codes: 0 ok, 1 refused or not found, 2 wrong usage, 3 server unreachable, 130 Ctrl-C

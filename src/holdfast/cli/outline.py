@@ -6,6 +6,7 @@ import argparse
 import os
 
 from holdfast.app import App
+from holdfast.cli.console import absolute
 from holdfast.cli.output import print_json
 from holdfast.cli.terminal import exit_code, no_file, terminal
 from holdfast.index.tools.outline import file_outline
@@ -20,22 +21,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    file = args.file if args.path else os.path.abspath(args.file)
-    whole = os.path.join(args.path or "", file)
+    file = args.file if args.path else absolute(args.file)
+    tree = absolute(args.path) if args.path else os.path.dirname(file)
+    whole = os.path.join(tree, file)
     # The verb answers for a file that was deleted; this is about what was typed.
     if os.path.isdir(whole) or not (args.json or os.path.isfile(whole)):
         raise no_file(args.file, whole, "outline")
-    index = app.open_index()
-    try:
+    with app.borrow_index() as index:
         answer = file_outline(
             index,
-            args.path or os.path.dirname(file),
+            tree,
             file,
             resolve_mode="exact" if args.symbol else "outline",
             symbol_label=args.symbol,
         )
-    finally:
-        index.close()
     if args.json:
         print_json(answer.to_wire())
     else:

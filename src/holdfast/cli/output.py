@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from holdfast import system
+from holdfast.cli.console import columns
 from holdfast.cli.streams import discard
 
 LAST_MIN, COLUMN_MIN = 10, 12
@@ -40,7 +40,7 @@ def plain(text: str) -> str:
 def print_table(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print rows under a heading, cut to the width of the terminal."""
     cells = [[plain(str(cell)) for cell in row] for row in rows]
-    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
+    room = columns() or 10_000
     for place, line in enumerate(fitted([list(heading), *cells], room)):
         print(styled(line, DIM) if place == 0 else line)
 

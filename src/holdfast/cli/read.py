@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.app import App
 from holdfast.cli import reading
+from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import Failure, failure_of
 from holdfast.cli.given import mention_link
 from holdfast.errors import ReadingError, StoreError
@@ -89,13 +90,11 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
     """The error, with a command that may read what was meant."""
     from holdfast.reading.suggest import listed, suggestion
 
-    here = os.path.abspath(typed)
+    here = absolute(typed)
     bare = here.rpartition(":")[0]
     found = suggestion(error, bare if os.path.exists(bare) else here, listed)
     if found is not None and not error.hint:
-        near = os.path.relpath(found.path)
-        near = found.path if near.startswith("../..") else near
-        words = ["holdfast", "read", near]
+        words = ["holdfast", "read", relative(found.path)]
         words += [] if found.offset is None else ["--offset", str(found.offset)]
         error.hint = f"{found.why}: {shlex.join(words)}"
     return error

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from holdfast.app import App
+from holdfast.cli.console import absolute, here
 from holdfast.reading.hosts import HOSTS
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def reader(app: App) -> Reader:
     """A reader for the working directory."""
-    return app.reader(os.getcwd())
+    return app.reader(here())
 
 
 def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
@@ -55,4 +56,5 @@ def is_own(session: str) -> bool:
 
 def _name_or_path(session: str) -> str:
     """A file in the working directory is given by its name alone, too."""
-    return os.path.abspath(session) if os.path.isfile(session) else session
+    path = absolute(session)
+    return path if os.path.isfile(path) else session

@@ -6,15 +6,14 @@ import argparse
 import os
 import re
 import shlex
-import shutil
-import sys
 
 from holdfast.app import App
+from holdfast.cli.console import absolute, columns, stdin
 from holdfast.cli.given import read_given
+from holdfast.cli.large_trees import start_if_large
 from holdfast.cli.output import print_json, print_table
 from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.errors import UsageError
-from holdfast.files.edited_files import EditedFiles
 from holdfast.index.answers import SearchAnswer
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.tools.render import search_text
@@ -98,31 +97,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, app: App) -> int:
     snippet = None if args.snippet is None else _text_of(args.snippet)
-    paths = args.path or ["."]
-    index = app.open_index()
-    # A search uses what git reported before it began; a command ends before git reports anything.
-    index.edited = EditedFiles(start=lambda job: None)
+    paths = [absolute(path) for path in args.path or ["."]]
     try:
-        answer = search_code(
-            index,
-            paths[0] if len(paths) == 1 else paths,
-            " ".join(args.query),
-            scope=args.scope,
-            result_mode="raw" if args.raw else "grouped",
-            group_by=args.group_by,
-            limit=args.limit,
-            budget=args.budget,
-            cursor=args.cursor,
-            debug=args.debug,
-            similar=_as_given(args.similar),
-            snippet=snippet,
-        )
+        with app.borrow_index() as index:
+            answer = search_code(
+                index,
+                paths[0] if len(paths) == 1 else paths,
+                " ".join(args.query),
+                scope=args.scope,
+                result_mode="raw" if args.raw else "grouped",
+                group_by=args.group_by,
+                limit=args.limit,
+                budget=args.budget,
+                cursor=args.cursor,
+                debug=args.debug,
+                similar=_as_given(args.similar),
+                snippet=snippet,
+            )
+            start_if_large(app, index, answer.path)
     except UsageError as error:
         if args.cursor is not None:
             error.hint = f"from the start: {_command(args)}"
         raise
-    finally:
-        index.close()
     if args.json:
         print_json(answer.to_wire())
     elif answer.status == "blocked":
@@ -139,7 +135,8 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 def _text_of(name: str) -> str:
     if name == "-":
-        return sys.stdin.read()
+        given = stdin()
+        return "" if given is None else given.read()
     return read_given(name).decode("utf-8", "replace")
 
 
@@ -149,10 +146,9 @@ def _as_given(similar: str | None) -> str | None:
         return None
     path = similar.rsplit(":", 1)[0]
     for named in (similar, path):
-        if os.path.exists(named):
-            return os.path.join(
-                os.path.realpath(os.path.dirname(named) or "."), os.path.basename(similar)
-            )
+        if os.path.exists(absolute(named)):
+            folder = os.path.realpath(os.path.dirname(absolute(named)))
+            return os.path.join(folder, os.path.basename(similar))
     return similar
 
 
@@ -187,7 +183,7 @@ def _print_debug(answer: SearchAnswer) -> None:
     """What the rank of each result is made of: a row for each signal, a column for each result."""
     explained = [(result, result.debug) for result in answer.results if result.debug is not None]
     names = list(dict.fromkeys(name for _, debug in explained for name in debug.signals))
-    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    room = columns() or 100
     across = max(1, (room - max(map(len, [*names, "signal"]))) // 8)
     for start in range(0, len(explained), across):
         some = explained[start : start + across]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast.cli.console import absolute, columns, relative
 from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import BOLD, DIM, GREEN, YELLOW, plain, styled
 from holdfast.index.answers import Call
@@ -46,7 +45,6 @@ def with_commands(text: str, path: str = "") -> str:
 
 def terminal(*, several_trees: bool = False) -> Surface:
     """How answers are written on a terminal."""
-    columns = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else None
     return Surface(
         call=_read_command,
         # Among several trees, the name of the tree matters most.
@@ -56,7 +54,7 @@ def terminal(*, several_trees: bool = False) -> Surface:
         message=with_commands,
         text=plain,
         style=lambda text, style: styled(text, _STYLES[style]),
-        columns=columns,
+        columns=columns(),
         numbers=True,
         all_results="--raw",
     )
@@ -66,7 +64,7 @@ def _read_command(call: Call) -> str:
     """The command for a call of read; other calls are not shown with results."""
     assert call.tool == "read", call.tool
     first, count = call.args["offset"], call.args["limit"]
-    name = f"{os.path.relpath(call.args['path'])}:{first}-{first + count - 1}"
+    name = f"{relative(call.args['path'])}:{first}-{first + count - 1}"
     return f"holdfast read {shlex.quote(name)}"
 
 
@@ -75,20 +73,20 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import listed, suggestion
 
-    is_folder = os.path.isdir(whole)
+    is_folder = os.path.isdir(absolute(whole))
     kind = "EISDIR" if is_folder else "ENOENT"
-    found = suggestion(Unreadable(kind, "", "", whole), os.path.abspath(whole), listed)
+    found = suggestion(Unreadable(kind, "", "", whole), absolute(whole), listed)
     message = f"{typed} is a directory" if is_folder else f"there is no file {typed}"
     hint = ""
     if found is not None:
-        near = shlex.join(["holdfast", command, os.path.relpath(found.path), *rest])
+        near = shlex.join(["holdfast", command, relative(found.path), *rest])
         hint = f"{found.why}: {near}"
     return CommandRefused("IsDirectory" if is_folder else "NoSuchFile", message, hint)
 
 
 def typed_in(root: Path) -> Callable[[str], str]:
     """Names files of a tree relative to the working directory."""
-    return lambda file: os.path.relpath(root / file)
+    return lambda file: relative(str(root / file))
 
 
 def as_typed(file: str, asked: str) -> str:
@@ -96,9 +94,9 @@ def as_typed(file: str, asked: str) -> str:
 
     `asked` is the tree or a directory in it.
     """
-    above = os.path.abspath(asked)
+    above = absolute(asked)
     while not os.path.exists(os.path.join(above, file)):
         if above == os.path.dirname(above):
             return file
         above = os.path.dirname(above)
-    return os.path.relpath(os.path.join(above, file))
+    return relative(os.path.join(above, file))

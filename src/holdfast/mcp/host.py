@@ -21,8 +21,9 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Awaitable, Callable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from holdfast import __version__, system
 from holdfast.app import App, process_environment
@@ -39,7 +40,9 @@ from holdfast.mcp.rendezvous import (
 from holdfast.text import counted
 
 if TYPE_CHECKING:
+    from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.host_context import HostContext
+    from holdfast.store.store import Store
 
 IDLE_S = 15 * 60.0
 GREET_S = 10.0
@@ -53,6 +56,31 @@ Serve = Callable[
 """Serves one connection until it ends."""
 
 
+class Shared(Protocol):
+    """What the commands that run in the host share with its tools."""
+
+    @property
+    def app(self) -> App: ...
+
+    @property
+    def index(self) -> CodeIndex: ...
+
+    def keep_space(self, name: str) -> Store: ...
+
+
+class Commands(Protocol):
+    """Runs commands for other processes (`cli/hosting.py`)."""
+
+    async def serve(
+        self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None: ...
+
+    def close(self) -> None: ...
+
+
+COMMAND_PREFIX = b'{"holdfast":"cli"'
+
+
 class BackgroundHost:
     """Accepts connections and decides when to end."""
 
@@ -64,8 +92,10 @@ class BackgroundHost:
         version: str,
         idle_s: float,
         clock: Callable[[], float] = system.monotonic,
+        commands: Commands | None = None,
     ) -> None:
         self._place, self._context, self._serve = place, context, serve
+        self._commands = commands
         self._version, self._idle_s, self._clock = version, idle_s, clock
         self._clients: set[asyncio.Task[None]] = set()
         self._idle_since = self._clock()
@@ -148,6 +178,9 @@ class BackgroundHost:
                 line = await reader.readline()
             if line.startswith(hook_protocol.PREFIX):
                 await self._context.hooks.serve(line, reader, writer)
+                return
+            if self._commands is not None and line.startswith(COMMAND_PREFIX):
+                await self._commands.serve(line, reader, writer)
                 return
             hello = await self._greeted(line, writer)
             if hello is not None:
@@ -252,9 +285,13 @@ SWITCH_S = 0.0005
 """How long a thread that computes keeps the interpreter's lock while others want it."""
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(
+    argv: list[str] | None = None, commands_of: Callable[[Shared], Commands] | None = None
+) -> int:
+    """Be the host; `commands_of` makes what runs commands for other processes."""
     parser = argparse.ArgumentParser(prog="holdfast.mcp.host")
     parser.add_argument("--ready", type=int, help="a pipe to write to once we listen")
+    parser.add_argument("--warm", metavar="PATH", help="load the index of this tree first")
     args = parser.parse_args(argv)
     app = App.from_environment(process_environment())
     app.home.make_run()
@@ -283,18 +320,30 @@ def main(argv: list[str] | None = None) -> int:
     listening = listen(place)
     log_to(place.log)
     context = HostContext(app)
+    commands = None if commands_of is None else commands_of(context)
+    if args.warm is not None:
+        threading.Thread(target=_warm, args=(context, args.warm), daemon=True).start()
+    host = BackgroundHost(
+        place, context, serve_stream, __version__, idle_s, app.clock.monotonic, commands
+    )
     try:
-        asyncio.run(
-            BackgroundHost(
-                place, context, serve_stream, __version__, idle_s, app.clock.monotonic
-            ).serve(listening, args.ready)
-        )
+        asyncio.run(host.serve(listening, args.ready))
     finally:
+        if commands is not None:
+            commands.close()
         context.close()
         held.close()
     # Threads of abandoned calls must not keep a host alive that no client can reach.
     logging.shutdown()
     os._exit(0)
+
+
+def _warm(context: HostContext, tree: str) -> None:
+    """Search a tree once, so that the first command finds its index in memory."""
+    from holdfast.index.tools.search import search_code
+
+    with contextlib.suppress(Exception):
+        search_code(context.index, tree, "main")
 
 
 if __name__ == "__main__":

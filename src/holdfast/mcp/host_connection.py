@@ -27,6 +27,9 @@ START_S = 60.0
 """How long a host may take to start. Importing on a busy machine is slow."""
 
 
+HOST_MODULE = "holdfast.cli.host"
+"""What a host runs. It has commands besides the tools, and these are above this package."""
+
 QUICK_S = 2.0
 """How long a host that listens is waited for before it is treated as one that may be frozen."""
 
@@ -217,8 +220,8 @@ def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
     log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     begun = os.fstat(log).st_size
     try:
-        subprocess.Popen(  # noqa: S603
-            [sys.executable, "-P", "-m", "holdfast.mcp.host", "--ready", str(signal)],
+        host = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", "-m", HOST_MODULE, "--ready", str(signal)],
             cwd=place.run,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -227,6 +230,7 @@ def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
             pass_fds=(signal,),
             start_new_session=True,
         )
+        host.returncode = 0  # it outlives us, so it is not waited for
         os.close(signal)
         signal = -1
         listens = select.select([ready], [], [], START_S)[0] and os.read(ready, 1) == b"1"
@@ -240,6 +244,29 @@ def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
             f"the Holdfast host did not start: {_last_line(place.log, begun)}",
             f"its log has more: {place.log}",
         )
+
+
+def start_aside(place: Rendezvous, environment: Mapping[str, str], tree: str) -> None:
+    """Start a host that loads the index of a tree, without waiting for it.
+
+    If another host runs or is starting, this one ends at once.
+    """
+    import subprocess
+
+    log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        host = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", "-m", HOST_MODULE, "--warm", tree],
+            cwd=place.run,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        host.returncode = 0  # it outlives us, so it is not waited for
+    finally:
+        os.close(log)
 
 
 def _last_line(log: str, begun: int) -> str:

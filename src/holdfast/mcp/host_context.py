@@ -115,6 +115,10 @@ class HostContext:
                     raise
             yield store
 
+    def keep_space(self, name: str) -> Store:
+        """A space that stays open."""
+        return self._spaces.keep(name)
+
     # files
 
     def workspace(self, caller: Caller, declared: Callable[[], Iterable[str]]) -> Workspace:

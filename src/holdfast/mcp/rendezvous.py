@@ -20,9 +20,8 @@ Imports only what Python has loaded at start-up: agents start the shim often.
 
 from __future__ import annotations
 
+import _socket
 import os
-import socket
-import struct
 from collections.abc import Mapping
 
 from holdfast.home import Home
@@ -94,25 +93,25 @@ def settings_key(environment: Mapping[str, str]) -> str:
     return hashlib.sha256("\0".join(pairs).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
-def peer_user(connection: socket.socket) -> int | None:
+def peer_user(connection: _socket.socket) -> int | None:
     """The user id of the process at the other end; None where the system cannot tell."""
     found = _credentials(connection)
     return None if found is None else found[1]
 
 
-def peer_process(connection: socket.socket) -> int | None:
+def peer_process(connection: _socket.socket) -> int | None:
     """The id of the process at the other end; None where the system cannot tell."""
     found = _credentials(connection)
     return None if found is None else found[0]
 
 
-def _credentials(connection: socket.socket) -> tuple[int, int] | None:
-    option = getattr(socket, "SO_PEERCRED", None)
+def _credentials(connection: _socket.socket) -> tuple[int, int] | None:
+    option = getattr(_socket, "SO_PEERCRED", None)
     if option is None:
         return None
-    size = struct.calcsize("3i")
-    pid, user, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, size))
-    return int(pid), int(user)
+    # Three integers of the C compiler: process, user and group.
+    facts = memoryview(connection.getsockopt(_socket.SOL_SOCKET, option, 12)).cast("i")
+    return facts[0], facts[1]
 
 
 def greeting(

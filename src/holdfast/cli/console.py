@@ -1,0 +1,79 @@
+"""Where a command runs: its working directory and the width of its terminal.
+
+A command usually runs in the process that was started for it. The background host also runs
+commands, each in a thread and for another process (`cli/hosting.py`); these must not use the
+working directory and the streams of the host. So commands ask here for their directory, and the
+host's `sys.stdout` and `sys.stderr` pass text on to the console of the thread that writes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextvars import ContextVar
+
+TYPE_CHECKING = False  # typing has the same, but takes long to import
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+
+class NotHere(Exception):
+    """Raised in the host for what only the process of the command can do."""
+
+
+class Console:
+    """The directory, the streams and the terminal of the process that a command runs for."""
+
+    def __init__(self, cwd: str, out: TextIO, err: TextIO, columns: int | None) -> None:
+        self.cwd, self.out, self.err, self.columns = cwd, out, err, columns
+
+
+CONSOLE: ContextVar[Console | None] = ContextVar("CONSOLE", default=None)
+"""The console of the command that this thread runs; None in the command's own process."""
+
+
+def here() -> str:
+    """The working directory of the command."""
+    console = CONSOLE.get()
+    return os.getcwd() if console is None else console.cwd
+
+
+def absolute(path: str) -> str:
+    """A path as the command means it."""
+    return os.path.normpath(os.path.join(here(), path))
+
+
+def relative(path: str) -> str:
+    """A path as seen from the working directory; the whole path where that is shorter."""
+    name = os.path.relpath(path, here())
+    return name if len(name) <= len(path) or not name.startswith("..") else path
+
+
+def columns() -> int | None:
+    """The width of the terminal that standard output is; None if it is not one."""
+    console = CONSOLE.get()
+    if console is not None:
+        return console.columns
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def stdin() -> TextIO | None:
+    """Standard input; None if it is closed."""
+    if CONSOLE.get() is not None:
+        raise NotHere
+    return sys.stdin
+
+
+class Routed:
+    """A stream of the host; text that a command writes goes to the console of the command."""
+
+    def __init__(self, name: str, own: TextIO) -> None:
+        self._name, self._own = name, own
+
+    def __getattr__(self, attribute: str) -> Any:
+        console = CONSOLE.get()
+        return getattr(self._own if console is None else getattr(console, self._name), attribute)

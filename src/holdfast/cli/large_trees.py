@@ -1,0 +1,39 @@
+"""Starts a background host when a tree is large, so that the next command does not wait.
+
+Loading the index of a large tree takes most of a command's time. The command that notices it has
+its answer already; the host that it starts has the index in memory when the next one comes.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib.util import find_spec
+
+from holdfast.app import App
+from holdfast.cli.command_protocol import SETTING
+from holdfast.cli.console import CONSOLE
+from holdfast.index.code_index import CodeIndex
+
+FILES_MIN = 2_000
+"""From this many files on, a host is worth its memory."""
+
+
+def start_if_large(app: App, index: CodeIndex, path: str) -> None:
+    """Start a host for the tree that a path is in, if it is large and none runs."""
+    if CONSOLE.get() is not None or app.environment.get(SETTING) == "0" or find_spec("mcp") is None:
+        return
+    _, record = index.root_of(path)
+    if record is None or (checked := index.freshness.manifest(record.root)) is None:
+        return
+    if len(checked[1].entries) < FILES_MIN:
+        return
+    from holdfast.mcp.control import running_host
+    from holdfast.mcp.host_connection import start_aside
+    from holdfast.mcp.rendezvous import rendezvous_of
+
+    with suppress(OSError):
+        if running_host(app) is None:
+            app.home.make_run()
+            place = rendezvous_of(app.home, app.environment)
+            environment = {**app.environment, "HOLDFAST_HOME": app.home.root}
+            start_aside(place, environment, record.root)

@@ -1,0 +1,33 @@
+"""`holdfast`: has the background host run a command, or runs it here.
+
+Imports next to nothing before it is known where the command runs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from holdfast import system
+
+
+def main() -> int:
+    """Run the command of this process; returns its exit code."""
+    argv = sys.argv[1:]
+    if argv:
+        from holdfast.cli.host_client import ask_host
+
+        try:
+            code = ask_host(argv, system.environment())
+        except KeyboardInterrupt:
+            return 130
+        if code is not None:
+            from holdfast.cli.streams import delivered
+
+            return delivered(code)
+    from holdfast.cli.main import main as run
+
+    return run(argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
