@@ -6,18 +6,19 @@ Imports next to nothing before it is known where the command runs.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 
 from holdfast import system
 
 
-def main() -> int:
+def main(environment: Callable[[], Mapping[str, str]] = system.environment) -> int:
     """Run the command of this process; returns its exit code."""
     argv = sys.argv[1:]
     if argv:
         from holdfast.cli.host_client import ask_host
 
         try:
-            code = ask_host(argv, system.environment())
+            code = ask_host(argv, environment())
         except KeyboardInterrupt:
             return 130
         if code is not None:
