@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import __version__
 from holdfast.app import App
 from holdfast.cli import command_protocol, host_client, large_trees
 from holdfast.cli.host_client import ask_host
@@ -205,7 +206,7 @@ def request(machine: Machine, argv: Sequence[str]) -> dict[str, object]:
     return {
         "holdfast": "cli",
         "v": command_protocol.COMMAND_VERSION,
-        "version": host_client.__version__,
+        "version": __version__,
         "argv": list(argv),
         "cwd": str(machine.tree),
         "environment": {},
@@ -321,7 +322,7 @@ def test_a_search_of_a_large_tree_starts_a_host(
         from holdfast.mcp.host_connection import connect_to_host
         from holdfast.mcp.rendezvous import greeting
 
-        hello = greeting(host_client.__version__, machine.environment, None, None)
+        hello = greeting(__version__, machine.environment, None, None)
         connect_to_host(machine.place, hello, machine.environment).close()
         gc.collect()
         monkeypatch.chdir(machine.tree)
