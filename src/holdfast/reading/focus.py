@@ -1,0 +1,230 @@
+"""Focused first reads: a long file with the parts that matter open, and the rest folded.
+
+Most of what an agent reads of a long file it never uses. When a whole first read of one is answered
+in focus, the model gets every line that something points at, and of the rest the titles with their
+exact lines. Open are
+
+    what is outside of every unit, such as imports, and units of at most 8 lines
+    units whose name was said by the user or the model, or is in the input of a tool
+    units with a line that a search hit, a test or a diff named, or that was edited before
+
+A unit is a symbol or a section with the comment above it. In one of more than 80 lines only the
+blocks that something points at are open, and its first lines. There is no budget to fill: what
+nothing points at is rarely used, whatever room is left.
+
+Plain files stay whole: documents, reviews and plans are read to be read. A range that was asked for
+is never folded, and the second whole read of a file prints everything: a fold is only ever the
+answer to a first one. Pure: the lines, the units and what was said are values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+SMALL = 8
+"""Units of at most so many lines are always open."""
+LONG = 80
+"""In a unit of more lines only the blocks that matter are open."""
+HEAD = 6
+"""Lines at the start of a long unit that are open, after the comment above it."""
+AROUND = 12
+"""Lines before and after one that something points at, inside a long unit."""
+FOLD_MIN = 6
+"""Fewer lines in a row are not worth a fold."""
+BLOCK_MIN, BLOCK_MAX = 8, 40
+"""Lines of a block inside a long unit."""
+WORTH = 0.75
+"""A focused answer is given only if it has at most this share of the file's bytes."""
+TITLE_MAX = 110
+
+MAIN_LINES, SUBAGENT_LINES = 800, 300
+"""The preset: longer files are folded, in the main conversation and in a subagent."""
+
+WORD = re.compile(r"[^\W\d]\w{3,}")
+"""A name that says enough to point at a unit: four characters or more."""
+
+WHOLE_SUFFIXES = (".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".tex", ".ipynb", ".csv", ".tsv")
+_REVIEW = re.compile(r"\b(?:review|audit|proof-?read|critique)", re.IGNORECASE)
+
+
+class Unit(NamedTuple):
+    """A symbol or a section, with the comment above it."""
+
+    first: int
+    last: int
+    name: str
+    title: str
+    """Its signature, for the place where it is folded."""
+    start: int = 0
+    """The line of the symbol itself, below its comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the conversation said before the read."""
+
+    words: frozenset[str] = frozenset()
+    """Names in texts of the user and the model, and in inputs of tools."""
+    lines: frozenset[int] = frozenset()
+    """Lines that a search hit, a test or a diff named, or that were edited."""
+    whole: bool = False
+    """The task is one for which everything must be read, such as a review."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presets:
+    """From how many lines on a whole first read is answered in focus."""
+
+    main_lines: int = MAIN_LINES
+    subagent_lines: int = SUBAGENT_LINES
+
+    def applies(self, lines: int, *, subagent: bool) -> bool:
+        return lines > (self.subagent_lines if subagent else self.main_lines)
+
+
+class Part(NamedTuple):
+    """A run of lines: open, or folded under a title."""
+
+    first: int
+    last: int
+    title: str | None = None
+    """None when the lines are open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """A file in parts, in order, that cover all of it."""
+
+    parts: tuple[Part, ...]
+    lines: int = field(default=0)
+
+    @property
+    def folds(self) -> tuple[Part, ...]:
+        return tuple(part for part in self.parts if part.title is not None)
+
+    @property
+    def shown(self) -> int:
+        return sum(part.last - part.first + 1 for part in self.parts if part.title is None)
+
+
+def stays_whole(path: str) -> bool:
+    """Whether files of this name are read to be read: documents, data, plans."""
+    return path.lower().endswith(WHOLE_SUFFIXES)
+
+
+def is_review(text: str) -> bool:
+    """Whether a task asks for everything to be read."""
+    return _REVIEW.search(text[:2000]) is not None
+
+
+def focus(rows: Sequence[str], units: Sequence[Unit], signals: Signals) -> Focus | None:
+    """The parts of a file; None when it is better read whole."""
+    if signals.whole or not units:
+        return None
+    total = len(rows)
+    titles: list[str | None] = [None] * (total + 2)
+    """For each line the title of its fold; None when it is open."""
+    inside: list[int] = [0] * (total + 2)
+    for number, unit in enumerate(_apart(units, total), start=1):
+        pointed = [n for n in signals.lines if unit.first <= n <= unit.last]
+        named = unit.name in signals.words
+        length = unit.last - unit.first + 1
+        if length <= SMALL or (length <= LONG and (named or pointed)):
+            continue
+        title = _clipped(unit.title or unit.name)
+        for n in range(unit.first, unit.last + 1):
+            titles[n], inside[n] = title, number
+        if length > LONG and (named or pointed):
+            _open_inside(rows, unit, pointed, signals.words, titles)
+    parts = _parts(titles, inside, total)
+    found = Focus(tuple(parts), total)
+    return found if found.folds and _cost(rows, found) <= WORTH * _size(rows) else None
+
+
+def _apart(units: Sequence[Unit], total: int) -> list[Unit]:
+    """Units in order that do not overlap and lie inside the file."""
+    out: list[Unit] = []
+    for unit in sorted(units):
+        first = max(unit.first, out[-1].last + 1 if out else 1)
+        if first <= unit.last <= total:
+            out.append(unit._replace(first=first))
+    return out
+
+
+def _open_inside(
+    rows: Sequence[str],
+    unit: Unit,
+    pointed: Sequence[int],
+    words: frozenset[str],
+    titles: list[str | None],
+) -> None:
+    start = max(unit.first, unit.start)
+    for n in range(unit.first, min(unit.last, start + HEAD - 1) + 1):
+        titles[n] = None
+    for at in pointed:
+        for n in range(max(unit.first, at - AROUND), min(unit.last, at + AROUND) + 1):
+            titles[n] = None
+
+
+def _parts(titles: Sequence[str | None], inside: Sequence[int], total: int) -> list[Part]:
+    parts: list[Part] = []
+    for n in range(1, total + 1):
+        title = titles[n]
+        if parts:
+            last = parts[-1]
+            same = inside[n] == inside[last.last] if title is not None else True
+            if (last.title is None) == (title is None) and same:
+                parts[-1] = last._replace(last=n)
+                continue
+        parts.append(Part(n, n, title))
+    return _joined(parts)
+
+
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """Folds of a few lines are opened, and open neighbours made one."""
+    out: list[Part] = []
+    for part in parts:
+        if part.title is not None and part.last - part.first + 1 < FOLD_MIN:
+            part = part._replace(title=None)
+        if out and out[-1].title is None and part.title is None:
+            out[-1] = out[-1]._replace(last=part.last)
+        else:
+            out.append(part)
+    return out
+
+
+def _clipped(title: str) -> str:
+    title = " ".join(title.split())
+    return title if len(title) <= TITLE_MAX else f"{title[:TITLE_MAX]}…"
+
+
+def _size(rows: Sequence[str]) -> int:
+    return sum(len(row) + 1 for row in rows)
+
+
+def _cost(rows: Sequence[str], found: Focus) -> int:
+    out = 150
+    for part in found.parts:
+        if part.title is None:
+            out += _size(rows[part.first - 1 : part.last]) + 10
+        else:
+            out += len(part.title) + 24
+    return out
+
+
+def to_text(rows: Sequence[str], found: Focus, again: str) -> str:
+    """The file in focus, for an agent that prints text as it is."""
+    out = [
+        f"[holdfast: {found.lines} lines, {found.shown} of them shown and the rest folded; "
+        f"read folded lines by their numbers, or {again}]"
+    ]
+    for part in found.parts:
+        named = f"{part.first}-{part.last}" if part.last > part.first else f"{part.last}"
+        if part.title is None:
+            out += [f"[{named}:]", *rows[part.first - 1 : part.last]]
+        else:
+            out.append(f"[{named} folded: {part.title}]")
+    return "\n".join(out)

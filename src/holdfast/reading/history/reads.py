@@ -1,0 +1,186 @@
+"""What a result in a conversation showed of a file, and what a call changed in one.
+
+Tolerant, for looking back: a result that reads like numbered lines counts as them. Trust is decided
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.reading import shell
+from holdfast.reading.history.steps import Returned
+
+READ_TOOLS = frozenset({"Read", "read", "read_file", "view"})
+SHELL_TOOLS = frozenset(
+    {"Bash", "bash", "shell", "exec_command", "run_shell_command", "local_shell", "shell_command"}
+)
+EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "edit", "replace", "multiedit"})
+WRITE_TOOLS = frozenset({"Write", "write", "write_file"})
+SEARCH_TOOLS = frozenset({"Grep", "grep", "search_file_content", "grep_search"})
+PATH_NAMES = ("file_path", "filePath", "absolute_path", "path")
+_NUMBERED = re.compile(r" *(\d+)(?:\t|\u2192|: |\|)(.*)\Z", re.DOTALL)
+_OPENCODE = re.compile(r"\A<path>[^\n]*</path>\n<type>file</type>\n<content>\n")
+_ENDS = ("\n\n<system-reminder>", "\n<system-reminder>", "\n\n(End of file", "\n\n(Showing lines")
+_OURS = ("[holdfast: ", "[readcache: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lines of one file that a result printed."""
+
+    path: str
+    first: int
+    rows: tuple[str, ...]
+    whole: bool
+    """The call asked for all of the file, and got it as far as can be told."""
+    size_bytes: int
+    """What the model was sent, numbers and notices included."""
+    total: int = 0
+    """How many lines the file had; 0 when the result does not tell."""
+    shell: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Text of one file put in the place of another; all of the file when `old` is None."""
+
+    path: str
+    old: str | None
+    new: str
+    every: bool = False
+
+
+def path_of(given: Mapping[str, Any], cwd: str) -> str | None:
+    """The file that a call names, absolute."""
+    for name in PATH_NAMES:
+        found = given.get(name)
+        if isinstance(found, str) and found:
+            return os.path.normpath(os.path.join(cwd or "/", found))
+    return None
+
+
+def command_of(given: Mapping[str, Any]) -> str | None:
+    """The command of a shell call."""
+    found = given.get("command", given.get("cmd"))
+    if isinstance(found, list):
+        return shell.unwrapped(found)
+    return found if isinstance(found, str) else None
+
+
+def is_read(step: Returned) -> bool:
+    """Whether a result counts as read text, understood or not."""
+    if step.tool in READ_TOOLS:
+        return not step.failed
+    return step.tool in SHELL_TOOLS and not step.failed and _shell_read(step) is not None
+
+
+def shown(step: Returned) -> Shown | None:
+    """The lines that a result showed; None when it showed none, or cannot be understood."""
+    if step.failed or step.text.startswith(_OURS):
+        return None
+    if step.tool in SHELL_TOOLS:
+        return _shell_shown(step)
+    path = path_of(step.given, step.cwd)
+    if step.tool not in READ_TOOLS or path is None:
+        return None
+    size = len(step.text.encode("utf-8", "surrogatepass"))
+    ranged = any(step.given.get(n) is not None for n in ("offset", "limit", "start_line"))
+    file = step.detail.get("file") if isinstance(step.detail, Mapping) else None
+    if isinstance(file, Mapping) and isinstance(file.get("content"), str):
+        first, total = file.get("startLine"), file.get("totalLines")
+        rows = tuple(str(file["content"]).split("\n"))
+        if isinstance(first, int) and rows != ("",):
+            known = total if isinstance(total, int) else 0
+            return Shown(path, first, rows, not ranged, size, known)
+    numbered = _numbered(step.text)
+    if numbered is not None:
+        first, rows = numbered
+        return Shown(path, first, rows, first == 1 and not ranged, size)
+    return _plain(step, path, ranged=ranged, size=size)
+
+
+def _numbered(text: str) -> tuple[int, tuple[str, ...]] | None:
+    text = _OPENCODE.sub("", text)
+    for end in _ENDS:
+        text = text.partition(end)[0]
+    rows: list[str] = []
+    first = 0
+    for row in text.split("\n"):
+        found = _NUMBERED.match(row)
+        if found is None or (rows and int(found[1]) != first + len(rows)):
+            break
+        first = first if rows else int(found[1])
+        rows.append(found[2])
+    return (first, tuple(rows)) if rows and first > 0 else None
+
+
+def _plain(step: Returned, path: str, *, ranged: bool, size: int) -> Shown | None:
+    """Lines without numbers, as pi and Gemini print them."""
+    text = re.sub(r"\n\n\[\d+ more lines in file\.[^\n]*\]\Z", "", step.text)
+    if text.startswith("\nIMPORTANT: The file content has been truncated."):
+        head, found, text = text.partition("--- FILE CONTENT (truncated) ---\n")
+        if not found:
+            return None
+        ranged = True
+    if not text:
+        return None
+    start = step.given.get("offset", step.given.get("start_line"))
+    first = start if isinstance(start, int) and not isinstance(start, bool) else 1
+    if step.tool == "read_file" and "offset" in step.given:
+        first += 1  # its offsets count from 0
+    return Shown(path, max(1, first), tuple(text.split("\n")), not ranged, size)
+
+
+def _shell_read(step: Returned) -> shell.FileRead | None:
+    command = command_of(step.given)
+    folder = step.given.get("workdir", step.given.get("dir_path"))
+    cwd = folder if isinstance(folder, str) and os.path.isabs(folder) else step.cwd
+    return None if command is None else shell.parse(command, cwd or "/")
+
+
+def _shell_shown(step: Returned) -> Shown | None:
+    found = _shell_read(step)
+    output = output_of(step.text)
+    printed = None if found is None or not output else found.printed(output)
+    if found is None or printed is None:
+        return None
+    size = len(step.text.encode("utf-8", "surrogatepass"))
+    return Shown(found.path, printed[0], printed[1], found.everything, size, 0, True)
+
+
+def output_of(text: str) -> str:
+    """What a command printed, without what Codex and Gemini put around it."""
+    head, found, rest = text.partition("\nOutput:\n")
+    if found and "\n" not in head.replace("\nWall time", "").replace("\nProcess exited", ""):
+        return rest
+    if text.startswith("Output: "):
+        return text.removeprefix("Output: ").partition("\nProcess Group PGID:")[0]
+    return text
+
+
+def changes(step: Returned) -> list[Change]:
+    """What a call changed in files, as far as its arguments tell."""
+    path = path_of(step.given, step.cwd)
+    if step.failed or path is None:
+        return []
+    given = step.given
+    if step.tool in WRITE_TOOLS and isinstance(given.get("content"), str):
+        return [Change(path, None, given["content"])]
+    if step.tool not in EDIT_TOOLS:
+        return []
+    edits = given.get("edits")
+    out = []
+    for one in edits if isinstance(edits, list) else [given]:
+        if not isinstance(one, Mapping):
+            continue
+        old = next((one[n] for n in ("old_string", "oldString", "oldText") if n in one), None)
+        new = next((one[n] for n in ("new_string", "newString", "newText") if n in one), None)
+        every = any(one.get(n) is True for n in ("replace_all", "replaceAll", "allow_multiple"))
+        if isinstance(old, str) and isinstance(new, str):
+            out.append(Change(path, old, new, every))
+    return out

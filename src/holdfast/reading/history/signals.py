@@ -1,0 +1,120 @@
+"""What a conversation pointed at before a read: names that were said, lines that were named.
+
+Folded from the steps of a conversation, and asked for one file at a time. Bounded: only the newest
+texts are kept, and a text is scanned in one pass.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from holdfast.reading.focus import WORD, Signals, is_review
+from holdfast.reading.history.reads import (
+    SEARCH_TOOLS,
+    SHELL_TOOLS,
+    Change,
+    changes,
+    path_of,
+)
+from holdfast.reading.history.steps import Called, Returned, Said, Step, strings
+
+TEXT_BYTES_MAX = 200_000
+"""Of one text so much is looked at."""
+KEPT_BYTES_MAX = 1_500_000
+"""So much of results is kept; the oldest go first."""
+LINES_MAX = 400
+_NUMBERED_HIT = re.compile(r"^(\d+)[:-]", re.MULTILINE)
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_FILE = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
+_FAILED = re.compile(r"(?:--- FAIL: |FAILED |FAIL: )(\S{1,200})")
+
+
+class Heard:
+    """What was said so far in one context."""
+
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        self._results: deque[Returned] = deque()
+        self._kept_bytes = 0
+        self._edits: dict[str, list[Change]] = {}
+        self._review = False
+        self._first = True
+
+    def take(self, step: Step) -> None:
+        """Take in one step."""
+        match step:
+            case Said(role, text):
+                if role == "user":
+                    if self._first:
+                        self._review = is_review(text)
+                    self._first = False
+                self._say(text)
+            case Called(_, _, given):
+                for text in strings(given):
+                    self._say(text)
+            case Returned():
+                for change in changes(step):
+                    self._edits.setdefault(change.path, []).append(change)
+                if step.tool in SEARCH_TOOLS or step.tool in SHELL_TOOLS:
+                    self._keep(step)
+            case _:
+                pass
+
+    def _say(self, text: str) -> None:
+        self.words.update(WORD.findall(text[:TEXT_BYTES_MAX]))
+
+    def _keep(self, step: Returned) -> None:
+        self._results.append(step)
+        self._kept_bytes += len(step.text)
+        while self._kept_bytes > KEPT_BYTES_MAX and len(self._results) > 1:
+            self._kept_bytes -= len(self._results.popleft().text)
+        for name in _FAILED.findall(step.text[:TEXT_BYTES_MAX]):
+            self.words.update(WORD.findall(name))
+
+    def signals(self, path: str, rows: Sequence[str]) -> Signals:
+        """What points at lines or units of this file."""
+        lines: set[int] = set()
+        for step in self._results:
+            lines.update(named_lines(step, path))
+        text = "\n".join(rows)
+        for change in self._edits.get(path, ()):
+            lines.update(_places(text, change))
+        inside = frozenset(n for n in lines if 1 <= n <= len(rows))
+        return Signals(frozenset(self.words), inside, self._review)
+
+
+def named_lines(step: Returned, path: str) -> Iterator[int]:
+    """The lines of a file that the result of a search, a test or a diff names."""
+    base = os.path.basename(path)
+    text = step.text[:TEXT_BYTES_MAX]
+    if step.tool in SEARCH_TOOLS and path_of(step.given, step.cwd) == path:
+        for count, hit in enumerate(_NUMBERED_HIT.finditer(text)):
+            if count < LINES_MAX:
+                yield int(hit[1])
+    if base not in text:
+        return
+    for count, hit in enumerate(re.finditer(rf"([\w./@+-]*){re.escape(base)}[:(](\d{{1,7}})", text)):
+        if count >= LINES_MAX:
+            break
+        if path.endswith(f"/{(hit[1] + base).lstrip('./')}"):
+            yield int(hit[2])
+    for found in _FILE.finditer(text):
+        if not path.endswith(f"/{found[1].strip()}"):
+            continue
+        end = _FILE.search(text, found.end())
+        for hunk in _HUNK.finditer(text, found.end(), end.start() if end else len(text)):
+            first, count = int(hunk[1]), int(hunk[2] or 1)
+            # Three lines of context on both sides did not change.
+            yield from range(first + 3, max(first + 4, first + min(count, LINES_MAX) - 3))
+
+
+def _places(text: str, change: Change) -> Iterator[int]:
+    if change.old is None or not change.new.strip():
+        return
+    at = text.find(change.new)
+    if at >= 0:
+        first = text.count("\n", 0, at) + 1
+        yield from range(first, first + min(LINES_MAX, change.new.count("\n") + 1))
