@@ -25,15 +25,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from holdfast.focused import units_of
 from holdfast.index.facts.extract import extract
 from holdfast.reading import focus as rules
-from holdfast.reading.focus import Focus, Presets, Signals, Unit
+from holdfast.reading.focus import Focus, Presets, Unit
 from holdfast.reading.history import claude
 from holdfast.reading.history.reads import Change, Shown, changes, is_read, shown
 from holdfast.reading.history.signals import Heard
 from holdfast.reading.history.steps import Called, Compacted, Context, Returned, Said, Step, strings
 from holdfast.reading.hosts.lines import objects
-from holdfast.units import units_of
 
 AHEAD = 30
 """How many calls later a use still counts."""
@@ -100,6 +100,8 @@ class Fold:
 
 @dataclass
 class Tally:
+    """What was read in some contexts, and what was folded."""
+
     read: int = 0
     firsts: int = 0
     folds: list[Fold] = field(default_factory=list)
@@ -143,7 +145,9 @@ def _first(
     uses = used_lines(context.steps[at + 1 :], found.path, rows, units)
     for part in focus.folds:
         if any(part.first <= n <= part.last for n in uses.lines):
-            fold.misses.append(round(sum(len(r.encode()) + 1 + over for r in rows[part.first - 1 : part.last])))
+            fold.misses.append(
+                round(sum(len(r.encode()) + 1 + over for r in rows[part.first - 1 : part.last]))
+            )
     opened = {n for p in focus.parts if p.title is None for n in range(p.first, p.last + 1)}
     fold.reread = uses.reread
     fold.units = len(units)
@@ -160,12 +164,16 @@ def _cost(rows: Sequence[str], focus: Focus, over: float) -> float:
 
 @dataclass
 class Uses:
+    """The lines of a file that were used after it was read."""
+
     lines: set[int] = field(default_factory=set)
     edited: set[int] = field(default_factory=set)
     reread: bool = False
 
 
-def used_lines(steps: Sequence[Step], path: str, rows: Sequence[str], units: Sequence[Unit]) -> Uses:
+def used_lines(
+    steps: Sequence[Step], path: str, rows: Sequence[str], units: Sequence[Unit]
+) -> Uses:
     """The lines of a file that the next calls used, as it was when it was read."""
     text = "\n".join(rows)
     uses = Uses()

@@ -72,7 +72,10 @@ LEAVES = {
     "touched",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
-MEETING = {"edits", "trees", "repeats", "links", "notes", "sessions", "live", "observed", "purge"}
+MEETING = {
+    *("edits", "trees", "repeats", "links", "notes", "sessions", "live", "observed", "purge"),
+    *("focused", "replay"),
+}
 ARROWS: dict[str, set[str]] = {
     "answers": set(),
     "ids": set(),
@@ -92,6 +95,8 @@ ARROWS: dict[str, set[str]] = {
     "edits": LEAVES | {"files", "sequence"},
     "trees": LEAVES | {"files", "sequence"},
     "repeats": LEAVES | {"files", "sequence", "trees"},
+    "focused": LEAVES | {"files", "index", "reading"},
+    "replay": LEAVES | {"files", "reading", "focused"},
     "sessions": LEAVES | {"store", "reading"},
     "links": LEAVES | {"files", "store", "index"},
     "notes": LEAVES | {"files", "store", "index", "links"},

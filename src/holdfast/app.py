@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.files.snapshot import Snapshot
     from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
+    from holdfast.reading.native import Focuser
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
     from holdfast.sequence.segment_store import Progress
@@ -312,6 +313,24 @@ class App:
                 raise sessions.no_such_session(name) from None
             log = sessions.begun_log(store, name, self.writer_id("log"))
         return NativeSession(log, now_ms=self.clock.now_ms, new_id=self.new_id)
+
+    def focuser(
+        self,
+        reader: Reader,
+        log: SessionLog | None,
+        agent: str = "*",
+        index: Callable[[], CodeIndex] | None = None,
+    ) -> Focuser:
+        """What folds a whole first read by our own `read`, when the caller asked for that.
+
+        What was said is known where the session is a file of Claude Code.
+        """
+        from holdfast.focused import focuser, outliner
+        from holdfast.reading.focus import SUBAGENT_LINES, Presets
+        from holdfast.reading.history.heard import heard_in_log
+
+        presets = reader.settings.focus_of(agent) or Presets(SUBAGENT_LINES, SUBAGENT_LINES)
+        return focuser(presets, heard_in_log(log).signals, outliner(index))
 
     def collect_daily(self, reader: Reader, log: SessionLog) -> None:
         """Once a day, delete stored texts that are long unused and not part of this session."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench import savings
 from bench.traces import WRITERS, Change, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
+from holdfast.reading.focus import Focus, Part
 from holdfast.reading.native import AGAIN, Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.paths import Place
@@ -95,6 +97,12 @@ def rebuilt(lines: dict[int, str], text: str) -> list[str]:
 def _told(lines: dict[int, str], text: str, *, strict: bool = False) -> list[str | None]:
     """The same, with None where a line is referred to that is not known."""
     head, *rest = text.split("\n")
+    if focused := re.match(r"\[holdfast: (\d+) lines, (\d+) of them shown and the rest fold", head):
+        rows = _pieced({}, rest)
+        shown = sum(row is not None for row in rows)
+        if len(rows) != int(focused[1]) or shown != int(focused[2]):
+            raise Untrue(f"a focused answer of {len(rows)} lines, {shown} shown: {head!r}")
+        return rows
     where = re.match(r"\[holdfast: lines? (\d+)(?:-(\d+))?", head)
     if where is None:
         raise Untrue(f"not a short answer: {head!r}")
@@ -114,6 +122,9 @@ def _pieced(lines: dict[int, str], rest: list[str]) -> list[str | None]:
             count = int(found[2] or found[1]) - int(found[1]) + 1
             out += rest[:count]
             del rest[:count]
+            continue
+        if found := re.fullmatch(r"\[(\d+)(?:-(\d+))? folded: .*\]", row):
+            out += [None] * (int(found[2] or found[1]) - int(found[1]) + 1)
             continue
         found = re.fullmatch(
             r"\[(\d+)(?:-(\d+))? as you have them(?:, there numbered (\d+)-\d+)?\]", row
@@ -180,7 +191,9 @@ class Session:
         self.request: list[Message] = []
         self.places: list[State] = []
         self.at = 0.0
-        self.shorts = 0
+        self.shorts = self.folds = 0
+        self.folded: set[int] = set()
+        """Files that were folded since the latest compaction: never again."""
 
     def _read_file(self, path: str) -> tuple[bytes, str]:
         number = int(path.removeprefix("/w/f").removesuffix(".txt"))
@@ -249,7 +262,8 @@ class Session:
             given |= {"offset": first, "limit": len(rows)}
         call = self._call("Read", given)
         size = sum(len(row) + 40 for row in rows)
-        found = self._ask(OwnRead(path_of(file), first, tuple(rows), size), call)
+        own = OwnRead(path_of(file), first, tuple(rows), size)
+        found = self._ask(own, call, whole="offset" not in given)
         read = Read(file, first, tuple(rows), total)
         self.writer.read_result(call, read, found.text if found else None, self.at)
         self._answered(file, first, rows, call, found)
@@ -271,8 +285,19 @@ class Session:
             self.log.call = call  # type: ignore[attr-defined]
         return call
 
-    def _ask(self, own: OwnRead | OwnShell, call: str) -> Short | None:
-        found = self.native.answer(own, self.log)
+    def _focuser(self, path: str, rows: Sequence[str]) -> Focus | None:
+        """Some lines open and some folded, as it comes; what is better left whole is left whole."""
+        if self.rng.random() < 0.3:
+            return None
+        cuts = sorted(self.rng.sample(range(2, len(rows) + 1), min(4, len(rows) - 1)))
+        ends = zip([1, *cuts], [*(cut - 1 for cut in cuts), len(rows)], strict=True)
+        titles = [self.rng.choice([None, "def x():", "a [3-4:] title"]) for _ in range(5)]
+        parts = tuple(Part(a, b, t) for (a, b), t in zip(ends, titles, strict=False))
+        return Focus(parts, len(rows))
+
+    def _ask(self, own: OwnRead | OwnShell, call: str, *, whole: bool = False) -> Short | None:
+        focuser = self._focuser if whole else None
+        found = self.native.answer(own, self.log, focuser=focuser)
         if not isinstance(found, Short):
             return None
         self.native.record(self.log, call, found)
@@ -286,7 +311,9 @@ class Session:
         if found is not None:
             if AGAIN not in found.text:
                 raise Untrue("a short answer without a way to the text")
-            if rebuilt(known(self.request, file), found.text) != rows:
+            if found.kind == "focused":
+                self._judge_fold(file, rows, found.text)
+            elif rebuilt(known(self.request, file), found.text) != rows:
                 raise Untrue(f"the request does not give {found.text[:60]!r}")
         text = "" if found is None else found.text
         kind = "shown" if found is None else "short"
@@ -295,8 +322,19 @@ class Session:
         )
         self.places.append(State(list(self.request), getattr(self.writer, "last", None)))
 
+    def _judge_fold(self, file: int, rows: list[str], text: str) -> None:
+        """Lines shown are the file's; and it was not folded before, nor are its lines known."""
+        self.folds += 1
+        for told, row in zip(_told({}, text), rows, strict=True):
+            if told not in (None, row):
+                raise Untrue(f"a focused answer shows {told!r} for {row!r}")
+        if file in self.folded:
+            raise Untrue("a second whole read was folded")
+        self.folded.add(file)
+
     def do_compact(self) -> None:
         """The latest messages are kept as they are, whatever they refer to."""
+        self.folded.clear()
         self.writer.compact(self.at)
         self.request = self.request[len(self.request) - self.rng.randrange(4) :][-3:]
         self.places.clear()

@@ -15,14 +15,14 @@ SESSIONS = 10_000 if SOAK else 200
 PARTS = 10
 
 
-@pytest.mark.shows("READ-PROMISE", "READ-REQUEST-TWIN")
+@pytest.mark.shows("READ-PROMISE", "READ-REQUEST-TWIN", "READ-FOCUS-TRUST")
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kind", ["claude-code", "claude-code-sub", "codex", "pi"])
 def test_every_short_answer_is_true_of_its_request(
     kind: str, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    shorts = 0
+    shorts = folds = 0
     for seed in range(part, SESSIONS, PARTS):
         folder = tmp_path / str(seed)
         folder.mkdir()
@@ -33,6 +33,8 @@ def test_every_short_answer_is_true_of_its_request(
             except Untrue as error:
                 raise AssertionError(f"{kind} seed {seed} step {step}: {error}") from error
         shorts += session.shorts
+        folds += session.folds
+    assert folds > SESSIONS // PARTS // 4 or kind == "codex", "the simulation reaches folds"
     assert shorts > SESSIONS // PARTS, "the simulation reaches short answers"
 
 

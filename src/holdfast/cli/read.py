@@ -33,6 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bypass-cache", action="store_true", help="answer with the plain text this time"
     )
+    parser.add_argument(
+        "--focus",
+        action="store_true",
+        help="fold what nothing points at, if this is a first read of a whole, long file",
+    )
     parser.add_argument("--json", action="store_true", help="content and details as JSON")
     reading.add_session_arguments(parser)
 
@@ -50,10 +55,11 @@ def _number(text: str) -> float:
 def run(args: argparse.Namespace, app: App) -> int:
     mention_link(args.path)
     log, lost = _session_log(args, app)
-    request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
+    request = Request(args.path, args.offset, args.limit, args.bypass_cache, args.focus)
     reader = reading.reader(app)
+    focuser = app.focuser(reader, log) if request.focus else None
     try:
-        answer = reader.read(request, log)
+        answer = reader.read(request, log, focuser=focuser)
     except ReadingError as error:
         raise _hinted(error, expand_user(args.path, app.environment)) from None
     if args.json:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ from holdfast.reading.tree import Doubt, Evidence
 if TYPE_CHECKING:
     from holdfast.mcp.host_context import HostContext
     from holdfast.mcp.request_log import RequestLog
+    from holdfast.reading.focus import Signals
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
     from holdfast.reading.trust import Ledger
@@ -166,7 +167,8 @@ class HookDecision:
             if folder is None:
                 return Outcome()
             call = OwnShell(use.call.command, folder, use.text, trimmed=use.trimmed)
-        found = NativeReader(reader).answer(call, log, again=event.again)
+        focuser = self._focuser(use, event, reader, log)
+        found = NativeReader(reader).answer(call, log, again=event.again, focuser=focuser)
         if not isinstance(found, Short) or use.id is None:
             return Outcome()
         outcome = Outcome(replacements={0: found.text}, pieces={0: found.pieces})
@@ -174,8 +176,26 @@ class HookDecision:
         shown = None if adapter is None else adapter.shown_text(event, outcome)
         if shown is None or not isinstance(log, ShortAnswers):
             return Outcome()
-        log.record_short(found.record, shown, use.id)
+        log.record_short(found.record, shown, use.id, found.kind, found.saved_bytes)
         return outcome
+
+    def _focuser(
+        self, use: ToolUse, event: HookEvent, reader: Reader, log: SessionLog
+    ) -> native.Focuser | None:
+        """What folds this result; None unless the user wants it and no range was asked for."""
+        presets = reader.settings.focus_of(event.agent)
+        if presets is None or not isinstance(use.call, ReadCall) or not use.is_whole:
+            return None
+        if use.call.first is not None or use.call.count is not None:
+            return None
+        from holdfast.focused import focuser, outliner
+        from holdfast.reading.history.heard import heard_in_log
+
+        def signals(path: str, rows: Sequence[str]) -> Signals:
+            return heard_in_log(log).signals(path, rows)
+
+        outline = outliner(lambda: self._context.index)
+        return focuser(presets, signals, outline, subagent=event.subagent is not None)
 
     # all results of a turn, as the model gets them
 

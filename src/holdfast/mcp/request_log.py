@@ -31,6 +31,7 @@ from holdfast.agents.hooks import (
 from holdfast.reading import native, shell
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import (
+    FOLDED,
     Barrier,
     Event,
     Forgotten,
@@ -116,9 +117,16 @@ class RequestLog:
         if call is not None:
             self.sidecar.record(call, answer)
 
-    def record_short(self, event: Pieced, text: str, call: str) -> None:
+    def record_short(
+        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
+    ) -> None:
         """Note a short form of the agent's own result; it counts where a request shows it."""
-        self.sidecar.record_short(call, event, text)
+        self.sidecar.record_short(call, event, text, rule, saved_bytes)
+
+    def was_folded(self, path: str) -> bool:
+        """Whether a fold of this file was ever answered in this conversation."""
+        self.sidecar.catch_up()
+        return bool(self.sidecar.folded(path))
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """A request has no place where this could be noted."""
@@ -140,7 +148,7 @@ def missing(event: Pieced, view: View, load: Load) -> Printed | None:
     if rows is None:
         return None
     for piece in event.pieces:
-        if piece.before is None:
+        if piece.before is None or piece.before == FOLDED:
             continue
         for offset in range(piece.lines):
             held = view.lines.get(piece.before + offset)

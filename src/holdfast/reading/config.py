@@ -6,6 +6,11 @@ range_diffs = false                          answer a changed range with a diff 
 union = true                                 answer a range from several held ranges that cover it
 dialect = "counted"                          "uncounted" for pi since 0.75.5
 diff_budget_ms = 200                         how long a diff may take
+focus = true                                 fold whole first reads of long files
+
+[focus.claude-code]                          the same for one agent, with its own lengths
+main_lines = 800
+subagent_lines = 300
 """
 
 from __future__ import annotations
@@ -16,10 +21,16 @@ from pathlib import Path
 from holdfast.reading.answer import Policy
 from holdfast.reading.baseline import Dialect
 from holdfast.reading.errors import BadSettings
+from holdfast.reading.focus import Presets
 from holdfast.reading.reader import Settings
 from holdfast.reading.sensitive import Sensitive
 
-KNOWN = ("sensitive", "not_sensitive", "range_diffs", "union", "dialect", "diff_budget_ms")
+KNOWN = (
+    *("sensitive", "not_sensitive", "range_diffs", "union", "dialect", "diff_budget_ms"),
+    "focus",
+)
+EVERY = "*"
+"""In the place of an agent: all of them."""
 
 
 def load(path: Path) -> Settings:
@@ -57,7 +68,31 @@ def parse(raw: Mapping[str, object], source: str = "settings") -> Settings:
     sensitive = Sensitive(
         _patterns(raw, "sensitive", source), _patterns(raw, "not_sensitive", source)
     )
-    return Settings(policy, sensitive, budget / 1000)
+    return Settings(policy, sensitive, budget / 1000, focus=_focus(raw.get("focus"), source))
+
+
+def _focus(value: object, source: str) -> dict[str, Presets]:
+    """For which agents first reads are folded, and from how many lines on."""
+    if value is None or value is False:
+        return {}
+    if value is True:
+        return {EVERY: Presets()}
+    if not isinstance(value, Mapping):
+        raise BadSettings(source, "focus must be true, false or a table of agents")
+    found = {}
+    for agent, given in value.items():
+        if given is False:
+            continue
+        lines = {} if given is True else given
+        if not isinstance(lines, Mapping):
+            raise BadSettings(source, f"focus.{agent} must be true, false or a table")
+        for name, count in lines.items():
+            known = name in ("main_lines", "subagent_lines")
+            if not known or isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                what = "a number of lines, at least 1" if known else "main_lines or subagent_lines"
+                raise BadSettings(source, f"focus.{agent}.{name} must be {what}")
+        found[str(agent)] = Presets(**lines)
+    return found
 
 
 def _flag(raw: Mapping[str, object], name: str, default: bool, source: str) -> bool:

@@ -110,13 +110,17 @@ class Replaced(NamedTuple):
     places: tuple[Place, ...] = ()
 
 
+FOLDED = 0
+"""In the place of a number: these lines were neither printed nor held. They prove nothing."""
+
+
 class Piece(NamedTuple):
-    """A run of lines in a short answer: printed, or named as held under these numbers before."""
+    """A run of lines in a short answer: printed, named as held before, or folded."""
 
     first: int
     lines: int
     before: int | None = None
-    """The number under which the first of them was held; None when they were printed."""
+    """The number under which the first of them was held; None when they were printed; FOLDED."""
 
 
 class Pieced(NamedTuple):

@@ -8,9 +8,9 @@ exact lines. Open are
     units whose name was said by the user or the model, or is in the input of a tool
     units with a line that a search hit, a test or a diff named, or that was edited before
 
-A unit is a symbol or a section with the comment above it. In one of more than 80 lines only the
-blocks that something points at are open, and its first lines. There is no budget to fill: what
-nothing points at is rarely used, whatever room is left.
+A unit is a symbol or a section with the comment above it. In one of more than 80 lines only its
+first lines are open, and those around a line that something points at. There is no budget to fill:
+what nothing points at is rarely used, whatever room is left.
 
 Plain files stay whole: documents, reviews and plans are read to be read. A range that was asked for
 is never folded, and the second whole read of a file prints everything: a fold is only ever the
@@ -20,6 +20,7 @@ answer to a first one. Pure: the lines, the units and what was said are values.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -28,17 +29,17 @@ SMALL = 8
 """Units of at most so many lines are always open."""
 LONG = 80
 """In a unit of more lines only the blocks that matter are open."""
-HEAD = 6
-"""Lines at the start of a long unit that are open, after the comment above it."""
+HEAD = 30
+"""Lines at the start of a long unit that are open when something points at it."""
 AROUND = 12
 """Lines before and after one that something points at, inside a long unit."""
 FOLD_MIN = 6
 """Fewer lines in a row are not worth a fold."""
-BLOCK_MIN, BLOCK_MAX = 8, 40
-"""Lines of a block inside a long unit."""
 WORTH = 0.75
 """A focused answer is given only if it has at most this share of the file's bytes."""
 TITLE_MAX = 110
+TASK_MAX = 2000
+"""So much of a task is looked at."""
 
 MAIN_LINES, SUBAGENT_LINES = 800, 300
 """The preset: longer files are folded, in the main conversation and in a subagent."""
@@ -47,7 +48,14 @@ WORD = re.compile(r"[^\W\d]\w{3,}")
 """A name that says enough to point at a unit: four characters or more."""
 
 WHOLE_SUFFIXES = (".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".tex", ".ipynb", ".csv", ".tsv")
-_REVIEW = re.compile(r"\b(?:review|audit|proof-?read|critique)", re.IGNORECASE)
+_OBJECT = r"(?:the|this|that|these|those|my|our|your|all|each|every|it|them|changes|code|new|pr)\b"
+_WHOLE_TASK = re.compile(
+    rf"\b(?:review|audit|proof-?read|critique)\s+(?:{_OBJECT}|https?:|#\d)"
+    r"|<command-name>/?[\w:-]*(?:review|audit)"
+    r"|\b(?:full|entire|complete|whole) (?:contents?|text|files?)\b|\bverbatim\b",
+    re.IGNORECASE,
+)
+"""The verb with its object: *a review loop* is something to work on."""
 
 
 class Unit(NamedTuple):
@@ -115,9 +123,9 @@ def stays_whole(path: str) -> bool:
     return path.lower().endswith(WHOLE_SUFFIXES)
 
 
-def is_review(text: str) -> bool:
-    """Whether a task asks for everything to be read."""
-    return _REVIEW.search(text[:2000]) is not None
+def wants_all(task: str) -> bool:
+    """Whether a task asks for everything to be read: a review, or files in full."""
+    return _WHOLE_TASK.search(task[:TASK_MAX]) is not None
 
 
 def focus(rows: Sequence[str], units: Sequence[Unit], signals: Signals) -> Focus | None:
@@ -128,8 +136,10 @@ def focus(rows: Sequence[str], units: Sequence[Unit], signals: Signals) -> Focus
     titles: list[str | None] = [None] * (total + 2)
     """For each line the title of its fold; None when it is open."""
     inside: list[int] = [0] * (total + 2)
+    pointed_at = sorted(signals.lines)
     for number, unit in enumerate(_apart(units, total), start=1):
-        pointed = [n for n in signals.lines if unit.first <= n <= unit.last]
+        low, high = bisect_left(pointed_at, unit.first), bisect_right(pointed_at, unit.last)
+        pointed = pointed_at[low:high]
         named = unit.name in signals.words
         length = unit.last - unit.first + 1
         if length <= SMALL or (length <= LONG and (named or pointed)):
@@ -138,7 +148,11 @@ def focus(rows: Sequence[str], units: Sequence[Unit], signals: Signals) -> Focus
         for n in range(unit.first, unit.last + 1):
             titles[n], inside[n] = title, number
         if length > LONG and (named or pointed):
-            _open_inside(rows, unit, pointed, signals.words, titles)
+            _open_inside(unit, pointed, titles)
+    for n in range(2, total + 1):
+        # A blank line behind a fold says nothing by itself.
+        if titles[n] is None and titles[n - 1] is not None and not rows[n - 1].strip():
+            titles[n], inside[n] = titles[n - 1], inside[n - 1]
     parts = _parts(titles, inside, total)
     found = Focus(tuple(parts), total)
     return found if found.folds and _cost(rows, found) <= WORTH * _size(rows) else None
@@ -154,13 +168,8 @@ def _apart(units: Sequence[Unit], total: int) -> list[Unit]:
     return out
 
 
-def _open_inside(
-    rows: Sequence[str],
-    unit: Unit,
-    pointed: Sequence[int],
-    words: frozenset[str],
-    titles: list[str | None],
-) -> None:
+def _open_inside(unit: Unit, pointed: Sequence[int], titles: list[str | None]) -> None:
+    """Open the start of a long unit, and what is around each line that something points at."""
     start = max(unit.first, unit.start)
     for n in range(unit.first, min(unit.last, start + HEAD - 1) + 1):
         titles[n] = None
@@ -218,8 +227,8 @@ def _cost(rows: Sequence[str], found: Focus) -> int:
 def to_text(rows: Sequence[str], found: Focus, again: str) -> str:
     """The file in focus, for an agent that prints text as it is."""
     out = [
-        f"[holdfast: {found.lines} lines, {found.shown} of them shown and the rest folded; "
-        f"read folded lines by their numbers, or {again}]"
+        f"[holdfast: {found.lines} lines, {found.shown} of them shown and the rest folded; read "
+        f"folded lines by their numbers in brackets; {again}]"
     ]
     for part in found.parts:
         named = f"{part.first}-{part.last}" if part.last > part.first else f"{part.last}"

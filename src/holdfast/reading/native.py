@@ -6,26 +6,33 @@ of that file (`view`), line by line:
     every line is held under its number    unchanged
     a held run was changed                 a diff of it
     only some lines are held               the lines that are not, and the numbers of the others
+    nothing was ever seen of a long file   the file in focus, where the user asked for that
     anything else                          the agent's own result, untouched
 
 Pure: the result, the bytes of the file and the view are values. `Pass` is always right; a `Short`
 accounts for every line that the result had: each is printed, or named as one that the model was
-shown with exactly this text. So the model can always write down the whole result. Repeating the
-call that was answered in short brings the text: the client that asks twice gets it.
+shown with exactly this text, or, in focus, named as folded. So but for folds the model can always
+write down the whole result. Repeating the call that was answered in short brings the text: the
+client that asks twice gets it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from holdfast.reading import focus as focus_of
 from holdfast.reading import pieces as pieces_of
-from holdfast.reading.events import Piece, Pieced
+from holdfast.reading.events import FOLDED, Piece, Pieced
+from holdfast.reading.focus import Focus
 from holdfast.reading.shell import FileRead
 from holdfast.reading.view import View
 
-Kind = Literal["unchanged", "diff", "unseen", "restored"]
+Kind = Literal["unchanged", "diff", "unseen", "restored", "focused"]
+
+Focuser = Callable[[str, Sequence[str]], Focus | None]
+"""The parts of a file with these lines; None when it is better read whole."""
 
 PREFIX = "[holdfast: "
 """How every short answer begins. A result in a log that begins so and is not known to be ours
@@ -69,6 +76,8 @@ class Options:
     repeat_prints: bool = True
     """Whether repeating a call that was answered in short prints the text."""
     diffs: bool = True
+    focuser: Focuser | None = None
+    """Folds a whole first read. Set only when this is one, and no range was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +116,17 @@ def decide(
         return Pass(why)
     rows = result.rows
     live = view.live(options.now, options.horizon)
+    last = result.first + len(rows) - 1
+    whole = result.first == 1 and last >= data.count(b"\n") + (not data.endswith(b"\n"))
+    if options.focuser is not None and whole and not view.lines:
+        found = _focused(result, digest, options, options.focuser)
+        if found is not None:
+            return found
     if not live:
         return Pass("nothing of this file is in the context")
-    last = result.first + len(rows) - 1
     if options.repeat_prints and view.named == (result.first, last):
         return Pass("the same lines were answered in short just before")
     runs = pieces_of.align(live, result.first, rows)
-    whole = result.first == 1 and last >= data.count(b"\n") + (not data.endswith(b"\n"))
     record = Pieced(
         result.path,
         tuple(Piece(run.first, len(run.rows), run.before) for run in runs),
@@ -126,6 +139,24 @@ def decide(
     if saved < WORTH_BYTES or saved < (1 - WORTH) * result.size_bytes:
         return Pass("a short answer would not be shorter")
     return Short(kind, text, record, runs, saved)
+
+
+def _focused(result: Result, digest: str, options: Options, focuser: Focuser) -> Short | None:
+    """The file in focus; None when folding it is not worth it."""
+    found = focuser(result.path, result.rows)
+    if found is None:
+        return None
+    text = focus_of.to_text(result.rows, found, options.again)
+    pieces = tuple(
+        Piece(part.first, part.last - part.first + 1, None if part.title is None else FOLDED)
+        for part in found.parts
+    )
+    cost = len(text.encode("utf-8", "surrogatepass")) + result.row_bytes * (text.count("\n") + 1)
+    saved = result.size_bytes - cost
+    if saved < (1 - focus_of.WORTH) * result.size_bytes:
+        return None
+    record = Pieced(result.path, pieces, digest, whole=True)
+    return Short("focused", text, record, (), saved)
 
 
 def restore(view: View, data: bytes, options: Options) -> bool:

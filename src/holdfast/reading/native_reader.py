@@ -7,16 +7,17 @@ goes wrong here is a `Pass`: the agent's own result is always right.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.errors import HoldfastError
 from holdfast.reading import native, shell
 from holdfast.reading.answer import Current
-from holdfast.reading.native import AGAIN, Decision, Options, Pass, Result, Short
+from holdfast.reading.native import AGAIN, Decision, Focuser, Options, Pass, Result, Short
 from holdfast.reading.reader import Reader
 from holdfast.reading.result import Answer
 from holdfast.reading.session_log import SessionLog, ShortAnswers
 from holdfast.reading.tree import Doubt, Evidence
+from holdfast.reading.trust import Ledger
 from holdfast.reading.view import View
 
 
@@ -51,8 +52,18 @@ class NativeReader:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def answer(self, call: OwnRead | OwnShell, log: SessionLog, *, again: str = AGAIN) -> Decision:
-        """How the result of this call is best given to the model. Never raises for the file."""
+    def answer(
+        self,
+        call: OwnRead | OwnShell,
+        log: SessionLog,
+        *,
+        again: str = AGAIN,
+        focuser: Focuser | None = None,
+    ) -> Decision:
+        """How the result of this call is best given to the model. Never raises for the file.
+
+        With a `focuser` the call is a whole read, and if it is the first one it may be folded.
+        """
         path = call.path if isinstance(call, OwnRead) else None
         read = None
         if isinstance(call, OwnShell):
@@ -77,6 +88,8 @@ class NativeReader:
         if result is None:
             return Pass("the output is not what the file holds now")
         options = _options(evidence, again)
+        if focuser is not None and is_first(evidence.ledger, log, path):
+            options = replace(options, focuser=focuser)
         found = native.decide(
             self._view(evidence, path), result, current.data, current.digest, options
         )
@@ -103,7 +116,7 @@ class NativeReader:
         Called before the agent can show it: what the log never shows never counts.
         """
         if isinstance(log, ShortAnswers):
-            log.record_short(short.record, short.text, call)
+            log.record_short(short.record, short.text, call, short.kind, short.saved_bytes)
 
     def _view(self, evidence: Evidence, path: str) -> View:
         return evidence.ledger.view(path, self._reader.objects.load)
@@ -114,6 +127,13 @@ class NativeReader:
         except (HoldfastError, OSError) as error:
             return f"the file cannot be compared: {error}"
         return "the file is not kept" if isinstance(found, Answer) else found
+
+
+def is_first(ledger: Ledger, log: SessionLog, path: str) -> bool:
+    """Whether nothing of a file was shown or changed in this context, in full or folded."""
+    if ledger.history(path) or not isinstance(log, ShortAnswers):
+        return False
+    return not log.was_folded(path)
 
 
 def _options(evidence: Evidence, again: str) -> Options:

@@ -78,6 +78,8 @@ class Request:
     offset: float | None = None
     limit: float | None = None
     bypass_cache: bool = False
+    focus: bool = False
+    """Whether a whole first read of a long file is to be folded."""
 
     def __post_init__(self) -> None:
         for name, value in (("offset", self.offset), ("limit", self.limit)):
@@ -100,9 +102,12 @@ class Request:
         bypass = arguments.get("bypass_cache")
         if bypass is not None and not isinstance(bypass, bool):
             faults.append("bypass_cache must be a boolean")
+        focus = arguments.get("focus")
+        if focus is not None and not isinstance(focus, bool):
+            faults.append("focus must be a boolean")
         if faults:
             raise BadArgument("; ".join(faults))
-        return cls(str(path), offset, limit, bypass_cache=bypass is True)
+        return cls(str(path), offset, limit, bypass_cache=bypass is True, focus=focus is True)
 
 
 def _number(value: object, name: str, faults: list[str]) -> float | None:

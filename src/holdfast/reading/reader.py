@@ -10,18 +10,22 @@ from __future__ import annotations
 import copy
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.errors import ReadingError
 from holdfast.files.boundary import OutsideWorkspace
 from holdfast.reading import disk, images, javascript, paths, savings
+from holdfast.reading import focus as focus_of
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, lines_of
+from holdfast.reading.baseline import BYTES_MAX
 from holdfast.reading.context import ContextMap, HeldFile, held_file, held_lines
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
 from holdfast.reading.explain import Explanation, NeverKept, explain
+from holdfast.reading.focus import Presets
+from holdfast.reading.native import Focuser, shown_rows
 from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
 from holdfast.reading.paths import Place, Request, Target
 from holdfast.reading.recent import Recent
@@ -33,6 +37,7 @@ from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
 
+FOCUS_AGAIN = "the same read without focus prints all"
 DIFF_BUDGET_S = 0.2
 CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
@@ -48,8 +53,14 @@ class Settings:
     sensitive: Sensitive = field(default_factory=Sensitive)
     diff_budget_s: float = DIFF_BUDGET_S
     context_budget_s: float = CONTEXT_BUDGET_S
+    focus: Mapping[str, Presets] = field(default_factory=dict)
+    """For which agents whole first reads are folded; `*` for all."""
     trouble: str | None = None
     """Why the settings could not be read: then every read is plain, and nothing is kept."""
+
+    def focus_of(self, agent: str) -> Presets | None:
+        """From how many lines on this agent's whole first reads are folded; None for never."""
+        return self.focus.get(agent) or self.focus.get("*")
 
 
 class Reader:
@@ -71,6 +82,8 @@ class Reader:
         self._read_file = read_file
         self._recent = Recent()
         self._overlays: OrderedDict[tuple[str, str], Overlay] = OrderedDict()
+        self._folded: set[tuple[str, str]] = set()
+        """Sessions and files that were folded: the second whole read prints everything."""
         self._turn = threading.RLock()
 
     def with_file_access(self, read_file: Callable[[str], tuple[bytes, str]]) -> Reader:
@@ -84,20 +97,23 @@ class Reader:
         request: Request,
         log: SessionLog | None = None,
         aborted: Callable[[], bool] = lambda: False,
+        focuser: Focuser | None = None,
     ) -> Answer:
         """Answer one read. Without a log, or with one that proves nothing, in full.
 
         The caller delivers the answer and then records it in the log. Calls from several threads
-        take turns.
+        take turns. With a `focuser` a whole first read may be folded; such an answer claims nothing
+        about the context, so no line of it counts as held.
         """
         with self._turn:
-            return self._read(request, log, aborted)
+            return self._read(request, log, aborted, focuser)
 
     def _read(
         self,
         request: Request,
         log: SessionLog | None,
         aborted: Callable[[], bool],
+        focuser: Focuser | None,
     ) -> Answer:
         _check(aborted)
         target = paths.locate(request, self.place)
@@ -109,11 +125,35 @@ class Reader:
         case = self._case(request, target, found, evidence, log)
         answer = case.answer()
         _check(aborted)
+        if focuser is not None and answer.mode == "full" and not request.bypass_cache:
+            folded = self._focused(target, found, log, focuser)
+            if folded is not None:
+                return folded
         if answer.meta is not None and log is not None:
             self.objects.keep(found.data, found.digest, self._now_ms() / 1000)
             if case.holdings.overlay is not None and not log.counts_when_recorded:
                 case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)
         return answer
+
+    def _focused(
+        self, target: Target, current: Current, log: SessionLog | None, focuser: Focuser
+    ) -> Answer | None:
+        """The file in focus; None for a range, and when it was folded before."""
+        if target.offset is not None or target.limit is not None:
+            return None
+        key = (str(getattr(log, "path", "")), target.path)
+        rows = shown_rows(current.data)
+        if rows is None or (log is not None and key in self._folded):
+            return None
+        if rows[-1] == "":
+            rows.pop()
+        parts = focuser(target.path, rows)
+        text = None if parts is None else focus_of.to_text(rows, parts, FOCUS_AGAIN)
+        if text is None or len(text.encode("utf-8", "surrogatepass")) > BYTES_MAX:
+            return None
+        if log is not None:
+            self._folded.add(key)
+        return Answer(text)
 
     def current(self, path: str) -> Current | Answer:
         """The file at an absolute path as it is now, or the answer when it is never kept.

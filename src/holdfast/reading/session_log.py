@@ -49,8 +49,17 @@ class SessionLog(Protocol):
 class ShortAnswers(Protocol):
     """A log in which a short form of the agent's own result counts once the log shows it."""
 
-    def record_short(self, event: Pieced, text: str, call: str) -> None:
-        """Note what was put in the place of the result of this call."""
+    def record_short(
+        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
+    ) -> None:
+        """Note what was put in the place of the result of this call, and what that saved."""
+        ...
+
+    def was_folded(self, path: str) -> bool:
+        """Whether lines of a file were folded since the latest compaction, as far as is known.
+
+        May say so of an answer that the model never got; never misses one that it was shown.
+        """
         ...
 
 

@@ -8,7 +8,7 @@ digests there is this, line by line, folded from what the context holds:
     Patched, Replaced    the model's own edit: later lines move; the new lines are held when the
                          model wrote them in full, or held all that the edit replaced
     Pieced               our short answer: printed lines are new, named ones keep their text and
-                         get the numbers of now
+                         get the numbers of now, folded ones are not held
     Refreshed            these lines are forgotten
     Forgotten            everything is
 
@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from holdfast.reading.events import (
+    FOLDED,
     UNSURE,
     Anchored,
     Derived,
@@ -269,6 +270,8 @@ class View:
             return
         now: dict[int, Held] = {}
         for piece in event.pieces:
+            if piece.before == FOLDED:
+                continue
             for offset in range(piece.lines):
                 number = piece.first + offset
                 row = rows[number - 1] if number <= len(rows) else None

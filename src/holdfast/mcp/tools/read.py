@@ -91,8 +91,13 @@ def _read(call: ToolCall, request: Request) -> Result:
     target = paths.locate(request, reader.place)
     with call.context.sessions.of(caller, call.meta, "read", call.arguments) as session:
         log = session.log if isinstance(session, Bound) else None
+        kind = session.kind if isinstance(session, Bound) else ""
+        app, index = call.context.app, lambda: call.context.index
+        # pi's own read is this tool, so there the setting for its own reads counts.
+        wanted = request.focus or (kind == "pi" and reader.settings.focus_of(kind) is not None)
+        focuser = app.focuser(reader, log, kind, index) if wanted else None
         try:
-            answer = reader.read(request, log, call.cancelled)
+            answer = reader.read(request, log, call.cancelled, focuser)
         finally:
             if call.cancelled():
                 reader.forget()  # what was never seen must not count as seen
@@ -127,6 +132,7 @@ READ = Tool(
         offset=number("the first line, from 1"),
         limit=number("how many lines"),
         bypass_cache=boolean("send the plain text this time"),
+        focus=boolean("fold what nothing points at, on a first read of a whole, long file"),
     ),
     output=schema_of(ReadAnswer),
     run=run,

@@ -79,6 +79,8 @@ class _Reader:
                 found = ids if isinstance(ids, list) else []
                 context.steps.append(Blanked(tuple(filter(_is_text, found)), at))
                 return
+            case _:
+                pass
         message = raw.get("message")
         if not isinstance(message, Mapping) or raw.get("type") not in ("user", "assistant"):
             return
@@ -102,9 +104,7 @@ class _Reader:
             elif block.get("type") == "text":
                 context.steps.append(Said("assistant", text_of(block), at))
 
-    def _user(
-        self, context: Context, content: object, raw: Mapping[str, Any], at: float
-    ) -> None:
+    def _user(self, context: Context, content: object, raw: Mapping[str, Any], at: float) -> None:
         results = [b for b in mappings(content) if b.get("type") == "tool_result"]
         if not results:
             text = text_of(content)
@@ -128,7 +128,6 @@ class _Reader:
                         at,
                     )
                 )
-
 
     def _report(self, detail: object, results: list[Mapping[str, Any]], at: float) -> None:
         """What a subagent said in the end: its own lines may not have it."""

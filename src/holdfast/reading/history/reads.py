@@ -123,7 +123,7 @@ def _plain(step: Returned, path: str, *, ranged: bool, size: int) -> Shown | Non
     """Lines without numbers, as pi and Gemini print them."""
     text = re.sub(r"\n\n\[\d+ more lines in file\.[^\n]*\]\Z", "", step.text)
     if text.startswith("\nIMPORTANT: The file content has been truncated."):
-        head, found, text = text.partition("--- FILE CONTENT (truncated) ---\n")
+        _, found, text = text.partition("--- FILE CONTENT (truncated) ---\n")
         if not found:
             return None
         ranged = True

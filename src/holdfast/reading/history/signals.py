@@ -11,7 +11,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from holdfast.reading.focus import WORD, Signals, is_review
+from holdfast.reading.focus import WORD, Signals, wants_all
 from holdfast.reading.history.reads import (
     SEARCH_TOOLS,
     SHELL_TOOLS,
@@ -26,6 +26,7 @@ TEXT_BYTES_MAX = 200_000
 KEPT_BYTES_MAX = 1_500_000
 """So much of results is kept; the oldest go first."""
 LINES_MAX = 400
+PATH_MAX = 300
 _NUMBERED_HIT = re.compile(r"^(\d+)[:-]", re.MULTILINE)
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _FILE = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
@@ -49,7 +50,7 @@ class Heard:
             case Said(role, text):
                 if role == "user":
                     if self._first:
-                        self._review = is_review(text)
+                        self._review = wants_all(text)
                     self._first = False
                 self._say(text)
             case Called(_, _, given):
@@ -96,11 +97,12 @@ def named_lines(step: Returned, path: str) -> Iterator[int]:
                 yield int(hit[1])
     if base not in text:
         return
-    for count, hit in enumerate(re.finditer(rf"([\w./@+-]*){re.escape(base)}[:(](\d{{1,7}})", text)):
+    for count, hit in enumerate(re.finditer(rf"{re.escape(base)}[:(](\d{{1,7}})", text)):
         if count >= LINES_MAX:
             break
-        if path.endswith(f"/{(hit[1] + base).lstrip('./')}"):
-            yield int(hit[2])
+        folder = _folder_before(text, hit.start())
+        if path.endswith(f"/{(folder + base).lstrip('./')}"):
+            yield int(hit[1])
     for found in _FILE.finditer(text):
         if not path.endswith(f"/{found[1].strip()}"):
             continue
@@ -109,6 +111,16 @@ def named_lines(step: Returned, path: str) -> Iterator[int]:
             first, count = int(hunk[1]), int(hunk[2] or 1)
             # Three lines of context on both sides did not change.
             yield from range(first + 3, max(first + 4, first + min(count, LINES_MAX) - 3))
+
+
+def _folder_before(text: str, end: int) -> str:
+    """The part of a path in front of a file's name."""
+    start = end
+    while start > max(0, end - PATH_MAX) and (
+        text[start - 1].isalnum() or text[start - 1] in "_./@+-"
+    ):
+        start -= 1
+    return text[start:end]
 
 
 def _places(text: str, change: Change) -> Iterator[int]:

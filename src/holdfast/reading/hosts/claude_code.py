@@ -191,10 +191,22 @@ class ClaudeCodeLog:
         if self.sidecar is not None and call is not None:
             self.sidecar.record(call, answer)
 
-    def record_short(self, event: Pieced, text: str, call: str) -> None:
+    def record_short(
+        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
+    ) -> None:
         """Note a short form of the agent's own result; it counts once the log shows its text."""
         if self.sidecar is not None:
-            self.sidecar.record_short(call, event, text)
+            self.sidecar.record_short(call, event, text, rule, saved_bytes)
+
+    def was_folded(self, path: str) -> bool:
+        """Whether a fold of this file was answered, and not compacted away since."""
+        leaf = self._leaf()
+        if self.sidecar is None or isinstance(leaf, Doubt):
+            return True
+        self.sidecar.catch_up()
+        since = self._compacted_at(leaf)
+        lines = [self._answers.get(call) for call, _ in self.sidecar.folded(path)]
+        return any(line is None or line.number >= since for line in lines)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the pending call."""

@@ -103,10 +103,19 @@ class CodexLog:
         if self.sidecar is not None and call is not None:
             self.sidecar.record(call, answer)
 
-    def record_short(self, event: Pieced, text: str, call: str) -> None:
+    def record_short(
+        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
+    ) -> None:
         """Note a short form of the agent's own result; it counts once the log shows its text."""
         if self.sidecar is not None:
-            self.sidecar.record_short(call, event, text)
+            self.sidecar.record_short(call, event, text, rule, saved_bytes)
+
+    def was_folded(self, path: str) -> bool:
+        """Whether a fold of this file was ever answered in this session."""
+        if self.sidecar is None:
+            return True
+        self.sidecar.catch_up()
+        return bool(self.sidecar.folded(path))
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the newest item."""

@@ -69,10 +69,19 @@ class PiLog:
 
         raise NotOurs(self.path)
 
-    def record_short(self, event: Pieced, text: str, call: str) -> None:
+    def record_short(
+        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
+    ) -> None:
         """Note a short form of pi's own result; it counts once the session shows its text."""
         if self.sidecar is not None:
-            self.sidecar.record_short(call, event, text)
+            self.sidecar.record_short(call, event, text, rule, saved_bytes)
+
+    def was_folded(self, path: str) -> bool:
+        """Whether a fold of this file was ever answered in this session."""
+        if self.sidecar is None:
+            return True
+        self.sidecar.catch_up()
+        return bool(self.sidecar.folded(path))
 
     def record(self, answer: Answer, call: str | None = None) -> None:
         """Nothing to do: pi keeps the metadata beside the result in its own log."""

@@ -5,8 +5,9 @@ file of our own beside them, one per session:
 
     {"v":1,"kind":"served","call":<call id>,"text_sha256":…,"meta":{…}}
     {"v":1,"kind":"invalidate","after":<call or entry id>,"data":{…}}
-    {"v":2,"kind":"short","call":<call id>,"text_sha256":…,"path":…,"digest":…,"whole":…,
-     "pieces":[[first line, lines, number before or null],…]}
+    {"v":3,"kind":"short","call":<call id>,"text_sha256":…,"path":…,"digest":…,"whole":…,
+     "pieces":[[first line, lines, number before or null or 0 when folded],…],
+     "rule":…,"saved_bytes":…}
 
 A record counts only where the transcript shows exactly the text it was made for: an agent may
 shorten, replace or drop a result, and then the record proves nothing.
@@ -14,6 +15,7 @@ shorten, replace or drop a result, and then the record proves nothing.
 Format history
     1   first version
     2   `short`: what we put in the place of a result of the agent's own tool
+    3   `short` may have folded lines, and says by which rule how much was saved
 """
 
 from __future__ import annotations
@@ -22,17 +24,17 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from holdfast.reading import meta as metas
-from holdfast.reading.events import Event, Piece, Pieced, Refreshed
+from holdfast.reading.events import FOLDED, Event, Piece, Pieced, Refreshed
 from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import Served
 
-FORMAT_VERSION = 2
-UNDERSTOOD = (1, 2)
+FORMAT_VERSION = 3
+UNDERSTOOD = (1, 2, 3)
 
 
 def text_digest(text: str) -> str:
@@ -81,6 +83,12 @@ class ShortRecord:
 
     event: Pieced
     text_sha256: str
+    rule: str = ""
+    saved_bytes: int = 0
+
+    @property
+    def folds(self) -> bool:
+        return any(piece.before == FOLDED for piece in self.event.pieces)
 
 
 class Sidecar:
@@ -132,7 +140,10 @@ class Sidecar:
             short, call, digest = _short(raw), raw.get("call"), raw.get("text_sha256")
             if short is not None and isinstance(call, str) and isinstance(digest, str):
                 self.touched.add(call)
-                self.short[call] = ShortRecord(short, digest)
+                saved, rule = raw.get("saved_bytes"), raw.get("rule")
+                self.short[call] = ShortRecord(
+                    short, digest, str(rule or ""), saved if _is_count(saved) else 0
+                )
         elif raw.get("kind") == "invalidate":
             event, after = metas.parse_refresh(raw.get("data")), raw.get("after")
             if event is not None and isinstance(after, str):
@@ -155,7 +166,14 @@ class Sidecar:
             }
         )
 
-    def record_short(self, call: str, event: Pieced, text: str) -> None:
+    def folded(self, path: str) -> list[tuple[str, ShortRecord]]:
+        """The answers that folded lines of this file, with their calls."""
+        found = self.short.items()
+        return [(call, one) for call, one in found if one.event.path == path and one.folds]
+
+    def record_short(
+        self, call: str, event: Pieced, text: str, rule: str = "", saved_bytes: int = 0
+    ) -> None:
         """Keep what was put in the place of the result of this call."""
         self._append(
             {
@@ -167,6 +185,8 @@ class Sidecar:
                 "digest": event.digest,
                 "whole": event.whole,
                 "pieces": [list(piece) for piece in event.pieces],
+                "rule": rule,
+                "saved_bytes": saved_bytes,
             }
         )
 
@@ -194,11 +214,12 @@ def _short(raw: Mapping[str, Any]) -> Pieced | None:
         if not isinstance(one, list) or len(one) != 3:
             return None
         first, lines, before = one
-        if not (_is_count(first) and _is_count(lines) and (before is None or _is_count(before))):
+        known = before is None or before == FOLDED or _is_count(before)
+        if not (_is_count(first) and _is_count(lines) and known and before is not False):
             return None
         found.append(Piece(first, lines, before))
     return Pieced(path, tuple(found), digest, raw.get("whole") is True) if found else None
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10**9

@@ -1,0 +1,118 @@
+"""Focusing a file: its units from the outline of the index, folded by the rules of reading.
+
+Where reading and index meet. A file is outlined from its stored facts when they belong to these
+very bytes, and parsed in a disposable process otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from holdfast.reading import focus
+from holdfast.reading.focus import Focus, Presets, Signals, Unit
+
+if TYPE_CHECKING:
+    from holdfast.index.code_index import CodeIndex
+    from holdfast.index.facts.model import FileFacts, Symbol
+    from holdfast.reading.native import Focuser
+
+Outliner = Callable[[str, bytes], "FileFacts | None"]
+"""The facts of a file with these bytes."""
+
+BYTES_MAX = 1 << 20
+"""A longer file is read whole: it is generated, or data."""
+_CONTAINERS = frozenset(
+    {"class", "interface", "trait", "struct", "union", "enum", "object", "namespace"}
+)
+_COMMENTS = ("//", "#", "/*", "*", "--", ";", '"""', "'''", "@", "%", "<!--")
+
+
+def focuser(
+    presets: Presets,
+    signals: Callable[[str, Sequence[str]], Signals],
+    outline: Outliner,
+    *,
+    subagent: bool = False,
+) -> Focuser:
+    """What folds a whole first read of a long file."""
+
+    def fold(path: str, rows: Sequence[str]) -> Focus | None:
+        if not presets.applies(len(rows), subagent=subagent) or focus.stays_whole(path):
+            return None
+        found = signals(path, rows)
+        data = "\n".join(rows).encode("utf-8", "surrogatepass")
+        if found.whole or len(data) > BYTES_MAX:
+            return None
+        facts = outline(path, data)
+        return None if facts is None else focus.focus(rows, units_of(facts, rows), found)
+
+    return fold
+
+
+def outliner(index: Callable[[], CodeIndex] | None = None) -> Outliner:
+    """Facts that are stored in an index, or made anew."""
+
+    def outline(path: str, data: bytes) -> FileFacts | None:
+        if index is not None:
+            with suppress(Exception):  # whatever is wrong with the index, a file can be parsed
+                stored = _stored(index(), path, data)
+                if stored is not None:
+                    return stored
+        from holdfast.files.secrets import masked
+        from holdfast.index.building.prepare import extract_facts
+
+        return extract_facts(os.path.basename(path), masked(data))
+
+    return outline
+
+
+def _stored(index: CodeIndex, path: str, data: bytes) -> FileFacts | None:
+    from holdfast.files import disk
+    from holdfast.index.facts import model
+
+    record = index.root_of(os.path.dirname(path))[1]
+    if record is None:
+        return None
+    key = os.path.relpath(os.path.realpath(path), record.root)
+    with index.backend.reader(record.root) as reader:
+        entry = reader.entry(key)
+        # What an agent prints of a file may lack its last newline.
+        if entry is None or entry.digest not in (disk.digest(data), disk.digest(data + b"\n")):
+            return None
+        stored = reader.facts([key]).get(key)
+    return None if stored is None else model.decode(stored)
+
+
+def units_of(facts: FileFacts, rows: Sequence[str]) -> list[Unit]:
+    """Top-level symbols, and the members of classes in their place, each with its comment."""
+    if facts.guessed:
+        return []
+    members: dict[int, list[int]] = {}
+    for index, symbol in enumerate(facts.symbols):
+        members.setdefault(symbol.parent, []).append(index)
+    units: list[Unit] = []
+    open_symbols = list(reversed(members.get(-1, [])))
+    while open_symbols:
+        index = open_symbols.pop()
+        symbol, inner = facts.symbols[index], members.get(index, [])
+        if symbol.kind in _CONTAINERS and any(_is_long(facts.symbols[one]) for one in inner):
+            open_symbols += reversed(inner)
+            continue
+        first, title = symbol.span.first_line, symbol.signature or symbol.name
+        top = _with_comment(rows, first)
+        units.append(Unit(top, symbol.span.last_line, symbol.name, title, first))
+    return units
+
+
+def _is_long(symbol: Symbol) -> bool:
+    return symbol.span.last_line > symbol.span.first_line
+
+
+def _with_comment(rows: Sequence[str], first: int) -> int:
+    """The first line of the comment or decorators above a symbol."""
+    while 1 < first <= len(rows) and rows[first - 2].lstrip().startswith(_COMMENTS):
+        first -= 1
+    return first
