@@ -119,7 +119,7 @@ FACES = {
     "dashboard": {"dashboard"},
     "agents": {
         *("agents.client", "agents.clients", "agents.target", "agents.plan"),
-        *("agents.doctor", "agents.hooks", "agents.hook_client"),
+        *("agents.doctor", "agents.hooks", "agents.hook_client", "agents.focus_setting"),
     },
     "cli": set[str](),
 }

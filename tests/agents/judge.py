@@ -32,6 +32,7 @@ UNCHANGED = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))? unchanged")
 DIFF = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))? as you have them, with this diff")
 UNSEEN = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))?, only what you do not have")
 ONLY = re.compile(r"\[holdfast: only lines (\d+)-(\d+) of (\d+)-(\d+); you have the others")
+FOCUSED = re.compile(r"\[holdfast: (\d+) lines, (\d+) of them shown and the rest folded")
 STALE = re.compile(r"\[holdfast: (\S+) changed on disk since you read it: ([^\]]*)\]")
 HELP = re.compile(r"\[holdfast: the old text (?:is|occurs|now occurs)[^\n]*\]")
 RECOVERY = "[holdfast: before this compaction you had seen"
@@ -68,13 +69,29 @@ class Knowledge:
         known = self.files.get(path)
         if not known:
             return
-        first = min(known)
-        rows = [known.get(number) for number in range(first, max(known) + 1)]
-        if None in rows or "\n".join(map(str, rows)).count(old) == 0:
+        runs = _runs(known)
+        places = [first for first, rows in runs.items() if old in "\n".join(rows)]
+        if not places or (len(runs) > 1 and (len(places) > 1 or every)):
             self.files[path] = {}  # the place is not known, so neither is what follows
             return
-        text = "\n".join(map(str, rows)).replace(old, new, -1 if every else 1)
-        self.files[path] = dict(enumerate(text.split("\n"), start=first))
+        rows = runs[places[0]]
+        text = "\n".join(rows).replace(old, new, -1 if every else 1).split("\n")
+        after: dict[int, str] = {}
+        for first, kept in runs.items():
+            moved = len(text) - len(rows) if first > places[0] else 0
+            shown = text if first == places[0] else kept
+            after.update(enumerate(shown, start=first + moved))
+        self.files[path] = after
+
+
+def _runs(known: dict[int, str]) -> dict[int, list[str]]:
+    """The lines in unbroken runs, by their first numbers."""
+    runs: dict[int, list[str]] = {}
+    first = 0
+    for number in sorted(known):
+        first = first if number - 1 in known else number
+        runs.setdefault(first, []).append(known[number])
+    return runs
 
 
 @dataclass
@@ -223,8 +240,31 @@ def _short(
         _pieces(known, path, plain.split("\n")[1:])
         _held(known, path, rows, first, last, head)
         verdict.add("unseen", head)
+    elif match := FOCUSED.match(head):
+        _folds(known, path, rows, plain.split("\n")[1:], int(match[1]), int(match[2]))
+        verdict.add("focused", head)
     else:
         raise Wrong(f"not understood: {head}")
+
+
+def _folds(
+    known: Knowledge, path: str, rows: list[str], lines: list[str], total: int, shown: int
+) -> None:
+    """A focused answer: every line of the file is shown as it is, or in a fold; nothing else."""
+    at, seen = 0, {}
+    while lines:
+        match = re.fullmatch(r"\[(\d+)(?:-(\d+))?(:| folded: .*)\]", lines.pop(0))
+        if match is None or int(match[1]) != at + 1:
+            raise Wrong(f"a focused answer is broken after line {at}")
+        first, at = int(match[1]), int(match[2] or match[1])
+        if match[3] == ":":
+            part, lines = lines[: at - first + 1], lines[at - first + 1 :]
+            if part != rows[first - 1 : at]:
+                raise Wrong(f"{path}:{first}-{at} is not what is on disk")
+            seen.update(enumerate(part, start=first))
+    if at != total or len(seen) != shown or total not in (len(rows), len(rows) - 1):
+        raise Wrong(f"a focused answer of {at} lines, {len(seen)} shown")
+    known.files[path] = seen
 
 
 def _held(known: Knowledge, path: str, rows: list[str], first: int, last: int, what: str) -> None:

@@ -51,6 +51,44 @@ def replace(path: Path, old: str, new: str) -> Turn:
     return Turn(before=lambda: path.write_text(path.read_text().replace(old, new)))
 
 
+LONG = "import os\n\n\n" + "".join(
+    f"def part_{n}(value):\n" + "".join(f"    step_{n}_{i} = {i}\n" for i in range(14)) + "\n\n"
+    for n in range(80)
+)
+
+
+@pytest.mark.shows("READ-FOCUS", "READ-FOCUS-TRUST")
+def test_a_long_file_is_folded_once_and_then_printed(place: Place) -> None:
+    """What was said is open; the second whole read has everything; a range is never folded."""
+    place.holdfast_command("install", "--client", "claude", "--command", HOLDFAST, "--focus")
+    long = place.work / "long.py"
+    long.write_text(LONG)
+    with place.warm_host():
+        place.script.play(
+            call("Read", file_path=str(long)),
+            call("Read", file_path=str(long), offset=100, limit=40),
+            call(
+                "Edit", file_path=str(long), old_string="step_33_4 = 4", new_string="step_33_4 = 5"
+            ),
+            call("Read", file_path=str(long)),
+            call("Read", file_path=str(long)),
+            say(),
+        )
+        claude(place, "please mend part_33", "--session-id", SESSION)
+    found = results(place.script.played()[-1])
+    assert "of them shown and the rest folded" in found[0]
+    assert "the numbers on the left are not the file's" in found[0]
+    assert "step_33_13 = 13" in found[0], "what the user named is open"
+    assert "step_34_1" not in found[0]
+    assert "folded: def part_34(value)" in found[0]
+    assert "step_6_1 = 1" in found[1], "a range is never folded"
+    assert "has been updated" in found[2]
+    assert "folded" not in found[3] + found[4]
+    assert "step_79_13 = 13" in found[3] + found[4], "a second whole read has everything"
+    verdict = judge(place.script.requests, str(place.work))
+    assert verdict.counts["focused"] == 1, verdict.judged
+
+
 @pytest.mark.shows("CLAUDE-INSIDE")
 def test_the_six_checks_hold_in_one_conversation(warm: Place) -> None:
     a, b = warm.work / "a.py", warm.work / "b.py"

@@ -21,6 +21,8 @@ from holdfast.agents.clients import CLIENTS
 from holdfast.agents.codex.installer import EVENTS
 from holdfast.agents.errors import BadSettingsFile, Changed
 from holdfast.cli.main import main
+from holdfast.reading.config import load
+from holdfast.reading.focus import Presets
 
 CLAUDE = """{
   "numStartups": 7,
@@ -205,6 +207,31 @@ def test_installing_twice_is_installing_once(
     assert tree(home) == once
     assert run("uninstall", "--client", client) == 0
     assert tree(home) == {}, "files that were not there are not there again"
+
+
+@pytest.mark.shows("AGENT-FOCUS")
+def test_focus_is_a_table_of_its_own_and_goes_with_the_client(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / ".holdfast" / "reading.toml"
+    assert run("install", "--client", "claude") == 0
+    assert not path.exists(), "off by default"
+    assert run("install", "--client", "claude", "--focus") == 0
+    assert load(path).focus_of("claude-code") == Presets(800, 300)
+    assert load(path).focus_of("opencode") is None
+    assert run("install", "--client", "opencode", "--focus") == 0
+    assert run("uninstall", "--client", "claude") == 0
+    assert load(path).focus_of("claude-code") is None
+    assert load(path).focus_of("opencode") is not None
+    assert run("uninstall", "--client", "opencode") == 0
+    assert not path.exists() or path.read_text() == ""
+    path.write_text("union = true  # mine\n")
+    assert run("install", "--client", "pi", "--focus") == 0
+    assert run("uninstall", "--client", "pi") == 0
+    assert path.read_text() == "union = true  # mine\n"
+    capsys.readouterr()
+    assert run("install", "--client", "codex", "--focus") == 2
+    assert "--focus is not possible for codex" in capsys.readouterr().err
 
 
 @pytest.mark.shows("AGENT-DRY-RUN")

@@ -131,6 +131,8 @@ class HookEvent:
     fail in the script."""
     request: int | None = None
     """Of a request its number; of a result the number of the latest request that was answered."""
+    said: tuple[tuple[str, str], ...] = ()
+    """Of a request: the latest texts of user and assistant, each with who said it."""
     again: str = "same call again prints all"
     """How the model gets the text that a short answer leaves out, in words for this agent."""
 

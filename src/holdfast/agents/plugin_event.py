@@ -38,7 +38,26 @@ def plugin_event(
         return None
     number = whole_number(payload.get("request"))
     return HookEvent(
-        agent, moment, session, None, cwd, uses, name=name, request=number, again=AGAIN
+        agent,
+        moment,
+        session,
+        None,
+        cwd,
+        uses,
+        name=name,
+        request=number,
+        again=AGAIN,
+        said=_said(payload.get("said")),
+    )
+
+
+def _said(given: object) -> tuple[tuple[str, str], ...]:
+    """Who said what, as far as the plugin passes it."""
+    pairs = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
+    return tuple(
+        (one[0], one[1])
+        for one in pairs
+        if len(one) == 2 and isinstance(one[0], str) and isinstance(one[1], str)
     )
 
 

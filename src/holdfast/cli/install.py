@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from holdfast.agents import focus_setting
 from holdfast.agents.client import Client, InstallTarget
 from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit, Receipts, apply
@@ -18,7 +19,7 @@ from holdfast.cli.output import ignore_broken_pipe, print_json, styled
 from holdfast.errors import HoldfastError, UsageError
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, *, install: bool = True) -> None:
     parser.add_argument(
         "--client",
         choices=[*CLIENTS, "all"],
@@ -38,6 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PROGRAM",
         help="how the agent starts Holdfast (default: this program)",
     )
+    if install:
+        parser.add_argument(
+            "--focus",
+            action="store_true",
+            help="also fold whole first reads of long files; `holdfast savings` says if that pays",
+        )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
@@ -111,6 +118,14 @@ def _one(
     receipt = receipts.get(key)
     target = replace(target, before=tuple(map(str, receipt.get("command", ()))))
     edits = client.install(target) if install else client.uninstall(target, receipt)
+    focuses = False
+    if install and args.focus and (args.client != "all" or client.name in focus_setting.AGENTS):
+        edit = focus_setting.turn_on(client.name, app.home.reading_settings)
+        focuses = edit.needed
+        edits.append(edit)
+    elif not install:
+        gone = focus_setting.turn_off(client.name, app.home.reading_settings, receipt)
+        edits += [] if gone is None else [gone]
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
@@ -119,7 +134,10 @@ def _one(
         done = apply(edits, app.home.backups, app.clock.now_s(), ours, app.new_id)
         kept = done.kept
         if install and needed:
-            receipts.put(key, client.receipt(edits, receipt, target, done.folders))
+            kept_receipt = client.receipt(edits, receipt, target, done.folders)
+            if focuses or receipt.get("focus"):
+                kept_receipt["focus"] = True
+            receipts.put(key, kept_receipt)
         elif not install:
             receipts.put(key, None)
     if not args.json:

@@ -9,7 +9,7 @@ from holdfast.cli import install
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    install.configure(parser)
+    install.configure(parser, install=False)
 
 
 def run(args: argparse.Namespace, app: App) -> int:

@@ -30,6 +30,7 @@ from holdfast.agents.hooks import (
     adapter_of,
 )
 from holdfast.mcp.binding import mentions
+from holdfast.mcp.hook_protocol import ANSWER_S, hook_seconds
 from holdfast.mcp.hook_state import PATHS_MAX, Notices, Turns, absolute, rows_of
 from holdfast.mcp.requests import Requests, outcome_of
 from holdfast.reading import native, recovery, stale
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
     from holdfast.reading.session_log import SessionLog
     from holdfast.reading.trust import Ledger
 
-WAIT_S, LOOK_EVERY_S = 0.12, 0.004
-"""How long a call that the log does not show yet is waited for."""
+WAIT_S_MAX, LOOK_EVERY_S = 1.0, 0.004
+"""A call that the log does not show yet is waited for, at most so long and half the time there is
+for an answer."""
 
 
 class HookDecision:
@@ -57,6 +59,8 @@ class HookDecision:
         self._context = context
         self._notices, self._turns = Notices(), Turns()
         self._requests = Requests(context.home)
+        environment = getattr(context.app, "environment", {})
+        self._wait_s = min(WAIT_S_MAX, hook_seconds(environment, ANSWER_S) / 2)
         # What helps a failed edit takes longer to import than a hook may take.
         threading.Thread(target=_warm_up, name="holdfast warm-up", daemon=True).start()
 
@@ -217,6 +221,7 @@ class HookDecision:
         with self._requests.log(event) as log:
             log.number = None
             log.show(event.uses, event.cwd, reader.objects.load)
+            log.said = event.said
             for place, text in _edit_help(event, frozenset(log.told)).items():
                 log.told[str(event.uses[place].id)] = text
             found = log.evidence()
@@ -234,7 +239,7 @@ class HookDecision:
     def _is_logged(self, event: HookEvent, call: str) -> bool:
         """Whether the log has this call by itself, and not only a script that made it."""
         clock = self._context.app.clock
-        deadline = clock.monotonic() + WAIT_S
+        deadline = clock.monotonic() + self._wait_s
         assert event.log is not None
         while not mentions(event.log, call):
             if clock.monotonic() > deadline:
@@ -245,7 +250,7 @@ class HookDecision:
     def _waited(self, log: SessionLog) -> Evidence | Doubt:
         """What the log proves, once it shows the pending call."""
         clock = self._context.app.clock
-        deadline = clock.monotonic() + WAIT_S
+        deadline = clock.monotonic() + self._wait_s
         while True:
             found = log.evidence()
             if isinstance(found, Evidence) or clock.monotonic() > deadline:

@@ -16,6 +16,8 @@ from holdfast.home import Home
 from holdfast.mcp.space_pool import SpacePool
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from holdfast.app import App
     from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
 READERS_MAX = 64
 
 
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What changes when a settings file does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
 class HostContext:
     """Hands tools what they need."""
 
@@ -37,6 +48,7 @@ class HostContext:
         self._index: CodeIndex | None = None
         self._spaces = SpacePool(lambda name, make: app.open_space(name, create=make))
         self._readers: OrderedDict[str, Reader] = OrderedDict()
+        self._settings: tuple[int, int] | None = None
         self._sessions: Sessions | None = None
         self._hooks: HookService | None = None
         self._runs: dict[int, threading.Thread] = {}
@@ -132,8 +144,12 @@ class HostContext:
         )
 
     def reader(self, cwd: str, home: str) -> Reader:
-        """The reader of a working directory."""
+        """The reader of a working directory, with the settings as they are now."""
         with self._turn:
+            settings = _stamp(self.home.reading_settings)
+            if settings != self._settings:
+                self._settings = settings
+                self._readers.clear()
             reader = self._readers.get(cwd)
             if reader is None:
                 reader = self._readers[cwd] = self.app.reader(cwd, home)
@@ -179,6 +195,10 @@ class HostContext:
 
         _ = self.hooks, self.sessions
         explain("one two\nthree\n", "one four", "example")  # the first one imports numpy
+        if self.app.reader("/").settings.focus:
+            from holdfast.focused import outliner
+
+            outliner(lambda: self.index)("example.py", b"x = 1\n")  # starts the parsing process
 
     def close(self) -> None:
         with self._turn:

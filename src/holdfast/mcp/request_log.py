@@ -41,6 +41,7 @@ from holdfast.reading.events import (
     Refreshed,
     Together,
 )
+from holdfast.reading.history.steps import Called, Returned, Said, Step
 from holdfast.reading.hosts import calls
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
 from holdfast.reading.result import Answer
@@ -65,6 +66,9 @@ class RequestLog:
         """Id of a call -> what is added to its result in every request."""
         self.number: int | None = None
         """The number of the request; None when it was not taken in whole."""
+        self.said: tuple[tuple[str, str], ...] = ()
+        """The latest texts in the request, each with who said it."""
+        self._uses: tuple[tuple[ToolUse, str], ...] = ()
         self._shown = False
         self._asked = 0
 
@@ -73,6 +77,7 @@ class RequestLog:
         self._asked += 1
         self._shown = True
         self.sidecar.catch_up()
+        self._uses = tuple((use, cwd) for use in uses)
         self.tree, self.dangling = Tree(), {}
         views: dict[str, View] = {}
         for place, use in enumerate(uses):
@@ -88,6 +93,19 @@ class RequestLog:
                 parent = self.tree.ids[-1] if self.tree.ids else None
                 self.tree.add(f"{place}/{number}", parent, "result", kept, None, size)
                 size = 0
+
+    @property
+    def steps(self) -> list[Step]:
+        """What the request shows, for what points at lines of a file."""
+        out: list[Step] = [
+            Said("user" if role == "user" else "assistant", text) for role, text in self.said
+        ]
+        for use, cwd in self._uses:
+            tool, given = _named(use)
+            out.append(Called(use.id or "", tool, given))
+            shown = use.shown if use.shown is not None else use.text
+            out.append(Returned(use.id or "", tool, given, shown or "", None, use.failed, cwd))
+        return out
 
     def events(self, use: ToolUse, cwd: str) -> Sequence[Event]:
         """What one result shows of files."""
@@ -131,6 +149,27 @@ class RequestLog:
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """A request has no place where this could be noted."""
         raise NotOurs(self.session)
+
+
+def _named(use: ToolUse) -> tuple[str, dict[str, object]]:
+    """A call by the names that history knows."""
+    match use.call:
+        case ReadCall(path):
+            return "read", {"path": path}
+        case ShellCall(command):
+            return "bash", {"command": command}
+        case EditCall():
+            changes = [
+                {"oldText": one.old, "newText": one.new, "replaceAll": one.everywhere}
+                for one in (use.call, *use.call.more)
+            ]
+            return "edit", {"path": use.call.path, "edits": changes}
+        case WriteCall(path, text):
+            return "write", {"path": path, "content": text}
+        case PatchCall(patch):
+            return "apply_patch", {"patch": patch}
+        case OwnCall(name):
+            return f"holdfast_{name}", {}
 
 
 def _apply(views: dict[str, View], event: Event, load: Load) -> None:

@@ -17,6 +17,20 @@ function use(part) {
 	return { id: part.callID, tool: part.tool, status, input, output, error, compacted: time?.compacted !== undefined };
 }
 
+// What was said lately, which tells what matters in a long file.
+function said(messages) {
+	const texts = [];
+	let left = 60000;
+	for (const message of messages.toReversed()) {
+		for (const part of message.parts) {
+			if (part.type !== "text" || part.synthetic || left <= 0) continue;
+			texts.push([message.info?.role, part.text.slice(0, left)]);
+			left -= part.text.length;
+		}
+	}
+	return texts.reverse();
+}
+
 // By conversation, the number of its latest request that the host took in and answered in time.
 const answered = new Map();
 let asked = 0;
@@ -39,7 +53,7 @@ export const Holdfast = async ({ directory }) => ({
 			if (session === undefined) return;
 			const request = ++asked;
 			answered.delete(session);
-			const answer = await askHost("opencode", { event: "request", session, cwd: directory, request, uses: parts.map(use) });
+			const answer = await askHost("opencode", { event: "request", session, cwd: directory, request, uses: parts.map(use), said: said(output.messages) });
 			for (const part of parts) {
 				const found = answer?.uses?.[part.callID];
 				// A copy: the original belongs to OpenCode's store.
