@@ -251,7 +251,8 @@ def _folds(
     known: Knowledge, path: str, rows: list[str], lines: list[str], total: int, shown: int
 ) -> None:
     """A focused answer: every line of the file is shown as it is, or in a fold; nothing else."""
-    at, seen = 0, {}
+    at = 0
+    seen: dict[int, str] = {}
     while lines:
         match = re.fullmatch(r"\[(\d+)(?:-(\d+))?(:| folded: .*)\]", lines.pop(0))
         if match is None or int(match[1]) != at + 1:
