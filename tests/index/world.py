@@ -69,6 +69,10 @@ class FaultyBackend:
     def stamp(self, root: str) -> object:
         return self.inner.stamp(root)
 
+    def spot_check(self, root: str) -> None:
+        if self.marker == "real":
+            self.inner.spot_check(root)
+
     def verify(self, root: str) -> None:
         if self.marker == "real":  # The marker of a test is about rows that were never stored.
             self.inner.verify(root)

@@ -123,7 +123,7 @@ def _index(app: App) -> Iterator[Finding]:
 
     index = app.open_index()
     try:
-        listed = list_codebases(index)
+        listed = list_codebases(index, verify=True)
     finally:
         index.close()
     for codebase in listed.codebases:

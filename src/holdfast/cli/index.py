@@ -19,7 +19,7 @@ from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.manage.status import LAST_RUN_FAILED
 from holdfast.index.tools.render import built_text
 
-ACTIONS = ("create", "reindex", "sync", "status", "clear", "list", "repair")
+ACTIONS = ("create", "reindex", "sync", "status", "verify", "clear", "list", "repair")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "action",
         choices=ACTIONS,
         help="create: build an index; reindex: rebuild it; sync: index what changed; "
-        "status: show its state; clear: delete it; list: all tracked trees; "
+        "status: show its state; verify: read all stored data and check it; clear: delete it; "
+        "list: all tracked trees; "
         "repair: recover after a crash",
     )
     parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
@@ -70,6 +71,8 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         return OK
     if args.action == "repair":
         return _repair(index, args)
+    if args.action == "verify":
+        return _verify(index, args)
     bar = _Bar(sys.stderr.isatty() and not args.json, app.clock.monotonic)
     answer = manage_index(
         index,
@@ -94,6 +97,21 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         print(with_commands(built_text(answer, final), final.path))
     failed = any(warning.code == LAST_RUN_FAILED for warning in final.warnings)
     return REFUSED if failed else exit_code(final.status)
+
+
+def _verify(index: CodeIndex, args: argparse.Namespace) -> int:
+    """Read all stored data of a tree, then report its state."""
+    requested, record = index.root_of(args.path)
+    index.verified_gate(record)  # Damage is remembered, and the status names it.
+    answer = manage_index(index, "status", requested if record is None else record.root)
+    sound = answer.status == "ok"
+    if args.json:
+        print_json({**answer.to_wire(), "verified": sound})
+    else:
+        print(with_commands(answer.human_text, answer.path))
+        if sound:
+            print("Verified: all stored data was read, and every checksum agrees.")
+    return exit_code(answer.status)
 
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:

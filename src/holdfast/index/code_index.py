@@ -107,6 +107,8 @@ class CodeIndex:
     """By root: the damage that a read met, and the stamp of the data then."""
     _sound: dict[str, object] = field(default_factory=dict)
     """By root: the stamp of the data that was read completely and found sound."""
+    _spotted: dict[str, object] = field(default_factory=dict)
+    """By root: the stamp of the data whose spot check found nothing."""
 
     def __post_init__(self) -> None:
         timeout_s = getattr(self.backend, "probe_timeout_s", 2.0)
@@ -161,25 +163,35 @@ class CodeIndex:
                 pass
         return gate
 
+    def spot_checked_gate(self, record: Record | None) -> Gate:
+        """The gate after a few rows of every table were read, for tools that report a state."""
+        return self.spot_checked(self.gate(record))
+
+    def spot_checked(self, gate: Gate) -> Gate:
+        return self._checked(gate, self.backend.spot_check, self._spotted)
+
     def verified_gate(self, record: Record | None) -> Gate:
-        """The gate after all stored data was read, for tools that report on the index itself."""
+        """The gate after all stored data was read, for tools that check or mend the index."""
         return self.verified(self.gate(record))
 
     def verified(self, gate: Gate) -> Gate:
-        """The gate after all stored data was read; not again while the data is the same."""
+        return self._checked(gate, self.backend.verify, self._sound)
+
+    def _checked(self, gate: Gate, check: Callable[[str], None], sound: dict[str, object]) -> Gate:
+        """The gate after a check; the check is not repeated while the data is the same."""
         if not isinstance(gate, Open) or gate.marker is None:
             return gate
         root = gate.record.root
         stamp = self.backend.stamp(root)
-        if self._sound.get(root) == stamp:
+        if stamp is not None and stamp in (self._sound.get(root), sound.get(root)):
             return gate
         try:
-            self.backend.verify(root)
+            check(root)
         except DamagedBackend as error:
             return self.damaged(gate.record, error)
         except BackendUnavailable as error:
             return replace(gate, marker=None, probe_failure=str(error))
-        self._sound[root] = stamp
+        sound[root] = stamp
         return gate
 
     def damaged(self, record: Record, error: DamagedBackend) -> Unproven:

@@ -27,7 +27,6 @@ class CodebaseObserver:
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
         self._fresh: dict[str, Values] = {}
-        self._verified: set[str] = set()
 
     def stale(self, root: str) -> None:
         """Check a tree again at the next update, because it changed."""
@@ -49,10 +48,7 @@ class CodebaseObserver:
         }
 
     def _codebase(self, record: Record) -> Values:
-        # All stored data is read once, not again after every sync.
-        first = record.root not in self._verified
-        self._verified.add(record.root)
-        gate = self._index.verified_gate(record) if first else self._index.gate(record)
+        gate = self._index.spot_checked_gate(record)
         seen = codebase_values(record, gate)
         if seen["state"] == "indexing":
             from holdfast.index.building.lifecycle import abandoned

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.building.prepare import extract_facts, prepare_with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
-from holdfast.index.errors import BackendUnavailable, NewerFormat
+from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
 from holdfast.index.generations.model import Backend, PreparedFile, SourceFile
+from holdfast.index.generations.postgres import tables as postgres_tables
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
@@ -421,10 +422,109 @@ def test_tables_of_a_newer_version_on_a_server_are_neither_read_nor_dropped(
     with pytest.raises(NewerFormat), later.writer(ROOT):
         pass
     later.close()
+    version = postgres_tables.SCHEMA_VERSION
     with psycopg.connect(postgres.url, autocommit=True) as connection:
-        connection.execute(f"COMMENT ON SCHEMA {backend._schema} IS 'holdfast index 2'")
+        connection.execute(f"COMMENT ON SCHEMA {backend._schema} IS 'holdfast index {version}'")
     again = PostgresBackend(postgres.url, DIMENSION, "newer")
+    again.spot_check(ROOT)
     again.verify(ROOT)
     assert again.read_marker(ROOT) == backend.read_marker(ROOT)
     again.close()
     backend.close()
+
+
+SERVER_COLUMNS = {
+    "root": "generation taken_ns run marker files chunks root_check",
+    "file": "path digest size_bytes mtime_ns ctime_ns language problem chunk_count segment_id "
+    "slot facts stat_check place_check facts_check",
+    "chunk": "ordinal start_line end_line symbol_id label kind text chunk_check",
+    "segment": "digest rows postings vectors",
+    "trigram": "signatures names trigram_check",
+}
+
+
+@pytest.mark.shows("DAMAGE-ROWS-POSTGRES")
+def test_no_value_on_a_server_can_change_unnoticed(postgres: PostgresServer) -> None:
+    import psycopg
+
+    backend = PostgresBackend(postgres.url, DIMENSION, "damage")
+    publish(backend, A, B)
+    backend.verify(ROOT)
+    unnoticed = []
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute(f"SET search_path TO {backend._schema}")
+        every = {
+            (table, column)
+            for table, column in connection.execute(
+                "SELECT table_name, column_name FROM information_schema.columns "
+                "WHERE table_schema = %s",
+                (backend._schema,),
+            )
+        }
+        named = {(t, c) for t, columns in SERVER_COLUMNS.items() for c in columns.split()}
+        # Numbers of rows, which the server itself keeps consistent, and the optional notes.
+        links = {("root", "id"), ("root", "path"), ("file", "id"), ("file", "root_id"),
+                 ("chunk", "file_id"), ("segment", "id"), ("segment", "root_id"),
+                 ("trigram", "file_id")}  # fmt: skip
+        assert {(t, c) for t, c in every if t != "change"} == named | links
+        for table, column in sorted(named):
+            ((kind,),) = connection.execute(
+                "SELECT data_type FROM information_schema.columns "
+                "WHERE table_schema = %s AND table_name = %s AND column_name = %s",
+                (backend._schema, table, column),
+            ).fetchall()
+            other = {"bigint": "777777", "text": "'other'"}.get(kind, "'other'::bytea")
+            connection.execute("BEGIN")
+            connection.execute(
+                f"UPDATE {table} SET {column} = {other} "
+                f"WHERE ctid = (SELECT min(ctid) FROM {table})"
+            )
+            connection.execute("COMMIT")
+            try:
+                backend.verify(ROOT)
+                unnoticed.append((table, column))
+            except (DamagedBackend, BackendUnavailable):
+                pass
+            publish(backend, A, B)  # A writer rebuilds it, whatever is damaged.
+            backend.verify(ROOT)
+    backend.close()
+    assert unnoticed == []
+
+
+@pytest.mark.shows("DAMAGE-SPOT")
+@pytest.mark.parametrize("table", ["chunk", "segment", "file"])
+def test_an_emptied_table_is_noticed_at_a_glance(
+    backend: Backend, table: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    publish(backend, A, B)
+    backend.spot_check(ROOT)
+    if isinstance(backend, PostgresBackend):
+        import psycopg
+
+        server: PostgresServer = request.getfixturevalue("postgres")
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute(f"DELETE FROM {backend._schema}.{table}")
+    else:
+        backend.close()
+        (path,) = (tmp_path / "roots").glob("*.sqlite")
+        with apsw.Connection(str(path)) as on_disk:
+            on_disk.execute(f"DELETE FROM {table}")
+        on_disk.close()
+    with pytest.raises(DamagedBackend):
+        backend.spot_check(ROOT)
+
+
+@pytest.mark.shows("DAMAGE-SPOT")
+def test_a_glance_reads_as_many_rows_of_a_large_tree_as_of_a_small_one(tmp_path: Path) -> None:
+    def read(count: int) -> int:
+        backend = SqliteBackend(tmp_path / str(count), DIMENSION)
+        publish(backend, *(prepared(f"f{n}.py", f"def f_{n}(): ...\n") for n in range(count)))
+        with backend.reader(ROOT) as reader:
+            rows: list[object] = []
+            reader._connection.row_trace = lambda cursor, row: rows.append(row) or row
+            reader.spot_check()
+            reader._connection.row_trace = None
+        backend.close()
+        return len(rows)
+
+    assert read(40) == read(160) > 40

@@ -361,3 +361,23 @@ def test_a_run_that_could_not_say_that_it_is_over_is_over(
     assert "its writer is gone" in row["detail"]
     assert manage_index(ready.index, "sync", ready.root)["status"] == "ok", "it ends the run"
     assert search_code(ready.index, ready.root, "total price")["status"] == "ok"
+
+
+@pytest.mark.shows("DAMAGE-SPOT")
+def test_verify_reads_everything_and_status_a_few_rows(
+    tree: Tree, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["index", "verify", tree.root]) == 0
+    assert "every checksum agrees" in capsys.readouterr().out
+    connection = apsw.Connection(str(tree.file))
+    connection.execute("UPDATE trigram SET names = x'00'")
+    connection.close()
+    assert main(["index", "status", tree.root]) == 0, "no answer of status depends on trigrams"
+    capsys.readouterr()
+    assert main(["index", "verify", tree.root, "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert (said["verified"], said["hints"]["staleLocal"]["completionProof"]) == (False, "damaged")
+    assert main(["doctor"]) == 1
+    capsys.readouterr()
+    assert main(["index", "create", tree.root]) == 0, "create rebuilds what it finds damaged"
+    assert main(["index", "verify", tree.root]) == 0

@@ -13,12 +13,15 @@ from zlib import crc32
 
 import msgspec
 
-_encode = msgspec.msgpack.Encoder().encode
+__all__ = ["blob_check", "crc32", "encode", "mapping_check", "row_check"]
+
+encode = msgspec.msgpack.Encoder().encode
+"""What a checksum is computed over. Loops over many rows call it and `crc32` themselves."""
 
 
 def row_check(values: tuple[Any, ...]) -> int:
     """The checksum of a row of plain values."""
-    return crc32(_encode(values))
+    return crc32(encode(values))
 
 
 def blob_check(path: str, *blobs: bytes) -> int:
@@ -31,4 +34,4 @@ def blob_check(path: str, *blobs: bytes) -> int:
 
 def mapping_check(values: Mapping[str, Any]) -> int:
     """The checksum of named values, in any order."""
-    return crc32(_encode(sorted(values.items(), key=lambda item: str(item[0]))))
+    return crc32(encode(sorted(values.items(), key=lambda item: str(item[0]))))

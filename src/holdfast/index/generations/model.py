@@ -153,6 +153,10 @@ class Backend(Protocol):
         """Differs after the stored data was changed."""
         ...
 
+    def spot_check(self, root: str) -> None:
+        """Raise DamagedBackend for data that is destroyed; the cost does not grow with it."""
+        ...
+
     def verify(self, root: str) -> None:
         """Read all that is stored of a root; raises DamagedBackend at the first bad row."""
         ...

@@ -6,6 +6,7 @@ root between sections.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import get_args
 
 from holdfast.index.answers import Codebase, CodebasesAnswer, Section
@@ -13,6 +14,7 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import (
     Building,
     Failed,
+    Gate,
     Incompatible,
     NotTracked,
     Open,
@@ -29,22 +31,26 @@ from holdfast.text import counted
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 
-def list_codebases(index: CodeIndex) -> CodebasesAnswer:
+def list_codebases(index: CodeIndex, *, verify: bool = False) -> CodebasesAnswer:
+    """Every tracked root; with `verify`, after reading all stored data."""
+    check = index.verified if verify else index.spot_checked
     records = index.registry.records()
     runtime = index.runtime()
     probed = [r for r in records.values() if r.searchable and not fingerprint_gate(r, runtime)]
     roots = [record.root for record in probed]
     proofs = dict(zip(roots, index.prober.prove_all(roots), strict=True))
-    found = [_codebase(index, record, proofs.get(root)) for root, record in records.items()]
+    found = [_codebase(index, record, proofs.get(root), check) for root, record in records.items()]
     # By bytes, so that the order does not depend on the locale.
     found.sort(key=lambda c: (SECTIONS.index(c.section), c.path.encode("utf-8", "surrogatepass")))
     text = codebases_text(found)
     return CodebasesAnswer(status="ok", text=text, codebases=tuple(found), total=len(found))
 
 
-def _codebase(index: CodeIndex, record: Record, proof: Proof | None) -> Codebase:
+def _codebase(
+    index: CodeIndex, record: Record, proof: Proof | None, check: Callable[[Gate], Gate]
+) -> Codebase:
     gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
-    match index.verified(index.with_details(gate)):
+    match check(index.with_details(gate)):
         case Open(_, _, failure):
             notes = ["completion-proof probe failed"] if failure else []
             if partial(record):

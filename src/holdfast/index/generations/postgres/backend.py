@@ -165,8 +165,8 @@ class PostgresBackend:
         with self._session() as connection:
             if not self._prepared(connection):
                 return None
-            row = connection.execute("SELECT marker FROM root WHERE path = $1", (root,)).fetchone()
-            return None if row is None else row[0]
+            found = tables.root_row(connection, root)
+            return None if found is None else found[1].marker
 
     def stamp(self, root: str) -> object:
         with self._session() as connection:
@@ -174,6 +174,10 @@ class PostgresBackend:
                 return None
             found = "SELECT generation, run FROM root WHERE path = $1"
             return connection.execute(found, (root,)).fetchone()
+
+    def spot_check(self, root: str) -> None:
+        with self.reader(root) as reader:
+            reader.spot_check()
 
     def verify(self, root: str) -> None:
         with self.reader(root) as reader:
@@ -214,10 +218,6 @@ class PostgresBackend:
                 self._open.move_to_end(root)
                 return known[1].corpus
         digests = connection.execute("SELECT id, digest FROM segment WHERE root_id = $1", (number,))
-        files = (
-            "SELECT id, path, language, segment_id, slot FROM file "
-            "WHERE root_id = $1 AND segment_id IS NOT NULL"
-        )
 
         def load(segment: int) -> PostingSegment:
             return tables.segment(connection, segment, self._dimension)
@@ -226,11 +226,11 @@ class PostgresBackend:
         notes = tables.notes(connection, number) if known is not None else []
         change = change_log.leading(notes, known[0], identity) if known is not None else None
         if known is not None and change is not None:
-            added = connection.execute(f"{files} AND id = ANY($2)", (number, list(change.added)))
-            made = followed(known[1], change, added.fetchall(), load, standing)
+            added = tables.placed_files(connection, number, list(change.added))
+            made = followed(known[1], change, added, load, standing)
         else:
             before = known[1].segments if known is not None else {}
-            every = connection.execute(files, (number,)).fetchall()
+            every = tables.placed_files(connection, number)
             made = opened(standing, every, before, load)
         with self._lock:
             self._open[root] = (identity, made)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
-from holdfast.index.facts import model as facts_of
+from holdfast.index.generations.checksums import blob_check, crc32, encode, row_check
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.postgres import tables
 from holdfast.index.search.trigrams import KeptFile
@@ -20,9 +18,24 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
 _CHUNK = (
-    "SELECT file_id, ordinal, path, language, start_line, end_line, text, symbol_id, label, kind "
-    "FROM chunk JOIN file ON file.id = file_id"
+    f"SELECT file_id, {tables.CHUNK}, chunk_check, language FROM chunk "
+    "JOIN file ON file.id = file_id"
 )
+_ASKED = "JOIN unnest($2::bigint[], $3::bigint[]) AS asked (number, place) ON file_id = number AND ordinal = place"  # noqa: E501
+
+FILES_AT_ONCE = 200
+SPOTS = 6
+"""How many files from each end of the index `spot_check` reads, whatever the size of the tree."""
+
+
+def _checked_chunks(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredChunk]:
+    """The chunks in rows of `_CHUNK`; raises DamagedBackend if one is damaged."""
+    for row in rows:
+        number, path, ordinal, first, last, symbol_id, label, kind, text, check, language = row
+        if check != crc32(encode(row[1:9])):
+            raise tables.damaged_file(path)
+        identity = number, ordinal
+        yield StoredChunk(identity, path, language, first, last, text, symbol_id, label, kind)
 
 
 class PostgresReader:
@@ -30,16 +43,14 @@ class PostgresReader:
 
     def __init__(self, connection: psycopg.Connection[Any], root: str, corpus: Any) -> None:
         self._connection, self._path, self._open = connection, root, corpus
-        row = connection.execute(
-            "SELECT id, generation, run FROM root WHERE path = $1", (root,)
-        ).fetchone()
-        if row is None:
+        found = tables.root_row(connection, root)
+        if found is None:
             raise BackendUnavailable(f"nothing is stored for {root}")
-        self._root = row[0]
-        self.identity: Identity = (row[1], row[2])
+        self._root, self._known = found
+        self.identity: Identity = (self._known.generation, self._known.run)
 
     def snapshot(self) -> Snapshot:
-        return tables.snapshot(self._connection, self._root)
+        return tables.snapshot(self._connection, self._root, self._known)
 
     def totals(self) -> Totals:
         return tables.totals(self._connection, self._root)
@@ -49,85 +60,158 @@ class PostgresReader:
         return found
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
-        asked = list(ids)
-        found = self._connection.execute(
-            f"{_CHUNK} JOIN unnest($2::bigint[], $3::bigint[]) AS asked (number, place) "
-            "ON file_id = number AND ordinal = place WHERE root_id = $1",
+        asked = list(set(ids))
+        rows = self._connection.execute(
+            f"{_CHUNK} {_ASKED} WHERE root_id = $1",
             (self._root, [number for number, _ in asked], [place for _, place in asked]),
         )
-        return {(row[0], row[1]): StoredChunk((row[0], row[1]), *row[2:]) for row in found}
+        found = {chunk.id: chunk for chunk in _checked_chunks(rows)}
+        tables.check_complete(len(found), len(asked))
+        return found
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
-        numbers, ordinals = [n for n, _ in ids], [o for _, o in ids]
-        found = self._connection.execute(
-            "SELECT file_id, chunk.ordinal, text FROM chunk "
-            "JOIN unnest($1::bigint[], $2::bigint[]) AS asked (number, ordinal) "
-            "ON file_id = number AND chunk.ordinal = asked.ordinal ORDER BY 1, 2",
-            (numbers, ordinals),
-        )
-        return [((number, ordinal), text) for number, ordinal, text in found]
+        return [(id, chunk.text) for id, chunk in sorted(self.chunks(ids).items())]
 
     def chunks_of(self, path: str) -> list[StoredChunk]:
-        found = self._connection.execute(
-            f"{_CHUNK} WHERE root_id = $1 AND path = $2 ORDER BY ordinal",
+        place = self._place(path)
+        if place is None:
+            return []
+        found = self.chunks((place[0], ordinal) for ordinal in range(place[4]))
+        return [found[identity] for identity in sorted(found)]
+
+    def _place(self, path: str) -> tuple[Any, ...] | None:
+        """The number and the checked place of a file."""
+        row: tuple[Any, ...] | None = self._connection.execute(
+            f"SELECT id, {tables.PLACE}, place_check FROM file WHERE root_id = $1 AND path = $2",
             (self._root, path),
-        )
-        return [StoredChunk((row[0], row[1]), *row[2:]) for row in found]
+        ).fetchone()
+        if row is None:
+            return None
+        if row[-1] != row_check(row[1:-1]):
+            raise tables.damaged_file(path)
+        return row
 
     def kept_files(self) -> list[KeptFile]:
-        kept = "signatures, names FROM file LEFT JOIN trigram ON trigram.file_id = file.id"
-        found = self._connection.execute(
-            "SELECT id, path, language, problem, chunk_count, "
-            f"{kept if tables.has(self._connection, 'trigram') else 'NULL, NULL FROM file'} "
-            "WHERE root_id = $1 ORDER BY path",
+        """Every file; without signatures and names where they are missing or damaged."""
+        kept = (
+            "signatures, names, trigram_check FROM file "
+            "LEFT JOIN trigram ON trigram.file_id = file.id"
+        )
+        there = tables.has(self._connection, "trigram")
+        rows = self._connection.execute(
+            f"SELECT id, {tables.PLACE}, place_check, "
+            f"{kept if there else 'NULL, NULL, NULL FROM file'} WHERE root_id = $1 ORDER BY path",
             (self._root,),
         )
-        return [
-            KeptFile(*row[:5], *(None if kept is None else bytes(kept) for kept in row[5:]))
-            for row in found
-        ]
+        found = []
+        for row in rows:
+            number, path, language, problem, count, _, _, check, signatures, names, whole = row
+            if check != crc32(encode(row[1:7])):
+                raise tables.damaged_file(path)
+            if signatures is None or whole != blob_check(path, bytes(signatures), bytes(names)):
+                found.append(KeptFile(number, path, language, problem, count, None, None))
+                continue
+            found.append(
+                KeptFile(number, path, language, problem, count, bytes(signatures), bytes(names))
+            )
+        tables.check_complete(len(found), self._known.files)
+        return found
 
     def entry(self, path: str) -> Entry | None:
         row = self._connection.execute(
-            "SELECT size_bytes, mtime_ns, ctime_ns, digest FROM file "
-            "WHERE root_id = $1 AND path = $2",
+            f"SELECT {tables.STAT}, stat_check FROM file WHERE root_id = $1 AND path = $2",
             (self._root, path),
         ).fetchone()
-        return None if row is None else Entry(Stat(*row[:3]), row[3])
+        if row is None:
+            return None
+        if row[-1] != row_check(row[:-1]):
+            raise tables.damaged_file(path)
+        return Entry(Stat(*row[2:5]), row[1])
 
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
-        found = self._connection.execute(
-            "SELECT path, facts FROM file WHERE root_id = $1 AND path = ANY($2)",
+        rows = self._connection.execute(
+            "SELECT path, facts, facts_check FROM file WHERE root_id = $1 AND path = ANY($2)",
             (self._root, list(paths)),
         )
-        return {row[0]: bytes(row[1]) for row in found}
+        found = {}
+        for path, stored, check in rows:
+            facts = bytes(stored)
+            if check != blob_check(path, facts):
+                raise tables.damaged_file(path)
+            found[path] = facts
+        return found
 
     def all_facts(self) -> Iterable[tuple[str, bytes | None]]:
-        found = self._connection.execute(
-            "SELECT path, facts FROM file WHERE root_id = $1 ORDER BY path", (self._root,)
+        rows = self._connection.execute(
+            "SELECT path, facts, facts_check FROM file WHERE root_id = $1 ORDER BY path",
+            (self._root,),
         )
-        return [(row[0], bytes(row[1])) for row in found]
+        found: list[tuple[str, bytes | None]] = []
+        for path, stored, check in rows:
+            facts = bytes(stored)
+            found.append((path, facts if check == blob_check(path, facts) else None))
+        tables.check_complete(len(found), self._known.files)
+        return found
 
     def problems(self) -> Mapping[str, str]:
         found = self._connection.execute(
-            "SELECT path, problem FROM file WHERE root_id = $1 AND problem IS NOT NULL "
-            "ORDER BY path",
+            f"SELECT {tables.PLACE}, place_check FROM file "
+            "WHERE root_id = $1 AND problem IS NOT NULL ORDER BY path",
             (self._root,),
+        ).fetchall()
+        for row in found:
+            if row[-1] != row_check(row[:-1]):
+                raise tables.damaged_file(row[0])
+        return {row[0]: row[2] for row in found}
+
+    def spot_check(self) -> None:
+        """Read a few rows of every table; raises DamagedBackend if one is bad or missing."""
+        paths: set[str] = set()
+        for order in ("ASC", "DESC"):
+            rows = self._connection.execute(
+                f"SELECT path FROM file WHERE root_id = $1 ORDER BY path {order} LIMIT {SPOTS}",
+                (self._root,),
+            )
+            paths.update(path for (path,) in rows)
+        if bool(paths) != bool(self._known.files):
+            raise DamagedBackend("the files of the index are missing")
+        rows = self._connection.execute(
+            "SELECT id FROM segment WHERE root_id = $1 AND length(postings) > 0", (self._root,)
         )
-        return dict(found.fetchall())
+        segments = {number for (number,) in rows}
+        for path in sorted(paths):
+            place = self._place(path)
+            if place is None or self.entry(path) is None or path not in self.facts([path]):
+                raise tables.damaged_file(path)
+            if place[5] is not None and place[5] not in segments:
+                raise DamagedBackend("a segment of the index is missing")
+            if place[4]:
+                self.chunks({(place[0], 0), (place[0], place[4] - 1)})
 
     def verify(self, dimension: int) -> None:
-        """Read segments and facts; raises DamagedBackend at the first bad one.
-
-        The other rows are the server's responsibility, whose pages have checksums of their own.
-        """
-        found = self._connection.execute(
+        """Read every row of the generation; raises DamagedBackend at the first bad one."""
+        self.snapshot()
+        placed = tables.placed_files(self._connection, self._root)
+        rows = self._connection.execute(
             "SELECT id FROM segment WHERE root_id = $1", (self._root,)
         ).fetchall()
-        for (number,) in found:
+        segments = {number for (number,) in rows}
+        if not {file[3] for file in placed} <= segments:
+            raise DamagedBackend("a segment of the index is missing")
+        for number in sorted(segments):
             tables.segment(self._connection, number, dimension)
         for path, facts in self.all_facts():
-            try:
-                facts_of.decode(facts or b"")
-            except msgspec.DecodeError as error:
-                raise DamagedBackend(f"the facts of {path!r} are damaged: {error}") from error
+            if facts is None:
+                raise tables.damaged_file(path)
+        for file in self.kept_files():
+            if file.signatures is None:
+                raise tables.damaged_file(file.path)
+        chunks = 0
+        numbers = [file[0] for file in placed]
+        for at in range(0, len(numbers), FILES_AT_ONCE):
+            some = self._connection.execute(
+                f"{_CHUNK} WHERE root_id = $1 AND file_id = ANY($2)",
+                (self._root, numbers[at : at + FILES_AT_ONCE]),
+            )
+            chunks += sum(1 for _ in _checked_chunks(some))
+        tables.check_complete(chunks, self._known.chunks)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
+from holdfast.index.generations.checksums import crc32, encode, row_check
 from holdfast.index.generations.model import Totals
-from holdfast.index.generations.segments import check_digest
+from holdfast.index.generations.segments import FileRow, check_digest
 from holdfast.index.search import posting_segment as segment_format
 
 if TYPE_CHECKING:
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 
     from holdfast.index.search.posting_segment import PostingSegment
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """The tables' version, in the schema's comment. Another version's schema is made anew by a writer.
 
 - 1: root, file, chunk, posting.
 - 2: root, file, chunk, segment: the embedded backend's postings and vectors.
+- 3: every row has a checksum (`checksums.py`), and root has the numbers of files and chunks.
 """
 
 TABLES = """
@@ -31,7 +33,10 @@ CREATE TABLE root (
   generation bigint NOT NULL DEFAULT 0,
   taken_ns bigint NOT NULL DEFAULT 0,
   run text NOT NULL DEFAULT '',
-  marker text
+  marker text,
+  files bigint NOT NULL DEFAULT 0,
+  chunks bigint NOT NULL DEFAULT 0,
+  root_check bigint
 );
 CREATE TABLE file (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -47,6 +52,9 @@ CREATE TABLE file (
   segment_id bigint,
   slot bigint,
   facts bytea NOT NULL,
+  stat_check bigint NOT NULL,
+  place_check bigint NOT NULL,
+  facts_check bigint NOT NULL,
   UNIQUE (root_id, path)
 );
 CREATE INDEX file_segment ON file (segment_id);
@@ -59,6 +67,7 @@ CREATE TABLE chunk (
   label text,
   kind text NOT NULL,
   text text NOT NULL,
+  chunk_check bigint NOT NULL,
   PRIMARY KEY (file_id, ordinal)
 );
 CREATE TABLE segment (
@@ -77,7 +86,8 @@ TRIGRAM = """
 CREATE TABLE IF NOT EXISTS trigram (
   file_id bigint PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
   signatures bytea NOT NULL,
-  names bytea NOT NULL
+  names bytea NOT NULL,
+  trigram_check bigint NOT NULL
 )
 """
 """Separate from the others: its contents have their own version, and an index works without."""
@@ -85,21 +95,85 @@ CREATE TABLE IF NOT EXISTS trigram (
 CHANGE = """
 CREATE TABLE IF NOT EXISTS change (
   root_id bigint PRIMARY KEY REFERENCES root (id) ON DELETE CASCADE,
-  notes text NOT NULL
+  notes text NOT NULL,
+  notes_check bigint NOT NULL
 )
 """
 """What the last generations changed (`change_log.py`); an index works without it."""
 
+ROOT = "path, generation, taken_ns, run, marker, files, chunks"
+"""The values that `root_check` covers, once a generation was published."""
+STAT = "path, digest, size_bytes, mtime_ns, ctime_ns"
+"""The values that `stat_check` covers; rows are told apart by path, not by number."""
+PLACE = "path, language, problem, chunk_count, segment_id, slot"
+"""The values that `place_check` covers."""
+CHUNK = "path, ordinal, start_line, end_line, symbol_id, label, kind, text"
+"""The values that `chunk_check` covers; a chunk under another file fails."""
 
-def snapshot(connection: psycopg.Connection[Any], root: int) -> Snapshot:
+
+class RootRow(NamedTuple):
+    """What describes the generation of a root as a whole."""
+
+    path: str
+    generation: int
+    taken_ns: int
+    run: str
+    marker: str | None
+    files: int
+    chunks: int
+
+
+def root_row(connection: psycopg.Connection[Any], path: str) -> tuple[int, RootRow] | None:
+    """The number and the description of a root; raises DamagedBackend if they are damaged."""
     found = connection.execute(
-        "SELECT path, digest, size_bytes, mtime_ns, ctime_ns FROM file WHERE root_id = $1", (root,)
-    )
-    entries = {
-        path: Entry(Stat(size, mtime, ctime), digest) for path, digest, size, mtime, ctime in found
-    }
-    row = connection.execute("SELECT taken_ns FROM root WHERE id = $1", (root,)).fetchone()
-    return Snapshot(entries, row[0] if row else 0)
+        f"SELECT id, root_check, {ROOT} FROM root WHERE path = $1", (path,)
+    ).fetchone()
+    if found is None:
+        return None
+    number, check, *values = found
+    if check != row_check(tuple(values)) and (check is not None or values[4] is not None):
+        raise DamagedBackend("the description of the index is damaged: its checksum differs")
+    return number, RootRow(*values)
+
+
+def damaged_file(path: object) -> DamagedBackend:
+    return DamagedBackend(f"what the index has of {path!r} is damaged: its checksum differs")
+
+
+def check_complete(found: int, expected: int) -> None:
+    if found != expected:
+        raise DamagedBackend(f"the index has {found} of {expected} rows that it should have")
+
+
+def snapshot(connection: psycopg.Connection[Any], root: int, known: RootRow) -> Snapshot:
+    found = connection.execute(f"SELECT {STAT}, stat_check FROM file WHERE root_id = $1", (root,))
+    entries = {}
+    for row in found:
+        path, digest, size, mtime, ctime, check = row
+        if check != crc32(encode(row[:-1])):
+            raise damaged_file(path)
+        entries[path] = Entry(Stat(size, mtime, ctime), digest)
+    check_complete(len(entries), known.files)
+    return Snapshot(entries, known.taken_ns)
+
+
+def placed_files(
+    connection: psycopg.Connection[Any], root: int, only: list[int] | None = None
+) -> list[FileRow]:
+    """The files that have chunks: number, path, language, segment and slot of each."""
+    query = f"SELECT id, {PLACE}, place_check FROM file WHERE root_id = $1"
+    if only is None:
+        rows = connection.execute(query, (root,))
+    else:
+        rows = connection.execute(f"{query} AND id = ANY($2)", (root, only))
+    found = []
+    for row in rows:
+        number, path, language, _, _, segment, slot, check = row
+        if check != crc32(encode(row[1:-1])):
+            raise damaged_file(path)
+        if segment is not None:
+            found.append((number, path, language, segment, slot))
+    return found
 
 
 def totals(connection: psycopg.Connection[Any], root: int) -> Totals:
@@ -114,7 +188,7 @@ def totals(connection: psycopg.Connection[Any], root: int) -> Totals:
 def segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> PostingSegment:
     row = (
         connection.cursor(binary=True)
-        .execute("SELECT postings, vectors, digest FROM segment WHERE id = $1", (number,))
+        .execute("SELECT postings, vectors, digest, rows FROM segment WHERE id = $1", (number,))
         .fetchone()
     )
     if row is None:
@@ -122,6 +196,8 @@ def segment(connection: psycopg.Connection[Any], number: int, dimension: int) ->
     postings, vectors = bytes(row[0]), bytes(row[1])
     found = segment_format.unpack(postings, vectors, dimension)
     check_digest(postings, vectors, row[2])
+    if row[3] != found.rows:
+        raise DamagedBackend("a segment of the index has another number of chunks")
     return found
 
 
@@ -133,5 +209,8 @@ def has(connection: psycopg.Connection[Any], table: str) -> bool:
 def notes(connection: psycopg.Connection[Any], root: int) -> list[Change]:
     if not has(connection, "change"):
         return []
-    row = connection.execute("SELECT notes FROM change WHERE root_id = $1", (root,)).fetchone()
-    return [] if row is None else change_log.decode(row[0])
+    row = connection.execute(
+        "SELECT notes, notes_check FROM change WHERE root_id = $1", (root,)
+    ).fetchone()
+    # Without notes a reader reads the generation as a whole.
+    return [] if row is None or row[1] != row_check(row[:1]) else change_log.decode(row[0])

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
-from holdfast.index.errors import BackendUnavailable
+from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
+from holdfast.index.generations.checksums import blob_check, row_check
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.segments import (
@@ -33,6 +34,18 @@ def _clean(text: str) -> str:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in text else text
 
 
+def _root(connection: psycopg.Connection[Any], path: str) -> tuple[int, tables.RootRow]:
+    """The row of a root; without its generation if it is damaged, so that it is rebuilt."""
+    try:
+        found = tables.root_row(connection, path)
+    except DamagedBackend:
+        connection.execute("DELETE FROM root WHERE path = $1", (path,))
+        connection.execute("INSERT INTO root (path) VALUES ($1)", (path,))
+        found = tables.root_row(connection, path)
+    assert found is not None
+    return found
+
+
 class PostgresWriter:
     """The next generation, in a transaction of its own."""
 
@@ -46,12 +59,9 @@ class PostgresWriter:
         self._connection, self._dimension, self._new_id = connection, dimension, new_id
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", (root,))
         connection.execute("INSERT INTO root (path) VALUES ($1) ON CONFLICT DO NOTHING", (root,))
-        row = connection.execute(
-            "SELECT id, generation, run FROM root WHERE path = $1", (root,)
-        ).fetchone()
-        assert row is not None
-        self._root, self.generation = row[0], row[1] + 1
-        self.follows: Identity = (row[1], row[2])
+        self._root, self._known = _root(connection, root)
+        self.generation = self._known.generation + 1
+        self.follows: Identity = (self._known.generation, self._known.run)
         self._removed: set[int] = set()
         self._added: set[int] = set()
         self._followable = True
@@ -59,7 +69,7 @@ class PostgresWriter:
         self._gathered_as: int | None = None
 
     def snapshot(self) -> Snapshot:
-        return tables.snapshot(self._connection, self._root)
+        return tables.snapshot(self._connection, self._root, self._known)
 
     def totals(self) -> Totals:
         return tables.totals(self._connection, self._root)
@@ -76,27 +86,35 @@ class PostgresWriter:
         slot = self._gathering.add(file) if file.chunks else None
         if slot is not None and self._gathered_as is None:
             self._gathered_as = self._new_number()
+        path = file.path
+        stated = (path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns)
+        placed = (
+            path, file.language, file.problem, len(file.chunks),
+            None if slot is None else self._gathered_as, slot,
+        )  # fmt: skip
         row = run(
             "INSERT INTO file (root_id, path, digest, size_bytes, mtime_ns, ctime_ns, language, "
-            "problem, chunk_count, segment_id, slot, facts) "
-            "VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12) RETURNING id",
-            (self._root, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns,
-             stat.ctime_ns, file.language, file.problem, len(file.chunks),
-             None if slot is None else self._gathered_as, slot, file.facts),
+            "problem, chunk_count, segment_id, slot, facts, stat_check, place_check, facts_check) "
+            "VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15) RETURNING id",
+            (self._root, *stated, *placed[1:], file.facts, row_check(stated), row_check(placed),
+             blob_check(path, file.facts)),
         ).fetchone()  # fmt: skip
         assert row is not None
         self._added.add(row[0])
-        self._connection.execute(
-            "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], file.signatures, file.names)
+        check = blob_check(path, file.signatures, file.names)
+        run(
+            "INSERT INTO trigram VALUES ($1,$2,$3,$4)", (row[0], file.signatures, file.names, check)
         )
+        chunks = [
+            (ordinal, c.start_line, c.end_line, c.symbol_id,
+             None if c.label is None else _clean(c.label), c.kind, _clean(c.text))
+            for ordinal, c in enumerate(file.chunks)
+        ]  # fmt: skip
         self._copy(
-            "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text)",
-            [
-                (row[0], ordinal, c.start_line, c.end_line, c.symbol_id,
-                 None if c.label is None else _clean(c.label), c.kind, _clean(c.text))
-                for ordinal, c in enumerate(file.chunks)
-            ],
-        )  # fmt: skip
+            "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text, "
+            "chunk_check)",
+            [(row[0], *chunk, row_check((path, *chunk))) for chunk in chunks],
+        )
         if self._gathering.rows >= ROWS_MAX:
             self._put_segment()
         return replaced
@@ -131,11 +149,14 @@ class PostgresWriter:
             for old in group:
                 segment = tables.segment(self._connection, old, self._dimension)
                 renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
-                for number, slot in self._connection.execute(
-                    "SELECT id, slot FROM file WHERE segment_id = $1", (old,)
+                for file in self._connection.execute(
+                    f"SELECT id, {tables.PLACE}, place_check FROM file WHERE segment_id = $1",
+                    (old,),
                 ):
-                    renamed[slot] = slots
-                    moves.append((number, slots))
+                    if file[-1] != row_check(file[1:-1]):
+                        raise tables.damaged_file(file[1])
+                    renamed[file[6]] = slots
+                    moves.append((file, slots))
                     slots += 1
                 parts.append((segment, renamed))
             if moves:
@@ -143,10 +164,15 @@ class PostgresWriter:
                 new = self._new_number()
                 self._insert_segment(new, merge(parts, self._dimension))
                 self._connection.execute(
-                    "UPDATE file SET segment_id = $1, slot = place "
-                    "FROM unnest($2::bigint[], $3::bigint[]) AS moved (number, place) "
-                    "WHERE id = number",
-                    (new, [number for number, _ in moves], [slot for _, slot in moves]),
+                    "UPDATE file SET segment_id = $1, slot = place, place_check = checked "
+                    "FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) "
+                    "AS moved (number, place, checked) WHERE id = number",
+                    (
+                        new,
+                        [file[0] for file, _ in moves],
+                        [slot for _, slot in moves],
+                        [row_check((*file[1:5], new, slot)) for file, slot in moves],
+                    ),
                 )
             self._connection.execute("DELETE FROM segment WHERE id = ANY($1)", (group,))
 
@@ -170,20 +196,26 @@ class PostgresWriter:
         return True
 
     def restat(self, path: str, entry: Entry) -> None:
-        stat = entry.stat
+        times = (entry.stat.size_bytes, entry.stat.mtime_ns, entry.stat.ctime_ns)
         self._connection.execute(
-            "UPDATE file SET size_bytes=$3, mtime_ns=$4, ctime_ns=$5 "
+            "UPDATE file SET size_bytes=$3, mtime_ns=$4, ctime_ns=$5, stat_check=$7 "
             "WHERE root_id=$1 AND path=$2 AND digest=$6",
-            (self._root, path, stat.size_bytes, stat.mtime_ns, stat.ctime_ns, entry.digest),
+            (self._root, path, *times, entry.digest, row_check((path, entry.digest, *times))),
         )
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
         self._merge_segments()
         identity = (self.generation, self._new_id())
+        totals = self.totals()
+        now = tables.RootRow(
+            self._known.path, *(self.generation, taken_ns, identity[1]),
+            marker, totals.files, totals.chunks,
+        )  # fmt: skip
         done = self._connection.execute(
-            "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",
-            (self._root, marker, self.generation, taken_ns, identity[1]),
+            "UPDATE root SET generation=$2, taken_ns=$3, run=$4, marker=$5, files=$6, chunks=$7, "
+            "root_check=$8 WHERE id=$1",
+            (self._root, *now[1:], row_check(tuple(now))),
         )
         if done.rowcount != 1:
             raise BackendUnavailable("another host cleared the index while it was being written")
@@ -197,11 +229,13 @@ class PostgresWriter:
             self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
             return
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
-        notes = change_log.noted(tables.notes(self._connection, self._root), change)
+        text = change_log.encode(
+            change_log.noted(tables.notes(self._connection, self._root), change)
+        )
         self._connection.execute(
-            "INSERT INTO change VALUES ($1, $2) "
-            "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
-            (self._root, change_log.encode(notes)),
+            "INSERT INTO change VALUES ($1, $2, $3) ON CONFLICT (root_id) "
+            "DO UPDATE SET notes = excluded.notes, notes_check = excluded.notes_check",
+            (self._root, text, row_check((text,))),
         )
 
     def _commit(self) -> None:

@@ -54,9 +54,13 @@ class SqliteBackend:
         self._open: OrderedDict[str, tuple[Identity, OpenCorpus]] = OrderedDict()
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
         self._checkpointing: threading.Thread | None = None
+        self._paths: dict[str, Path] = {}
 
     def _path(self, root: str) -> Path:
-        return self._directory / f"{root_key(root)}.sqlite"
+        found = self._paths.get(root)
+        if found is None:
+            found = self._paths[root] = self._directory / f"{root_key(root)}.sqlite"
+        return found
 
     # Reading.
 
@@ -71,6 +75,18 @@ class SqliteBackend:
     def stamp(self, root: str) -> object:
         path = self._path(root)
         return touched(path), touched(path.with_name(path.name + "-wal"))
+
+    def spot_check(self, root: str) -> None:
+        with self.reader(root) as reader:
+            reader.spot_check()
+            self._check_size(root, reader.size_bytes())
+
+    def _check_size(self, root: str, expected: int) -> None:
+        """Raise DamagedBackend if the file ends too early; not while a log has its last pages."""
+        path = self._path(root)
+        log, file = touched(path.with_name(path.name + "-wal")), touched(path)
+        if file is not None and (log is None or not log.size_bytes) and file.size_bytes < expected:
+            raise DamagedBackend(f"an index file has {file.size_bytes} of {expected} bytes")
 
     def verify(self, root: str) -> None:
         with self.reader(root) as reader:

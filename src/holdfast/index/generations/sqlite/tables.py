@@ -11,7 +11,7 @@ import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
-from holdfast.index.generations.checksums import mapping_check, row_check
+from holdfast.index.generations.checksums import crc32, encode, mapping_check
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segments import FileRow, check_digest
 from holdfast.index.search import posting_segment as segment_format
@@ -196,8 +196,8 @@ def snapshot(connection: apsw.Connection) -> Snapshot:
     known = meta(connection)
     entries = {}
     for found in connection.execute(f"SELECT {STAT}, stat_check FROM file"):
-        number, path, digest, size, mtime, ctime, check = found
-        if check != row_check((number, path, digest, size, mtime, ctime)):
+        _, path, digest, size, mtime, ctime, check = found
+        if check != crc32(encode(found[:-1])):
             raise damaged_file(path)
         entries[path] = Entry(Stat(size, mtime, ctime), digest)
     if len(entries) != known.get("files", 0):
@@ -213,10 +213,10 @@ def placed_files(connection: apsw.Connection, number: int | None = None) -> list
         query, parameters = f"{query} WHERE id = ?", (number,)
     found = []
     seen = 0
-    for *values, check in connection.execute(query, parameters):
+    for values in connection.execute(query, parameters):
         seen += 1
-        file, path, language, _, _, segment, slot = values
-        if check != row_check(tuple(values)):
+        file, path, language, _, _, segment, slot, check = values
+        if check != crc32(encode(values[:-1])):
             raise damaged_file(path)
         if segment is not None:
             found.append((file, path, language, segment, slot))

@@ -54,7 +54,7 @@ def status(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
         kept = " It stays tracked." if record is not None else ""
         return request.answer("error", f"'{root}' {what}.{kept}")
     runtime = index.runtime()
-    gate = index.verified_gate(record)
+    gate = index.spot_checked_gate(record)
     lines = compatibility_lines(runtime, record)
     create = manage_call("create", root)
     match gate:
