@@ -521,7 +521,12 @@ def test_a_glance_reads_as_many_rows_of_a_large_tree_as_of_a_small_one(tmp_path:
         publish(backend, *(prepared(f"f{n}.py", f"def f_{n}(): ...\n") for n in range(count)))
         with backend.reader(ROOT) as reader:
             rows: list[object] = []
-            reader._connection.row_trace = lambda cursor, row: rows.append(row) or row
+
+            def noted(cursor: object, row: Any) -> Any:
+                rows.append(row)
+                return row
+
+            reader._connection.row_trace = noted
             reader.spot_check()
             reader._connection.row_trace = None
         backend.close()
