@@ -45,6 +45,9 @@ class Caller:
     client: str = ""
     """What the program at the other end calls itself; empty until it has said so."""
 
+    notes_told: set[tuple[str, int]] = field(default_factory=set)
+    """The notes about code that answers have named, each with its seq."""
+
     _local_seq: int = 0
     _turn: threading.Lock = field(default_factory=threading.Lock)
 

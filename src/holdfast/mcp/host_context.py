@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.mcp.binding import Sessions
     from holdfast.mcp.caller import Caller
     from holdfast.mcp.hook_service import HookService
+    from holdfast.notes.near_code import NotesByFile
     from holdfast.reading.reader import Reader
     from holdfast.store.store import Store
 
@@ -51,6 +52,7 @@ class HostContext:
         self._settings: tuple[int, int] | None = None
         self._sessions: Sessions | None = None
         self._hooks: HookService | None = None
+        self._notes: dict[str, NotesByFile] = {}
         self._runs: dict[int, threading.Thread] = {}
         self._starting = threading.local()
 
@@ -130,6 +132,17 @@ class HostContext:
     def keep_space(self, name: str) -> Store:
         """A space that stays open."""
         return self._spaces.keep(name)
+
+    def notes(self, space: str) -> NotesByFile:
+        """The notes of a space, by the files that they are about."""
+        from holdfast.notes.near_code import NotesByFile
+
+        with self._turn:
+            if space not in self._notes:
+                if len(self._notes) >= READERS_MAX:
+                    self._notes.clear()
+                self._notes[space] = NotesByFile(lambda: self.space(space))
+            return self._notes[space]
 
     # files
 

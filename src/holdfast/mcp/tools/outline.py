@@ -23,6 +23,7 @@ from holdfast.mcp.tools.common import (
     tree_of,
     usable,
 )
+from holdfast.mcp.tools.near_notes import near_notes
 
 TOKENS_MAX = 1_450
 """A longer outline is shortened: of 2,000 lines it would cost more than it saves."""
@@ -65,7 +66,11 @@ def run(call: ToolCall) -> Result:
         tokens_max=None if "start_line" in a or "end_line" in a else TOKENS_MAX,
         deeper=_deeper(symbols, whole),
     )
-    result = Result(text, found.to_wire())
+    lines = None
+    if "start_line" in a or "end_line" in a or exact is not None:
+        lines = [(one.span.start_line, one.span.end_line) for one in symbols]
+    about = near_notes(call, {whole: lines})
+    result = Result(f"{about}\n{text}" if about else text, found.to_wire())
     if found.has_more:
         result.facts["continue"] = continued("file_outline", **more)
     if found.status != "ambiguous":

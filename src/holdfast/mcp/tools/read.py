@@ -12,10 +12,12 @@ from msgspec import Meta
 from holdfast.answers import Part
 from holdfast.mcp.tool import Result, Tool, ToolCall, boolean, inputs, number, string
 from holdfast.mcp.tools.common import continued, listed_inside, meant, schema_of
+from holdfast.mcp.tools.near_notes import near_notes
 
 if TYPE_CHECKING:
     from holdfast.errors import ReadingError
-    from holdfast.reading.paths import Request
+    from holdfast.reading.paths import Request, Target
+    from holdfast.reading.result import Answer
 
 NAME_MAX = 100
 """How much of a name is searched for: a call that helps must not be a burden itself."""
@@ -79,7 +81,7 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
 
 
 def _read(call: ToolCall, request: Request) -> Result:
-    from holdfast.mcp.binding import Bound
+    from holdfast.mcp.binding import LEAF, Bound
     from holdfast.reading import paths
 
     caller = call.caller
@@ -101,8 +103,11 @@ def _read(call: ToolCall, request: Request) -> Result:
         finally:
             if call.cancelled():
                 reader.forget()  # what was never seen must not count as seen
+        about = "" if LEAF in call.meta else _notes(call, target, answer)
+        shown = answer._replace(text=f"{answer.text}\n{about}") if about else answer
         if isinstance(session, Bound):
-            call.after_sent(partial(session.record, answer))
+            # An agent's log proves an answer by the text it shows; our own by what it is about.
+            call.after_sent(partial(session.record, answer if session.kind == "native" else shown))
             call.context.app.collect_daily(reader, session.log)
     # pi keeps the details beside the result, and so proves it later.
     details = answer.details if isinstance(session, Bound) and session.kind == "pi" else None
@@ -113,7 +118,19 @@ def _read(call: ToolCall, request: Request) -> Result:
     images = tuple(
         (block["data"], block["mimeType"]) for block in answer.content if block["type"] == "image"
     )
-    return Result(answer.text, facts, images=images)
+    return Result(shown.text, facts, images=images)
+
+
+def _notes(call: ToolCall, target: Target, answer: Answer) -> str:
+    """The line about notes on the lines that were read; not twice for what is unchanged."""
+    if answer.picture is not None:
+        return ""
+    lines = None
+    if target.offset is not None or target.limit is not None:
+        first = int(target.offset or 1)
+        lines = [(first, first + int(target.limit) - 1 if target.limit is not None else 1 << 60)]
+    again = not (answer.mode or "").startswith("unchanged")
+    return near_notes(call, {target.path: lines}, again=again)
 
 
 READ = Tool(

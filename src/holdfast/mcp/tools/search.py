@@ -33,6 +33,7 @@ from holdfast.mcp.tools.common import (
     tree_of,
     usable,
 )
+from holdfast.mcp.tools.near_notes import near_notes
 
 QUERY_MAX = 300
 """A longer query is shortened in the call that helps."""
@@ -91,7 +92,19 @@ def run(call: ToolCall) -> Result:
     text = search_text(found, surface, next_page=next_page)
     if not results:
         return _elsewhere(Result(text, facts), found, a)
-    return Result("\n".join([*below(call, root), text]), facts)
+    about = near_notes(call, _shown(found, root))
+    return Result("\n".join([*below(call, root), *([about] if about else []), text]), facts)
+
+
+def _shown(found: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, int]]]:
+    """The lines of each file that an answer is about."""
+    shown: dict[str, list[tuple[int, int]]] = {}
+    for one in found.results:
+        tree = one.codebase_path or root
+        if tree is not None:
+            span = (one.span.start_line, one.span.end_line)
+            shown.setdefault(os.path.join(tree, one.file), []).append(span)
+    return shown
 
 
 def _from_the_start(result: Result, a: dict[str, Any]) -> Result:

@@ -1,0 +1,116 @@
+"""Notes are shown where the code is: one short line, with what became of the code."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client
+
+from holdfast.links import CodeLink, Judged
+from holdfast.notes.near_code import BYTES_MAX, LinkedNote, NearNote, NotesByFile, note_line
+from holdfast.store.store import Store
+from tests.mcp.agents import SHOP, call, machine_in, text_of
+
+CART = SHOP["shop/cart.py"]
+
+
+def near(id: str, words: str, state: str = "current") -> NearNote:
+    return NearNote(LinkedNote(id, 1, words, CodeLink("a.py")), state)
+
+
+@pytest.mark.shows("NOTES-NEAR")
+@given(
+    st.lists(st.tuples(st.text(min_size=1, max_size=400), st.text(max_size=80)), max_size=40),
+    st.text(max_size=60),
+)
+def test_the_line_never_costs_more_than_60_tokens(notes: list[tuple[str, str]], call: str) -> None:
+    line = note_line([near(id, words) for id, words in notes], lambda first: call)
+    assert len(line.encode()) <= BYTES_MAX
+    assert bool(line) == bool(notes)
+
+
+@pytest.mark.shows("NOTES-NEAR")
+def test_the_line_names_notes_says_what_drifted_and_counts_the_rest() -> None:
+    one = near("note:a", "leaves out shipping", "drifted")
+    assert note_line([one], lambda first: "get(a)") == (
+        '[note: note:a "leaves out shipping" (drifted): get(a)]'
+    )
+    many = [near(f"note:{n}", "w" * 60) for n in range(9)]
+    line = note_line(many, lambda first: "query(a.py)")
+    assert line.startswith('[notes: note:0 "www')
+    assert line.endswith("; 7 more: query(a.py)]")
+
+
+@pytest.mark.shows("NOTES-NEAR")
+def test_a_store_that_fails_means_no_line_and_no_failure(tmp_path: Path) -> None:
+    @contextmanager
+    def broken() -> Iterator[Store]:
+        raise OSError("the disk is gone")
+        yield  # pragma: no cover
+
+    def judge(link: CodeLink) -> Judged:
+        raise AssertionError
+
+    assert NotesByFile(broken).near({str(tmp_path): None}, judge) == []
+
+
+@pytest.mark.shows("NOTES-NEAR")
+def test_reads_searches_and_outlines_name_the_notes_about_what_they_show(tmp_path: Path) -> None:
+    with machine_in(tmp_path) as machine:
+        assert machine.run("index", "create").returncode == 0
+        note = machine.run(
+            *("memory", "note", "leaves out shipping", "--code", "shop/cart.py:Cart.total")
+        )
+        assert note.returncode == 0, note.stderr
+        named = '[note: note:leaves-out-shipping "leaves out shipping"'
+
+        async def story(agent: Client) -> None:
+            async def ask(tool: str, **arguments: Any) -> str:
+                return text_of(await call(agent, tool, **arguments))
+
+            whole = await ask("read", path="shop/cart.py")
+            assert whole.endswith(f'{named}: memory_get(id="note:leaves-out-shipping")]')
+            assert named not in await ask("read", path="shop/cart.py", offset=10, limit=2)
+            assert named in await ask("read", path="shop/cart.py:5-6")
+            assert named in await ask("search_code", query="sum up the prices")
+            assert named in await ask("file_outline", file="shop/cart.py")
+            assert named not in await ask("file_outline", file="shop/tax.py")
+            assert named not in await ask("search_code", query="with_tax", limit=1)
+            file = machine.tree / "shop" / "cart.py"
+            before = os.stat(file)
+            file.write_text(CART.replace("sum(", "max("))
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000_000))
+            assert f"{named} (drifted)" in await ask("read", path="shop/cart.py")
+
+        machine.talk(story)
+
+        async def silent(agent: Client) -> None:
+            assert named not in text_of(await call(agent, "read", path="shop/cart.py"))
+
+        async def told() -> None:
+            async with machine.agent(HOLDFAST_NOTES="off") as agent:
+                await silent(agent)
+
+        import asyncio
+
+        asyncio.run(told())
+
+
+@pytest.mark.shows("NOTES-NEAR")
+def test_a_read_with_a_note_still_counts_and_the_note_is_not_repeated(tmp_path: Path) -> None:
+    with machine_in(tmp_path) as machine:
+        machine.run("memory", "note", "leaves out shipping", "--code", "shop/cart.py")
+
+        async def story(agent: Client) -> None:
+            first = text_of(await call(agent, "read", path="shop/cart.py"))
+            assert "[note: note:leaves-out-shipping" in first
+            again = text_of(await call(agent, "read", path="shop/cart.py"))
+            assert again.startswith("[readcache: unchanged")
+            assert "note:" not in again
+
+        machine.talk(story, "legacy", "--session", "work")
