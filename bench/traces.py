@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from holdfast.reading.hosts import claude_results
+from holdfast.reading.hosts.sidecar import Sidecar
+
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -292,9 +295,17 @@ class ClaudeWriter(Writer):
 
 
 class SubagentWriter(ClaudeWriter):
-    """A subagent of Claude Code has a transcript of its own."""
+    """A subagent of Claude Code has a transcript of its own, with the texts of results only."""
 
     sidechain = True
+
+    def result(self, call: str, text: str, structured: Any, at: float) -> None:
+        block = {"type": "tool_result", "tool_use_id": call, "content": text}
+        self.line("user", at, message={"role": "user", "content": [block]})
+        if "edits" in structured:  # the hook is told more, and keeps where the edit was made
+            Sidecar(self.folder / "sidecar.jsonl").record_edit(
+                call, claude_results.edit(structured, "")
+            )
 
     @property
     def path(self) -> Path:

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,33 +106,73 @@ class Place:
 
     def run(self, command: list[str], environment: Mapping[str, str]) -> str:
         """Run a program to its end; everything that it started ends with it."""
+        with self.started(command, environment) as process:
+            out, _ = process.communicate(timeout=TIMEOUT_S)
+        return out.decode("utf-8", "replace")
+
+    @contextmanager
+    def started(
+        self, command: list[str], environment: Mapping[str, str]
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """A program with pipes; whatever is left of it is killed in the end."""
         with (self.root / "program.log").open("ab") as log:
             process = subprocess.Popen(
                 command,
                 cwd=self.work,
                 env={**self.base(), **environment},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
             )
+            late = threading.Timer(TIMEOUT_S, os.killpg, (process.pid, signal.SIGKILL))
+            late.start()
             try:
-                out, _ = process.communicate(timeout=TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-                raise
-        return out.decode("utf-8", "replace")
+                yield process
+            finally:
+                late.cancel()
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                for pipe in (process.stdin, process.stdout):
+                    if pipe is not None:
+                        pipe.close()
 
 
 def claude(place: Place, prompt: str, *options: str) -> str:
     """Claude Code, one prompt, not interactive."""
+    return place.run(*claude_command(place, prompt, *options))
+
+
+def claude_prompts(place: Place, prompts: Sequence[str], *options: str) -> None:
+    """Claude Code with one prompt after the other, each once the one before is answered."""
+    stream = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+    command, environment = claude_command(place, None, *stream, *options)
+    with place.started(command, environment) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for prompt in prompts:
+            message = {"role": "user", "content": prompt}
+            process.stdin.write(json.dumps({"type": "user", "message": message}).encode() + b"\n")
+            process.stdin.flush()
+            for line in process.stdout:
+                if json.loads(line).get("type") == "result":
+                    break
+        process.stdin.close()
+        process.wait(TIMEOUT_S)
+
+
+def claude_command(
+    place: Place, prompt: str | None, *options: str
+) -> tuple[list[str], dict[str, str]]:
+    """How Claude Code is started, and what it needs in its environment."""
     settings = place.home / ".claude.json"
     if not settings.exists():
         settings.write_text(json.dumps({"hasCompletedOnboarding": True}))
     program = package_file(f"@anthropic-ai/claude-code-{_platform()}", "claude")
-    return place.run(
-        [program, "-p", prompt, "--permission-mode", "bypassPermissions", *options],
+    asked = () if prompt is None else (prompt,)
+    return (
+        [program, "-p", *asked, "--permission-mode", "bypassPermissions", *options],
         {
             "ANTHROPIC_BASE_URL": place.model.url,
             "ANTHROPIC_API_KEY": place.script.key,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from holdfast.home import Home
 from holdfast.reading import scope as scopes
 from holdfast.reading.errors import NoSuchSession, NotOurs
-from holdfast.reading.events import Refreshed
+from holdfast.reading.events import Hunk, Patched, Place, Refreshed, Replaced
 from holdfast.reading.hosts import codex, detect, native, pi_entries, sidecar
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
@@ -985,7 +985,9 @@ def test_a_changed_format_needs_a_new_version(tmp_path: Path) -> None:
     side = Sidecar(tmp_path / "side.jsonl")
     side.record("c", answer())
     side.refresh(Refreshed("/a", WHOLE), 5, "c")
-    assert sidecar.FORMAT_VERSION == 2
+    side.record_edit("e", [Patched("/a", (Hunk(2, ("b",), ("B", "C")),), frozenset({"C"}))])
+    side.record_edit("f", [Replaced("/a", "x", "y", False, (Place(3, 1, 1),))])
+    assert sidecar.FORMAT_VERSION == 4
     digest = hashlib.sha256(b"text").hexdigest()
     assert (
         Path(side.path)
@@ -999,5 +1001,15 @@ def test_a_changed_format_needs_a_new_version(tmp_path: Path) -> None:
         '{"v":1,"kind":"invalidate","after":"c","data":{"v":1,"kind":"invalidate","pathKey":"/a",'
         '"scopeKey":"full","at":5}}'
     )
+    assert Path(side.path).read_text().split("\n")[2:4] == [
+        '{"v":4,"kind":"edit","call":"e","path":"/a","made":[[[2,["b"],["B","C"]]],["C"]]}',
+        '{"v":4,"kind":"edit","call":"f","path":"/a","made":["x","y",false,[[3,1,1]]]}',
+    ]
+    again = Sidecar(side.path)
+    again.catch_up()
+    assert again.edits == {
+        "e": [Patched("/a", (Hunk(2, ("b",), ("B", "C")),), frozenset({"C"}))],
+        "f": [Replaced("/a", "x", "y", False, (Place(3, 1, 1),))],
+    }
     assert pi_entries.VERSION == 3
     assert codex.CodexLog is not None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,12 +31,25 @@ from holdfast.agents.hooks import (
 )
 from holdfast.mcp.binding import mentions
 from holdfast.mcp.hook_protocol import ANSWER_S, hook_seconds
-from holdfast.mcp.hook_state import PATHS_MAX, Notices, Turns, absolute, rows_of
+from holdfast.mcp.hook_state import (
+    PATHS_MAX,
+    Changes,
+    Notices,
+    Turns,
+    absolute,
+    paths_of,
+    rows_of,
+)
 from holdfast.mcp.requests import Requests, outcome_of
 from holdfast.reading import native, recovery, stale
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
-from holdfast.reading.session_log import ShellFolders, ShortAnswers, UnreadableLog
+from holdfast.reading.session_log import (
+    RecordedEdits,
+    ShellFolders,
+    ShortAnswers,
+    UnreadableLog,
+)
 from holdfast.reading.tree import Doubt, Evidence
 
 if TYPE_CHECKING:
@@ -57,7 +70,7 @@ class HookDecision:
 
     def __init__(self, context: HostContext) -> None:
         self._context = context
-        self._notices, self._turns = Notices(), Turns()
+        self._notices, self._turns, self._changes = Notices(), Turns(), Changes()
         self._requests = Requests(context.home)
         environment = getattr(context.app, "environment", {})
         self._wait_s = min(WAIT_S_MAX, hook_seconds(environment, ANSWER_S) / 2)
@@ -86,6 +99,9 @@ class HookDecision:
     # one result, before the model sees it
 
     def _after_tool(self, event: HookEvent, reader: Reader) -> Outcome:
+        if event.has_batches:
+            self._changes.made(event)
+            self._record_edits(event)
         outcome = self._read(event, reader)
         if outcome or event.has_batches:
             return outcome
@@ -104,13 +120,26 @@ class HookDecision:
         if isinstance(use.call, ShellCall) and not _may_print_a_file(use.call.command):
             return Outcome()
         with self._log(event, use.id) as log:
-            if isinstance(self._waited(log), Doubt):
+            doubt = isinstance(self._waited(log), Doubt)
+            if doubt or self._changes.touch(event) or _changes_beside(log, use, event):
                 return self._unproven(use, event, reader)
             if event.only_logged_calls and not self._is_logged(event, use.id):
                 return Outcome()
             if use.claims_unchanged:
                 return self._claimed(use, event, reader, log)
             return self._shortened(use, event, reader, log)
+
+    def _record_edits(self, event: HookEvent) -> None:
+        """Keep where a subagent's edit was made: its transcript does not say so."""
+        if event.subagent is None:
+            return
+        for use in event.uses:
+            if isinstance(use.call, EditCall) and isinstance(use.result, Mapping) and use.id:
+                from holdfast.reading.hosts.claude_results import edit
+
+                with self._log(event, use.id) as log:
+                    if isinstance(log, RecordedEdits):
+                        log.record_edit(edit(use.result, ""), use.id)
 
     def _unproven(self, use: ToolUse, event: HookEvent, reader: Reader) -> Outcome:
         """Nothing is known about the context: only a claim of the agent's own is mended."""
@@ -205,13 +234,14 @@ class HookDecision:
 
     def _after_batch(self, event: HookEvent, reader: Reader) -> Outcome:
         note = None
-        if event.uses and event.batch:
+        if event.batch:
             with self._log(event, event.batch[-1]) as log:
                 found = log.evidence()
                 if isinstance(found, Doubt) and self._notices.may_say(event):
                     found = self._waited(log)
                 if isinstance(found, Evidence):
                     note = self._notices.lines(event, reader, found.ledger)
+        self._changes.ended(event)
         self._turns.ended(event, self._context.app.clock.monotonic())
         return Outcome(notes=_edit_help(event), note=note)
 
@@ -286,6 +316,16 @@ class HookDecision:
                     log.after, log.now_s = (), None
             else:
                 yield log
+
+
+def _changes_beside(log: SessionLog, use: ToolUse, event: HookEvent) -> bool:
+    """Whether another call of the same message changes the file of this one, by the log."""
+    from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+
+    if not isinstance(log, ClaudeCodeLog):
+        return False
+    changed = log.changed_beside(use.id or "")
+    return bool(changed) and any(path in changed for path in paths_of(use.call, event.cwd))
 
 
 def _is_answered(event: HookEvent, newest: RequestLog) -> bool:

@@ -12,10 +12,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.agents.hooks import Call, HookEvent, PatchCall
+from holdfast.agents.hooks import Call, EditCall, HookEvent, PatchCall, ShellCall, WriteCall
 from holdfast.edits import patch_attempts
 from holdfast.errors import HoldfastError
-from holdfast.reading import native, recovery, stale
+from holdfast.reading import native, recovery, shell, stale
 
 if TYPE_CHECKING:
     from holdfast.reading.reader import Reader
@@ -65,6 +65,44 @@ def context_of(event: HookEvent) -> Context:
     return event.session, event.subagent or ""
 
 
+class Changes:
+    """The files that each context changed in the turn that still runs.
+
+    The log does not show yet what such a call did, and a result of the same turn comes after it: so
+    nothing is said about these files until the turn has ended.
+    """
+
+    def __init__(self) -> None:
+        self._paths: OrderedDict[Context, set[str]] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def made(self, event: HookEvent) -> None:
+        """Note what the calls of an event change."""
+        changes = [use.call for use in event.uses if isinstance(use.call, CHANGING)]
+        paths = {path for call in changes for path in paths_of(call, event.cwd)}
+        if not paths:
+            return
+        with self._turn:
+            self._paths.setdefault(context_of(event), set()).update(paths)
+            while len(self._paths) > CONTEXTS_MAX:
+                self._paths.popitem(last=False)
+
+    def ended(self, event: HookEvent) -> None:
+        with self._turn:
+            self._paths.pop(context_of(event), None)
+
+    def touch(self, event: HookEvent) -> bool:
+        """Whether a call of this event reads what the same turn changed."""
+        with self._turn:
+            changed = self._paths.get(context_of(event), set())
+            return any(
+                path in changed for use in event.uses for path in paths_of(use.call, event.cwd)
+            )
+
+
+CHANGING = EditCall | WriteCall | PatchCall
+
+
 class Notices:
     """Which changes on disk each context was told of."""
 
@@ -86,7 +124,7 @@ class Notices:
             self._told.move_to_end(key)
             while len(self._told) > CONTEXTS_MAX:
                 self._told.popitem(last=False)
-        own = {absolute(path, event.cwd) for use in event.uses for path in _paths(use.call)}
+        own = {path for use in event.uses for path in paths_of(use.call, event.cwd)}
         out = []
         for path in list(ledger.seen_paths())[-PATHS_MAX:]:
             state = _state(path)
@@ -107,12 +145,15 @@ class Notices:
         return "\n".join(out) or None
 
 
-def _paths(call: Call) -> list[str]:
+def paths_of(call: Call, cwd: str) -> list[str]:
     """The files that a call of the agent's own reads or changes, as far as it names them."""
     if isinstance(call, PatchCall):
-        return [attempt.path for attempt in patch_attempts(call.patch)]
+        return [absolute(attempt.path, cwd) for attempt in patch_attempts(call.patch)]
+    if isinstance(call, ShellCall):
+        found = shell.parse(call.command, cwd)
+        return [] if found is None else [found.path]
     path = getattr(call, "path", None)
-    return [] if path is None else [path]
+    return [] if path is None else [absolute(path, cwd)]
 
 
 GONE = (0, 0, 0)

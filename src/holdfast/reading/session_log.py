@@ -11,9 +11,10 @@ adapter and nowhere else: the surface that delivered an answer calls `record` af
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from holdfast.reading.events import Pieced, Refreshed
+from holdfast.reading.events import Pieced, Refreshed, Seen
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import Doubt, Evidence, Tree
 from holdfast.reading.trust import Ledger
@@ -60,6 +61,15 @@ class ShortAnswers(Protocol):
 
         May say so of an answer that the model never got; never misses one that it was shown.
         """
+        ...
+
+
+@runtime_checkable
+class RecordedEdits(Protocol):
+    """A log that may not say where an edit was made, and takes that from elsewhere."""
+
+    def record_edit(self, events: Sequence[Seen], call: str) -> None:
+        """Note what the edit of this call changed where."""
         ...
 
 

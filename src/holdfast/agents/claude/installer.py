@@ -39,7 +39,7 @@ def hook_entries(server: str) -> dict[str, dict[str, Any]]:
         "input": {"agent": AGENT, **{name: f"${{{name}}}" for name in FIELDS}},
     }
     return {
-        "PostToolUse": {"matcher": "Read|Bash", "hooks": [call]},
+        "PostToolUse": {"matcher": "Read|Bash|Edit|Write", "hooks": [call]},
         "PostToolBatch": {"hooks": [call]},
         "SessionStart": {"matcher": "compact", "hooks": [call]},
     }

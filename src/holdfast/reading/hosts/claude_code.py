@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -44,6 +44,8 @@ from holdfast.reading.events import (
     Pieced,
     Printed,
     Refreshed,
+    Seen,
+    Together,
 )
 from holdfast.reading.hosts import claude_results
 from holdfast.reading.hosts.lines import Follower, objects
@@ -60,10 +62,14 @@ hour, by what is known. Ten minutes less is a safe bound."""
 BYTES_BACK_MAX = 400_000
 """How much text the model may have seen between an anchor and now: some 100,000 tokens."""
 
-SHORT, SIZE = "/short", "/size"
-"""What ids of entries end with: a short form of ours, and the text that a line adds."""
+SHORT, EDIT, SIZE = "/short", "/edit", "/size"
+"""What ids of entries end with: a short form of ours, an edit whose place the line does not tell,
+and the text that a line adds."""
 
 _UNBOUNDED = 1 << 60
+_CHANGING = ("Edit", "MultiEdit", "Write")
+BESIDE_MAX = 64
+"""How many lines back the other calls of a message are looked for."""
 _BLOCKS = ("text", "thinking", "tool_use", "tool_result", "image")
 _BLOCK_BYTES = 40
 """About what a block costs besides its text."""
@@ -208,11 +214,30 @@ class ClaudeCodeLog:
         lines = [self._answers.get(call) for call, _ in self.sidecar.folded(path)]
         return any(line is None or line.number >= since for line in lines)
 
+    def record_edit(self, events: Sequence[Seen], call: str) -> None:
+        """Note where an edit was made, for a transcript that does not say so."""
+        if self.sidecar is not None:
+            self.sidecar.record_edit(call, events)
+
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the pending call."""
         if self.sidecar is None or self.call is None:
             raise NotOurs(self.path)
         self.sidecar.refresh(event, at_ms, self.call)
+
+    def changed_beside(self, call: str) -> frozenset[str]:
+        """The files that other calls of the same message change; their results come with it."""
+        caller = self._callers.get(call)
+        if caller is None or caller.message is None:
+            return frozenset()
+        beside = [
+            self._names[other]
+            for line in self._order[max(0, caller.number - BESIDE_MAX) :]
+            if line.message == caller.message
+            for other in line.calls
+        ]
+        paths = (given.get("file_path") for name, given, _ in beside if name in _CHANGING)
+        return frozenset(path for path in paths if isinstance(path, str))
 
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
         """Where this command ran; `cwd` is where the agent is now that it has run."""
@@ -330,16 +355,24 @@ class ClaudeCodeLog:
             if text is None or block.get("is_error") is True:
                 continue
             line.shown[call] = frozenset(map(text_digest, _candidates(text, result)))
-            if len(found) != 1 or not isinstance(result, Mapping):
-                continue
-            seen = claude_results.events(name, given, result, text, (cwd, _cwd(raw)))
+            folders = (cwd, _cwd(raw))
+            if len(found) == 1 and isinstance(result, Mapping):
+                seen = claude_results.events(name, given, result, text, folders)
+            else:  # of subagents a transcript has only the text
+                seen = claude_results.plain_events(name, given, text, folders)
+                if claude_results.is_plain_edit(name, text) and seen:
+                    events.append((f"{call}{EDIT}", seen[0], None))
+                    continue
+                if seen and isinstance(seen[0], Printed) and name == "Read":
+                    line.shown[call] |= {text_digest("\n".join(seen[0].rows))}  # without numbers
             if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in seen):
                 # Not the file's text. What it stands for is in the sidecar.
                 seen = tuple(Forgotten(one.path) for one in seen)
                 events.append((f"{call}{SHORT}", seen[0], None))
                 continue
-            if len(seen) == 1 and isinstance(seen[0], Printed) and name == "Read":
-                events.append((call, _whole(seen[0], result), None))
+            first = seen[0] if len(seen) == 1 and name == "Read" else None
+            if isinstance(first, Printed) and len(found) == 1 and isinstance(result, Mapping):
+                events.append((call, _whole(first, result), None))
             for count, one in enumerate(seen):
                 events.append(
                     (f"{call}{LINES}" if not count else f"{call}/{count}{LINES}", one, None)
@@ -474,6 +507,7 @@ class ClaudeCodeLog:
             # Only for looking at: trust needs the lines that say something about reads.
             _chain(tree, line.uuid, line.kind, None, None)
         short = {} if self.sidecar is None else self.sidecar.short
+        edits = {} if self.sidecar is None else self.sidecar.edits
         shown = tree.bytes_at(len(tree) - 1)
         _chain(tree, f"{line.uuid}{SIZE}", line.kind, None, None, line.total - shown)
         for entry, event, served in line.events:
@@ -481,6 +515,9 @@ class ClaudeCodeLog:
             known = short.get(call) if call != entry else None
             if known is not None and known.text_sha256 in line.shown.get(call, ()):
                 event = known.event
+            made = edits.get(entry.removesuffix(EDIT)) if entry.endswith(EDIT) else None
+            if made is not None:
+                event = Together(tuple(made))
             _chain(tree, entry, line.kind, event, served)
         if self.sidecar is None:
             return

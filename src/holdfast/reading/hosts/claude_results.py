@@ -31,6 +31,9 @@ from holdfast.reading.events import (
 
 NUMBERED = re.compile(r" *([0-9]+)(?:\t|\u2192)(.*)\Z", re.DOTALL)
 _PERSISTED = "<persisted-output>"
+_REMINDER = "<system-reminder>"
+_MODIFIED = "user modified"
+"""What Claude Code says when someone changed an edit before it was made."""
 _PLACES_MAX = 500
 
 
@@ -61,6 +64,70 @@ def events(
             return () if found is None else (found,)
         case _:
             return ()
+
+
+def plain_events(
+    name: str, given: Mapping[str, Any], text: str, folders: tuple[str, str]
+) -> tuple[Seen, ...]:
+    """The same where only the text of the result is known, as in the transcript of a subagent.
+
+    Where an edit was made is not known then, so it leaves nothing certain about its file.
+    """
+    path = given.get("file_path")
+    if name == "Bash":
+        return _plain_bash(given, text, folders)
+    if not isinstance(path, str) or not os.path.isabs(path):
+        return ()
+    match name:
+        case "Read":
+            return _plain_read(path, given, text)
+        case "Write" if _MODIFIED not in text and isinstance(given.get("content"), str):
+            return (Printed(path, 1, tuple(str(given["content"]).split("\n")), whole=True),)
+        case "Edit" | "MultiEdit" | "Write":
+            return (Forgotten(path),)  # the sidecar may know where; see `is_plain_edit`
+        case _:
+            return ()
+
+
+def is_plain_edit(name: str, text: str) -> bool:
+    """Whether an edit was made as the model asked, by what its result says."""
+    return name in ("Edit", "MultiEdit") and "has been updated" in text and _MODIFIED not in text
+
+
+def _plain_read(path: str, given: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
+    """The numbered lines, if the text is nothing else but reminders behind them."""
+    lines = text.split("\n")
+    start = NUMBERED.match(lines[0])
+    if start is None:
+        return ()  # a notice, which shows no line
+    first, rows = int(start[1]), list[str]()
+    for line in lines:
+        found = NUMBERED.match(line)
+        if found is None or int(found[1]) != first + len(rows):
+            break
+        rows.append(found[2])
+    rest = "\n".join(lines[len(rows) :]).lstrip()
+    if first < 1 or (rest and not rest.startswith(_REMINDER)):
+        return (Forgotten(path),)
+    whole = "offset" not in given and "limit" not in given
+    return (Printed(path, first, tuple(rows), whole),)
+
+
+def _plain_bash(given: Mapping[str, Any], text: str, folders: tuple[str, str]) -> tuple[Seen, ...]:
+    """What a command printed; of an output that may be cut nothing is certain."""
+    command = given.get("command")
+    if not isinstance(command, str) or given.get("run_in_background"):
+        return ()
+    found = shell_read(command, *folders)
+    if found is None:
+        return ()
+    printed = found.printed(text)
+    if printed is None or text.startswith(_PERSISTED) or _REMINDER in text:
+        return (Forgotten(found.path),)
+    first, rows = printed
+    if found.numbering is None and rows[0][:1].isspace():
+        rows = (UNSURE, *rows[1:])
+    return (Printed(found.path, first, rows, found.everything),)
 
 
 def read(result: Mapping[str, Any], text: str) -> Printed | None:

@@ -8,6 +8,9 @@ file of our own beside them, one per session:
     {"v":3,"kind":"short","call":<call id>,"text_sha256":…,"path":…,"digest":…,"whole":…,
      "pieces":[[first line, lines, number before or null or 0 when folded],…],
      "rule":…,"saved_bytes":…}
+    {"v":4,"kind":"edit","call":<call id>,"path":…,
+     "made":[[[first line, [old lines], [new lines]],…],[lines written in full]] or
+            [old text, new text, everywhere, [[first line, lines before, lines after],…]]}
 
 A record counts only where the transcript shows exactly the text it was made for: an agent may
 shorten, replace or drop a result, and then the record proves nothing.
@@ -16,25 +19,40 @@ Format history
     1   first version
     2   `short`: what we put in the place of a result of the agent's own tool
     3   `short` may have folded lines, and says by which rule how much was saved
+    4   `edit`: where an edit was made, for logs that do not say so
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from holdfast.reading import meta as metas
-from holdfast.reading.events import FOLDED, Event, Piece, Pieced, Refreshed
+from holdfast.reading.events import (
+    FOLDED,
+    Event,
+    Hunk,
+    Patched,
+    Piece,
+    Pieced,
+    Place,
+    Refreshed,
+    Replaced,
+    Seen,
+)
 from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import Served
 
-FORMAT_VERSION = 3
-UNDERSTOOD = (1, 2, 3)
+FORMAT_VERSION = 4
+UNDERSTOOD = (1, 2, 3, 4)
+
+
+_Hunk = tuple[int, tuple[str, ...], tuple[str, ...]]
 
 
 def text_digest(text: str) -> str:
@@ -98,6 +116,7 @@ class Sidecar:
         self.path = os.fspath(path)
         self.served: dict[str, Record] = {}
         self.short: dict[str, ShortRecord] = {}
+        self.edits: dict[str, list[Patched | Replaced]] = {}
         self.refreshed: dict[str, list[Refreshed]] = {}
         self.version = 0
         """Grows whenever something new was read."""
@@ -115,9 +134,10 @@ class Sidecar:
             return
         self.version += 1
         if grown.restarted:
-            self.touched.update(self.served, self.short, self.refreshed)
+            self.touched.update(self.served, self.short, self.edits, self.refreshed)
             self.served.clear()
             self.short.clear()
+            self.edits.clear()
             self.refreshed.clear()
         for line in grown.lines:
             self._take(loads(line))
@@ -144,6 +164,11 @@ class Sidecar:
                 self.short[call] = ShortRecord(
                     short, digest, str(rule or ""), saved if _is_count(saved) else 0
                 )
+        elif raw.get("kind") == "edit":
+            made, call = _edit(raw), raw.get("call")
+            if made is not None and isinstance(call, str):
+                self.touched.add(call)
+                self.edits.setdefault(call, []).append(made)
         elif raw.get("kind") == "invalidate":
             event, after = metas.parse_refresh(raw.get("data")), raw.get("after")
             if event is not None and isinstance(after, str):
@@ -177,7 +202,7 @@ class Sidecar:
         """Keep what was put in the place of the result of this call."""
         self._append(
             {
-                "v": FORMAT_VERSION,
+                "v": 3,
                 "kind": "short",
                 "call": call,
                 "text_sha256": text_digest(text),
@@ -189,6 +214,18 @@ class Sidecar:
                 "saved_bytes": saved_bytes,
             }
         )
+
+    def record_edit(self, call: str, events: Sequence[Seen]) -> None:
+        """Keep where the edit of this call was made, if all of it is known."""
+        made = [one for one in events if isinstance(one, Patched | Replaced)]
+        for one in made if len(made) == len(events) else ():
+            details: list[Any]
+            if isinstance(one, Patched):
+                details = [[list(hunk) for hunk in one.hunks], sorted(one.written)]
+            else:
+                details = [one.old, one.new, one.every, [list(place) for place in one.places]]
+            line = {"v": FORMAT_VERSION, "kind": "edit", "call": call, "path": one.path}
+            self._append({**line, "made": details})
 
     def refresh(self, event: Refreshed, at_ms: int, after: str) -> None:
         """Keep a refresh that happened after this call or entry."""
@@ -219,6 +256,25 @@ def _short(raw: Mapping[str, Any]) -> Pieced | None:
             return None
         found.append(Piece(first, lines, before))
     return Pieced(path, tuple(found), digest, raw.get("whole") is True) if found else None
+
+
+def _edit(raw: Mapping[str, Any]) -> Patched | Replaced | None:
+    """The edit in a record, or None when any part of it is not valid."""
+    import msgspec
+
+    path, made = raw.get("path"), raw.get("made")
+    if not isinstance(path, str) or not isinstance(made, list):
+        return None
+    try:
+        if len(made) == 2:
+            hunks, written = msgspec.convert(made, tuple[list[_Hunk], list[str]])
+            return Patched(path, tuple(Hunk(*hunk) for hunk in hunks), frozenset(written))
+        old, new, every, places = msgspec.convert(
+            made, tuple[str, str, bool, list[tuple[int, int, int]]]
+        )
+    except msgspec.ValidationError:
+        return None
+    return Replaced(path, old, new, every, tuple(Place(*place) for place in places))
 
 
 def _is_count(value: object) -> TypeGuard[int]:
