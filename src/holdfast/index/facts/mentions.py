@@ -167,7 +167,8 @@ class _File:
         self._at = start
         name = self._source[start:end].decode("utf-8", "replace")
         if _TEXT.search(node.type):
-            if self._language.name == "python" and _inside(node, "type", 4):
+            quoted = "string" in node.type and self._language.name == "python"
+            if quoted and _inside(node, "type", 4):
                 self._add(name, "", "annotation", start)
             return
         if node.start_byte != start or node.end_byte != end or node.child_count:

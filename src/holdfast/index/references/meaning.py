@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Literal, NamedTuple
 
-from holdfast.index.calls.lookup import Found
+from holdfast.index.calls.lookup import SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.calls.wordlists import COMMON_METHODS
@@ -60,6 +60,10 @@ class Scopes:
         return self._scopes[place] if place >= 0 else MODULE
 
 
+def _is_class(view: View, scope: int) -> bool:
+    return scope != MODULE and view.symbol(scope).kind in OWNERS
+
+
 class Meanings:
     """Resolves the mentions of a program."""
 
@@ -75,15 +79,19 @@ class Meanings:
         if mention.kind == "definition":
             return self._defined(view, mention)
         if mention.receiver == "?":
-            return self._guess(view, name)
+            return self._guess(view, mention)
+        if mention.receiver in SUPER and not names.evaluate(view, scope, mention.receiver):
+            return OTHER  # the base class is not in the program
         if not mention.receiver:
-            found = names.name(view, scope, name)
+            found = self._in_class_body(view, scope, mention) or names.name(view, scope, name)
+            if mention.kind == "write" and _is_class(view, scope) and view.family == "python":
+                found = self._in_class_body(view, scope, mention)
             if not found and names.variable(view, scope, name, mention.line) is not None:
                 return OTHER
             return self._symbols(found) if found else self._bare(view, mention)
         receivers = names.evaluate(view, scope, mention.receiver, mention.line)
         if not receivers:
-            return self._guess(view, name)
+            return self._guess(view, mention)
         return self._symbols(
             [
                 Found(each.thing, before.confidence * each.confidence, before.reason)
@@ -91,6 +99,13 @@ class Meanings:
                 for each in self._member(before.thing, name)
             ]
         )
+
+    def _in_class_body(self, view: View, scope: int, mention: Mention) -> list[Found]:
+        """In Python a bare name in the body of a class can be a member of it."""
+        if view.family != "python" or not _is_class(view, scope):
+            return []
+        full = f"{view.full(scope)}.{mention.name}"
+        return [Found(one, 0.97, "same scope") for one in self._program.exact("python", full)][-1:]
 
     def imported(self, view: View, item: Import) -> list[Found]:
         """What an import binds."""
@@ -151,10 +166,12 @@ class Meanings:
             level, confidence = above, confidence * 0.98
         return []
 
-    def _guess(self, view: View, name: str) -> Meaning:
+    def _guess(self, view: View, mention: Mention) -> Meaning:
+        """A call of a method that only one symbol can be; anything else stays undecided."""
+        name = mention.name
         named = self._program.by_name.get((view.family, name), [])
         owned = [one for one in named if self._program.symbol(one).parent != MODULE]
-        if len(named) != 1 or not owned or name in COMMON_METHODS:
+        if len(named) != 1 or not owned or mention.kind != "call" or name in COMMON_METHODS:
             return UNDECIDED if owned else OTHER
         near = GUESS_HERE if named[0].path == view.path else GUESS_ELSEWHERE
         return Meaning("symbols", (Found(named[0], near, ONLY),))
