@@ -20,7 +20,10 @@ from holdfast.mcp.tools.common import schema_of
 SOURCE = Path(__file__).parents[1] / "src" / "holdfast"
 
 SURFACES = [
-    *(f"cli/{name}.py" for name in ("index", "search", "outline", "calls", "references")),
+    *(
+        f"cli/{name}.py"
+        for name in ("index", "search", "outline", "calls", "references", "explore", "impact")
+    ),
     *(f"cli/{name}.py" for name in ("terminal", "read", "context", "locate", "clones")),
     *(f"cli/{name}.py" for name in ("session", "readcache", "status", "sequence")),
     *("cli/memory", "mcp/tools", "mcp/resources.py", "dashboard"),

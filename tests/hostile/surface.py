@@ -54,6 +54,8 @@ RUNS: dict[str, list[list[str]]] = {
     ],
     "outline": [["odd/screen.py"], [NAME], ["pipe.py"], ["zero.py"]],
     "calls": [["needle_1"], ["odd"], ["*" * 500]],
+    "explore": [["needle_1"], ["odd", "--tokens", "200"], ["*" * 500]],
+    "impact": [[], ["--since", "--output=x"], ["--since", "HEAD~1"]],
     "references": [["needle_1"], ["odd", "--implementations"], ["*" * 500]],
     "read": [
         ["odd/screen.py"], ["shop/part_1.py", *SESSION], ["shop/part_1.py", *SESSION],
@@ -128,6 +130,8 @@ TOOL_PATHS: dict[str, Any] = {
     "search_code": lambda path: {"query": "needle", "path": path},
     "file_outline": lambda path: {"file": path},
     "references": lambda path: {"symbol": "odd", "path": path},
+    "explore": lambda path: {"symbol": "odd", "path": path},
+    "impact": lambda path: {"path": path},
     "call_graph": lambda path: {"symbolRef": {"file": path, "symbolLabel": "odd"}},
     "manage_index": lambda path: {"action": "status", "path": path},
     "list_codebases": None,

@@ -43,6 +43,8 @@ TRIES: dict[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
         {"symbolRef": {"file": "secret.txt", "symbolLabel": "x"}, "path": path},
     ),
     "references": lambda tree, path: ("references", {"symbol": "x", "file": path}),
+    "explore": lambda tree, path: ("explore", {"symbol": "x", "file": path}),
+    "impact": lambda tree, path: ("impact", {"path": path}),
     "references below": lambda tree, path: (
         "references",
         {"symbol": "x", "file": "secret.txt", "path": path},

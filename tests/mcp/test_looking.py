@@ -117,6 +117,7 @@ REFUSALS: list[tuple[str, dict[str, Any], str]] = [
     ("call_graph", {"symbolRef": {"file": "lib/two.py", "symbolLabel": "run"}}, "call_graph"),
     ("call_graph", {"symbolRef": {"file": "cart.py"}}, "file_outline"),
     ("references", {"symbol": "gamma"}, "search_code"),
+    ("explore", {"symbol": "gamma"}, "search_code"),
     ("locate", {"snippet": "zzz qqq"}, "search_code"),
     ("locate", {"snippet": "def nowhere"}, "read"),
     ("locate", {"snippet": "def alpha", "path": "/none"}, "list_codebases"),

@@ -41,7 +41,8 @@ def test_a_setting_chooses_the_tools_and_keeps_their_order() -> None:
 @pytest.mark.shows("MCP-UNBOUND-TOOLS")
 def test_tools_that_need_a_conversation_are_not_listed_without_one() -> None:
     assert not NEEDS_CONVERSATION & set(listed(TOOLS, "", has_conversation=False))
-    assert set(listed(TOOLS, "", has_conversation=True)) >= NEEDS_CONVERSATION
+    assert set(listed(TOOLS, "all", has_conversation=True)) >= NEEDS_CONVERSATION
+    assert "recover" in listed(TOOLS, "", has_conversation=True)
 
 
 def test_a_conversation_is_possible_for_agents_whose_logs_are_read() -> None:

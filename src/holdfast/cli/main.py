@@ -26,6 +26,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "outline": ("holdfast.cli.outline", "the symbols of a file"),
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
     "references": ("holdfast.cli.references", "every mention of a symbol, and what implements it"),
+    "explore": ("holdfast.cli.explore", "everything about a symbol in one answer"),
+    "impact": ("holdfast.cli.impact", "what a change touches: callers, mentions and tests"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
     "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),

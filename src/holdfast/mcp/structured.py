@@ -115,6 +115,23 @@ def _references(facts: Facts) -> Facts:
     return {**found, "undecided": facts.get("undecided", 0), "complete": facts.get("complete")}
 
 
+def _explore(facts: Facts) -> Facts:
+    found = [
+        {"file": one["symbol"]["file"], "lines": _lines(one["symbol"]["span"])}
+        for one in facts.get("found", ())
+    ]
+    return {"found": found}
+
+
+def _impact(facts: Facts) -> Facts:
+    rows = [
+        [one["change"], one["symbolLabel"], f"{one['file']}:{one['line']}"]
+        for one in facts.get("symbols", ())
+    ]
+    tests = [f"{one['file']}:{one['line']}" for one in facts.get("tests", ())]
+    return {"symbols": rows, "tests": tests, "complete": facts.get("complete")}
+
+
 def _clones(facts: Facts) -> Facts:
     groups = [
         [group["tokens"], [_place(place) for place in group["places"]]]
@@ -152,6 +169,8 @@ _LEAN: dict[str, Callable[[Facts], Facts]] = {
     "file_outline": _outline,
     "call_graph": _calls,
     "references": _references,
+    "explore": _explore,
+    "impact": _impact,
     "clones": _clones,
     "locate": _locate,
     "manage_index": _manage,

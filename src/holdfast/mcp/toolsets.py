@@ -16,11 +16,12 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "file_outline",
         "call_graph",
         "references",
+        "explore",
         "locate",
         "manage_index",
         "list_codebases",
     ),
-    "read": ("read", "readcache_refresh", "readcache_status", "context", "recover"),
+    "read": ("read", "readcache_refresh", "context", "recover"),
     "memory": (
         "memory_note",
         "memory_get",

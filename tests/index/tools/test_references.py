@@ -14,7 +14,7 @@ from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.facts import extractor
 from holdfast.index.references.answers import ReferencesAnswer
-from holdfast.index.tools import references as subject
+from holdfast.index.tools import mention_files
 from holdfast.index.tools.references import references
 from tests.index.wire import manage_index
 
@@ -161,7 +161,7 @@ def test_a_file_that_was_not_read_makes_the_answer_incomplete(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = shop.root
-    monkeypatch.setattr(subject, "FILES_MAX", 1)
+    monkeypatch.setattr(mention_files, "FILES_MAX", 1)
     found = references(shop.code, root, "Cart")
     assert not found.complete
     assert set(found.unread) == {"shop/__init__.py", "shop/cart.py"}
@@ -180,7 +180,7 @@ def test_a_shared_process_sends_the_texts_elsewhere(
     root = shop.root
     here = references(shop.code, root, "Cart")
     monkeypatch.setattr(extractor, "_shared", True)
-    monkeypatch.setattr(subject, "find_mentions", None)
+    monkeypatch.setattr(mention_files, "find_mentions", None)
     assert places(references(shop.code, root, "Cart")) == places(here)
     extractor.extractor.close()
 

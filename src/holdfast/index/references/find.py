@@ -138,6 +138,23 @@ class ReferenceSearch:
             self._judge(target, view, file.source, file.mentions.found, answer)
         return answer
 
+    def unresolved(self, name: str, files: Iterable[ReadFile]) -> list[Reference]:
+        """The mentions of a name that mean no symbol of the program: what a removal breaks."""
+        found = []
+        views = self._program.resolver.program.files
+        for file in files:
+            view = views.get(file.path)
+            if view is None:
+                continue
+            scopes = Scopes(view)
+            for mention in file.mentions.found:
+                if mention.name != name or mention.local or mention.kind == "definition":
+                    continue
+                scope = scopes.at(mention.start)
+                if self._meanings.of(view, scope, mention).what != "symbols":
+                    found.append(_reference(view, scope, mention, file.source, 0.0, "unresolved"))
+        return found
+
     def _judge(
         self,
         target: Target,

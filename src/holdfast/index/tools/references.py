@@ -6,7 +6,6 @@ and every mention in it is decided by scopes, imports and types. What cannot be 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
@@ -14,16 +13,12 @@ from typing import Literal
 from msgspec.structs import replace
 
 from holdfast.errors import UsageError
-from holdfast.files import disk
-from holdfast.files.policy import SIZE_BYTES_MAX, unfit
-from holdfast.files.secrets import masked
 from holdfast.index.answers import CallNode, Hints, Span
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
-from holdfast.index.facts import extractor
-from holdfast.index.facts.mentions import KINDS, Kind, Mentions, find_mentions
+from holdfast.index.facts.mentions import KINDS, Kind
 from holdfast.index.facts.model import MODULE
 from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
@@ -38,9 +33,8 @@ from holdfast.index.references.find import (
     target_of,
 )
 from holdfast.index.references.implementations import implementations
-from holdfast.index.search.exact import find_exact
-from holdfast.index.search.operators import Query
 from holdfast.index.tools.find_symbol import symbols_called
+from holdfast.index.tools.mention_files import files_with, read_files
 from holdfast.index.tools.outline import file_key
 from holdfast.index.tools.refusals import proof_check, refusal
 from holdfast.text import counted
@@ -50,8 +44,6 @@ RELATIONS: tuple[Relation, ...] = ("references", "implementations", "declaration
 LIMIT_DEFAULT = 60
 ANSWERED = 5
 """How many symbols of one name are answered."""
-FILES_MAX = 2_000
-BYTES_MAX = 40_000_000
 UNDECIDED_SHOWN = 10
 UNREAD_SHOWN = 20
 
@@ -119,14 +111,14 @@ def _answered(
         ids = _ids(index, program, answer, key)
         if isinstance(ids, ReferencesAnswer):
             return ids, {key} if key else set()
-        nodes = tuple(_node(program, program.resolver.program.by_id[one]) for one in ids)
+        nodes = tuple(node_of(program, program.resolver.program.by_id[one]) for one in ids)
         answer = replace(answer, definitions=nodes)
         places = {node.file for node in nodes}
         if answer.relation == "declaration":
             return answer, places
         if answer.relation == "implementations":
             below = dict.fromkeys(one for i in ids for one in implementations(program, i))
-            made = tuple(_node(program, one) for one in list(below)[:limit])
+            made = tuple(node_of(program, one) for one in list(below)[:limit])
             cut = (f"REFERENCES_MORE:{counted(len(below) - limit, 'more')}",)
             return replace(
                 answer,
@@ -143,10 +135,10 @@ def _answered(
     left_out: list[str] = []
     for target, known in zip(targets, names, strict=True):
         ours = {path for path, family in families.items() if family == target.family}
-        candidates, complete = _candidates(root, reader, overlay, known, ours)
+        candidates, complete = files_with(root, reader, overlay, known, ours)
         if not complete:
             left_out.append("files that could not be searched in time")
-        read, unread = _read(root, sorted({*candidates, *places} & ours), known)
+        read, unread = read_files(root, sorted({*candidates, *places} & ours), known)
         left_out += unread
         gathered.append(read)
         seen |= {one.path for one in read}
@@ -195,45 +187,6 @@ def _ids(
     )
 
 
-def _candidates(
-    root: str, reader: Reader, overlay: FreshFiles, names: frozenset[str], ours: set[str]
-) -> tuple[set[str], bool]:
-    """The files that may mention one of the names, and whether these are all."""
-    words = "|".join(re.escape(name) for name in sorted(names))
-    query = Query(patterns=(rf"\b(?:{words})\b",))
-    found = find_exact(query, root, reader, overlay, lambda path: path in ours)
-    return {hit.chunk.path for hit in found.hits}, found.complete
-
-
-def _read(root: str, paths: list[str], names: frozenset[str]) -> tuple[list[ReadFile], list[str]]:
-    """The files with their mentions, and those that were not read."""
-    made: list[ReadFile] = []
-    unread: list[str] = []
-    size = 0
-    for path in paths:
-        if len(made) >= FILES_MAX or size > BYTES_MAX:
-            unread.append(path)
-            continue
-        try:
-            source, _ = disk.read_file(root, path)
-        except OSError:
-            unread.append(path)
-            continue
-        if len(source) > SIZE_BYTES_MAX or unfit(source) is not None:
-            unread.append(path)
-            continue
-        source = masked(source)
-        size += len(source)
-        made.append(ReadFile(path, source, _mentions(path, source, names)))
-    return made, unread
-
-
-def _mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
-    if extractor.is_used():
-        return extractor.extractor.mentions(path, source, names)
-    return find_mentions(path, source, names)
-
-
 def _told(
     program: LinkedProgram,
     answer: ReferencesAnswer,
@@ -261,12 +214,12 @@ def _told(
     cut = (f"REFERENCES_MORE:{more} more",) if more > 0 else ()
     return replace(
         answer,
-        references=tuple(_place(program, place) for place in wanted[:limit]),
+        references=tuple(place_of(program, place) for place in wanted[:limit]),
         counts=tuple(KindCount(kind, counts[kind]) for kind in KINDS if counts[kind]),
         total=len(wanted),
         undecided=len(undecided),
         undecided_places=tuple(
-            _place(program, undecided[at]) for at in sorted(undecided)[:UNDECIDED_SHOWN]
+            place_of(program, undecided[at]) for at in sorted(undecided)[:UNDECIDED_SHOWN]
         ),
         unread=tuple(list(unread)[:UNREAD_SHOWN]),
         complete=not unread,
@@ -274,7 +227,7 @@ def _told(
     )
 
 
-def _place(program: LinkedProgram, one: Reference) -> ReferencePlace:
+def place_of(program: LinkedProgram, one: Reference) -> ReferencePlace:
     found = program.place(one.inside)
     label = one.path
     if found is not None:
@@ -285,7 +238,7 @@ def _place(program: LinkedProgram, one: Reference) -> ReferencePlace:
     )
 
 
-def _node(program: LinkedProgram, thing: Thing) -> CallNode:
+def node_of(program: LinkedProgram, thing: Thing) -> CallNode:
     view = program.resolver.program.files[thing.path]
     assert thing.at != MODULE, "a file has no references"
     symbol = view.symbol(thing.at)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 
 from holdfast.index.answers import CallNode
-from holdfast.index.references.answers import ReferencePlace, ReferencesAnswer
+from holdfast.index.references.answers import (
+    ImpactAnswer,
+    ReferencePlace,
+    ReferencesAnswer,
+)
 from holdfast.index.tools.render import Surface, warning_text
 from holdfast.text import counted
 
@@ -27,9 +31,9 @@ def references_text(answer: ReferencesAnswer, surface: Surface, *, more: str) ->
     if answer.status != "ok":
         return surface.message(answer.message or answer.status)
     tree = answer.path
-    lines = [_node(node, tree, surface) for node in answer.definitions]
+    lines = [node_line(node, tree, surface) for node in answer.definitions]
     if answer.relation == "implementations":
-        lines += [f"  {_node(node, tree, surface)}" for node in answer.implementations]
+        lines += [f"  {node_line(node, tree, surface)}" for node in answer.implementations]
         if not answer.implementations:
             lines.append("Nothing implements or overrides it.")
     elif answer.relation == "references":
@@ -38,7 +42,7 @@ def references_text(answer: ReferencesAnswer, surface: Surface, *, more: str) ->
         lines.append(f"[{warning_text(warning)}; for all: {more}]")
     if answer.undecided:
         lines.append(f"[{counted(answer.undecided, 'mention')} of the name could not be decided:]")
-        lines += [f"  {_at(one, tree, surface)}  {surface.text(one.text)}"
+        lines += [f"  {place_line(one, tree, surface)}  {surface.text(one.text)}"
                   for one in answer.undecided_places]  # fmt: skip
     if not answer.complete:
         named = ", ".join(surface.text(path) for path in answer.unread[:3])
@@ -46,13 +50,13 @@ def references_text(answer: ReferencesAnswer, surface: Surface, *, more: str) ->
     return "\n".join(lines)
 
 
-def _node(node: CallNode, tree: str, surface: Surface) -> str:
+def node_line(node: CallNode, tree: str, surface: Surface) -> str:
     span = node.span
     at = f"{surface.file(tree, node.file)}:{span.start_line}-{span.end_line}"
     return f"{surface.text(at)}  {surface.text(node.symbol_label)}  {node.kind}"
 
 
-def _at(one: ReferencePlace, tree: str, surface: Surface) -> str:
+def place_line(one: ReferencePlace, tree: str, surface: Surface) -> str:
     return surface.text(f"{surface.file(tree, one.file)}:{one.line}")
 
 
@@ -67,7 +71,55 @@ def _places(answer: ReferencesAnswer, tree: str, surface: Surface) -> list[str]:
             doubt = "" if one.confidence >= SURE else f"  [{one.confidence:.2f} {one.reason}]"
             inside = "" if kind in ("import", "definition") else f"{one.symbol_label}  "
             lines.append(
-                f"  {_at(one, tree, surface)}  {surface.text(inside)}"
+                f"  {place_line(one, tree, surface)}  {surface.text(inside)}"
                 f"{surface.text(one.text)}{doubt}"
             )
     return lines
+
+
+# impact
+
+
+def impact_text(answer: ImpactAnswer, surface: Surface, *, more: str) -> str:
+    """What changed since a revision, and what depends on it."""
+    if answer.status != "ok":
+        return surface.message(answer.message or answer.status)
+    tree = answer.path
+    changed = counted(answer.total, "changed symbol")
+    lines = [f"{changed} in {counted(len(answer.files), 'file')} since {answer.since}"]
+    for one in answer.symbols:
+        at = surface.text(f"{surface.file(tree, one.file)}:{one.line}")
+        lines.append(f"{one.change} {surface.text(one.symbol_label)}  {one.kind}  {at}")
+        lines += [f"  called by  {node_line(node, tree, surface)}" for node in one.callers]
+        if one.more_callers:
+            lines.append(f"  and {counted(one.more_callers, 'more caller')}")
+        for place in one.references:
+            text = surface.text(place.text)
+            lines.append(f"  {_KIND_OF[place.kind]}  {place_line(place, tree, surface)}  {text}")
+        lines += [
+            f"  still named  {place_line(place, tree, surface)}  {surface.text(place.text)}"
+            for place in one.broken
+        ]
+        if one.more_references:
+            lines.append(f"  and {counted(one.more_references, 'more mention')}")
+    if answer.tests:
+        lines.append("tests that reach them:")
+    for test in answer.tests:
+        at = surface.text(f"{surface.file(tree, test.file)}:{test.line}")
+        reach = ", ".join(map(surface.text, test.reaches[:3]))
+        lines.append(f"  {at}  {surface.text(test.symbol_label)}  ({reach})")
+    if answer.total > len(answer.symbols):
+        lines.append(f"[{len(answer.symbols)} of {answer.total} symbols shown; for all: {more}]")
+    if not answer.complete:
+        named = ", ".join(map(surface.text, answer.unread[:3]))
+        lines.append(f"[not complete: {named} not read]")
+    return "\n".join(lines)
+
+
+_KIND_OF = {
+    "import": "imported",
+    "base": "base class",
+    "annotation": "as a type",
+    "value": "as a value",
+    "write": "written",
+}

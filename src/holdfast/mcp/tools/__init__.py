@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from holdfast.mcp.tool import Tool
 from holdfast.mcp.tools.context import CONTEXT
+from holdfast.mcp.tools.explore import EXPLORE
 from holdfast.mcp.tools.graph import CALL_GRAPH
+from holdfast.mcp.tools.impact import IMPACT
 from holdfast.mcp.tools.manage import LIST_CODEBASES, MANAGE_INDEX
 from holdfast.mcp.tools.memory import (
     MEMORY_BRANCH,
@@ -34,6 +36,8 @@ TOOLS: dict[str, Tool] = {
         FILE_OUTLINE,
         CALL_GRAPH,
         REFERENCES,
+        EXPLORE,
+        IMPACT,
         MANAGE_INDEX,
         LIST_CODEBASES,
         LOCATE,

@@ -22,9 +22,17 @@ from holdfast.index.tools.render import Surface
 from holdfast.mcp.tool import Result, Schema, ToolCall, anything, call_text, outputs, spared, string
 
 if TYPE_CHECKING:
-    from holdfast.index.references.answers import ReferencesAnswer
+    from holdfast.index.references.answers import ExploreAnswer, ImpactAnswer, ReferencesAnswer
 
-    IndexAnswer = OutlineAnswer | CallGraphAnswer | ManageAnswer | SearchAnswer | ReferencesAnswer
+    IndexAnswer = (
+        OutlineAnswer
+        | CallGraphAnswer
+        | ManageAnswer
+        | SearchAnswer
+        | ReferencesAnswer
+        | ExploreAnswer
+        | ImpactAnswer
+    )
     Symbol = TypeVar("Symbol", OutlineSymbol, SearchResult)
 
 STATUS = string("ok, or why not: a refusal is an answer too")

@@ -1,0 +1,60 @@
+"""Which symbols of a file differ between two versions of it. Pure.
+
+A symbol is compared by its own text, without that of the symbols inside it: a changed method does
+not make its class changed. Moving a symbol to other lines does not change it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from holdfast.index.facts.model import FileFacts, Symbol
+
+Change = Literal["added", "changed", "removed"]
+Key = tuple[str, str, int]
+
+
+class ChangedSymbol(NamedTuple):
+    """A symbol of the new version, or of the old one if it was removed."""
+
+    symbol: Symbol
+    change: Change
+
+
+def changed_symbols(
+    old: FileFacts, old_source: bytes, new: FileFacts, new_source: bytes
+) -> list[ChangedSymbol]:
+    """The symbols that were added, changed or removed, in the order of the new file."""
+    before, after = _texts(old, old_source), _texts(new, new_source)
+    known = {_key(symbol): symbol for symbol in old.symbols}
+    found = []
+    for symbol in new.symbols:
+        key = _key(symbol)
+        if key not in before:
+            found.append(ChangedSymbol(symbol, "added"))
+        elif before[key] != after[key]:
+            found.append(ChangedSymbol(symbol, "changed"))
+    gone = [key for key in before if key not in after]
+    return [*found, *(ChangedSymbol(known[key], "removed") for key in gone)]
+
+
+def _key(symbol: Symbol) -> Key:
+    return symbol.qualified, symbol.kind, symbol.ordinal
+
+
+def _texts(facts: FileFacts, source: bytes) -> dict[Key, bytes]:
+    """The own text of each symbol."""
+    inner: dict[int, list[tuple[int, int]]] = {}
+    for symbol in facts.symbols:
+        if symbol.parent >= 0:
+            inner.setdefault(symbol.parent, []).append((symbol.span.start, symbol.span.end))
+    texts: dict[Key, bytes] = {}
+    for index, symbol in enumerate(facts.symbols):
+        pieces, at = [], symbol.span.start
+        for start, end in sorted(inner.get(index, ())):
+            if start >= at:
+                pieces.append(source[at:start])
+            at = max(at, end)
+        pieces.append(source[at : symbol.span.end])
+        texts[_key(symbol)] = b"\0".join(piece.strip() for piece in pieces)
+    return texts

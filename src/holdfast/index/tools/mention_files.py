@@ -1,0 +1,61 @@
+"""The files of a tree that mention some names, each read as it is now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from holdfast.files import disk
+from holdfast.files.policy import SIZE_BYTES_MAX, unfit
+from holdfast.files.secrets import masked
+from holdfast.index.facts import extractor
+from holdfast.index.facts.mentions import Mentions, find_mentions
+from holdfast.index.generations.freshness import FreshFiles
+from holdfast.index.generations.model import Reader
+from holdfast.index.references.find import ReadFile
+from holdfast.index.search.exact import find_exact
+from holdfast.index.search.operators import Query
+
+FILES_MAX = 2_000
+BYTES_MAX = 40_000_000
+
+
+def files_with(
+    root: str, reader: Reader, overlay: FreshFiles, names: frozenset[str], ours: set[str]
+) -> tuple[set[str], bool]:
+    """The files that may mention one of the names, and whether these are all."""
+    words = "|".join(re.escape(name) for name in sorted(names))
+    query = Query(patterns=(rf"\b(?:{words})\b",))
+    found = find_exact(query, root, reader, overlay, lambda path: path in ours)
+    return {hit.chunk.path for hit in found.hits}, found.complete
+
+
+def read_files(
+    root: str, paths: list[str], names: frozenset[str]
+) -> tuple[list[ReadFile], list[str]]:
+    """The files with their mentions, and those that were not read."""
+    made: list[ReadFile] = []
+    unread: list[str] = []
+    size = 0
+    for path in paths:
+        if len(made) >= FILES_MAX or size > BYTES_MAX:
+            unread.append(path)
+            continue
+        try:
+            source, _ = disk.read_file(root, path)
+        except OSError:
+            unread.append(path)
+            continue
+        if len(source) > SIZE_BYTES_MAX or unfit(source) is not None:
+            unread.append(path)
+            continue
+        source = masked(source)
+        size += len(source)
+        made.append(ReadFile(path, source, _mentions(path, source, names)))
+    return made, unread
+
+
+def _mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
+    if extractor.is_used():
+        return extractor.extractor.mentions(path, source, names)
+    return find_mentions(path, source, names)

@@ -1,0 +1,95 @@
+"""What explore found, as text within a budget."""
+
+from __future__ import annotations
+
+from holdfast.index.references.answers import CallEdgeLine, ExploreAnswer, ExploredSymbol
+from holdfast.index.tools.render import Surface
+from holdfast.index.tools.render_references import HEADINGS, SURE, node_line, place_line
+from holdfast.text import counted
+
+
+def explore_text(answer: ExploreAnswer, surface: Surface, *, tokens_max: int) -> str:
+    """Everything about a symbol within a budget: what does not fit is counted."""
+    if answer.status != "ok":
+        return surface.message(answer.message or answer.status)
+    each = max(200, tokens_max // max(1, len(answer.found)))
+    blocks = ["\n".join(_explored(one, answer.path, surface, each)) for one in answer.found]
+    if answer.others:
+        named = [node_line(node, answer.path, surface) for node in answer.others]
+        blocks.append("\n".join(["also of that name:", *(f"  {line}" for line in named)]))
+    return "\n\n".join(blocks) or "It is gone by now."
+
+
+def _explored(one: ExploredSymbol, tree: str, surface: Surface, tokens_max: int) -> list[str]:
+    text = [surface.text(line) for line in one.text.split("\n")] if one.text else []
+    if one.folded:
+        span = one.symbol.span
+        left = span.end_line - span.start_line + 1 - len(text)
+        last = span.start_line + len(text)
+        text.append(f"    … {counted(left, 'more line')}, {last}-{span.end_line}")
+    members = [
+        f"  {node.span.start_line}-{node.span.end_line}  "
+        f"{surface.text(node.symbol_label.rpartition('.')[2])}  {node.kind}"
+        for node in one.members
+    ]
+    counts = ", ".join(
+        f"{HEADINGS[count.kind]} {count.count}"
+        for count in one.counts
+        if count.kind != "definition"
+    )
+    sections = [
+        ("", text, 12),
+        ("members:", members if one.folded else [], 8),
+        ("callers:", [_edge(edge, tree, surface) for edge in one.callers], 5),
+        ("calls:", [_edge(edge, tree, surface) for edge in one.callees], 4),
+        ("implemented or overridden by:",
+         [f"  {node_line(node, tree, surface)}" for node in one.implementations], 3),
+        (f"other mentions ({counts}):",
+         _mentions(one, tree, surface), 3),
+        ("tests that reach it:",
+         [f"  {surface.text(surface.file(tree, test.file))}:{test.line}  "
+          f"{surface.text(test.symbol_label)}" for test in one.tests], 3),
+    ]  # fmt: skip
+    lines = [node_line(one.symbol, tree, surface)]
+    left = tokens_max * 4 - len(lines[0])
+    open_sections = [section for section in sections if section[1]]
+    for number, (heading, rows, share) in enumerate(open_sections):
+        rest = sum(section[2] for section in open_sections[number:])
+        # What an earlier section did not need is there for the later ones.
+        room = max(160, left * share // rest)
+        lines += [heading] if heading else []
+        used = len(heading)
+        for place, row in enumerate(rows):
+            if used + len(row) + 1 > room and place:
+                lines.append(f"  … {len(rows) - place} more")
+                break
+            lines.append(row)
+            used += len(row) + 1
+        left -= used
+    if one.undecided:
+        lines.append(f"[{counted(one.undecided, 'mention')} of the name could not be decided]")
+    if not one.complete:
+        lines.append("[not complete: some files were not read]")
+    return lines
+
+
+def _edge(edge: CallEdgeLine, tree: str, surface: Surface) -> str:
+    doubt = "" if edge.confidence >= SURE else f"  [{edge.confidence:.2f} {edge.reason}]"
+    at = surface.text(f"{surface.file(tree, edge.file)}:{edge.line}")
+    node = edge.node
+    span = f"({node.span.start_line}-{node.span.end_line})"
+    return f"  {at}  {surface.text(node.symbol_label)} {span}{doubt}"
+
+
+def _mentions(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
+    """Mentions other than calls; imports say little, so they share a line and come last."""
+    named = [place for place in one.references if place.kind != "import"]
+    rows = [
+        f"  {place.kind}  {place_line(place, tree, surface)}  {surface.text(place.text)}"
+        for place in named
+    ]
+    imports = [place_line(p, tree, surface) for p in one.references if p.kind == "import"]
+    if imports:
+        rest = f", … {len(imports) - 4} more" if len(imports) > 4 else ""
+        rows.append(f"  imported in {', '.join(imports[:4])}{rest}")
+    return rows

@@ -1,0 +1,49 @@
+"""explore: everything about a symbol in one answer."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.index.references.answers import ExploreAnswer
+from holdfast.index.tools.render_explore import explore_text
+from holdfast.mcp.tool import Result, Tool, ToolCall, inputs, integer, string
+from holdfast.mcp.tools.common import AGENT, below, file_inside, refused, schema_of, tree_of
+
+
+def run(call: ToolCall) -> Result:
+    from holdfast.index.tools.explore import explore
+
+    a = call.arguments
+    file = a.get("file", "")
+    if file and "path" not in a:
+        file = file_inside(call, file)
+    path = call.tree(a["path"] if "path" in a else os.path.dirname(file) or ".")
+    if file:
+        call.workspace.admit(os.path.join(path, file))
+    found = explore(call.context.index, path, a["symbol"], file=file)
+    if found.status != "ok":
+        result = refused(found)
+        if "continue" in result.facts:
+            return result
+        return result.ended("find it by words", "search_code", query=a["symbol"], path=found.path)
+    text = explore_text(found, AGENT, tokens_max=a["tokens"])
+    return Result("\n".join([*below(call, tree_of(call, path)), text]), found.to_wire())
+
+
+EXPLORE = Tool(
+    name="explore",
+    title="Explore a symbol",
+    description=(
+        "A symbol in one answer: its source, callers, callees, other mentions, what implements "
+        "it, the tests that reach it."
+    ),
+    input=inputs(
+        "symbol",
+        symbol=string("its name, qualified name or id"),
+        file=string("the file it is in"),
+        path=string("the tree"),
+        tokens=integer("how long the answer may be", minimum=200, default=1_500),
+    ),
+    output=schema_of(ExploreAnswer),
+    run=run,
+)
