@@ -145,7 +145,7 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
     unlisted: Schema = field(default_factory=dict)
-    """Arguments that are accepted and not listed: earlier ways to say the same."""
+    """Arguments that are accepted and not listed: earlier ways to say the same, and rare ones."""
 
     def __post_init__(self) -> None:
         members = {**self.input["properties"], **self.unlisted}.items()

@@ -100,9 +100,7 @@ CALL_GRAPH = Tool(
         symbol=string("its name, qualified name or id"),
         file=string("the file it is in; without it, every symbol of that name is answered"),
         path=string("the tree, if not the one of the file or of the working directory"),
-        direction=choice(
-            ("callers", "callees", "both"), "its callers, what it calls, or both", default="both"
-        ),
+        direction=choice(("callers", "callees", "both"), default="both"),
         depth=integer("how many calls away", minimum=1, maximum=3, default=1),
         limit=integer("maximum number of calls", minimum=1, default=20),
     ),

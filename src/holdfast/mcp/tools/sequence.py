@@ -135,11 +135,8 @@ LOCATE = Tool(
         language=string("the language of the snippet: a file suffix such as py"),
         copies=integer("maximum number of places", minimum=0, maximum=1000, default=20),
         comments=boolean("treat comments as tokens", default=False),
-        explain=boolean(
-            "also draw the smallest blocks that contain the match, and how they are composed",
-            default=False,
-        ),
     ),
+    unlisted={"explain": boolean(default=False)},
     output=schema_of(
         LocateReport,
         whole=boolean("whether the whole snippet exists"),
