@@ -7,6 +7,7 @@ the twin must accept.
 
 import copy
 import os
+from functools import partial
 from typing import Any
 
 import hypothesis.strategies as st
@@ -14,8 +15,8 @@ import pytest
 from hypothesis import given, note, settings
 
 from holdfast.errors import StoreError
-from holdfast.ids import SessionId
-from holdfast.store import patch, pointer
+from holdfast.ids import Seq, SessionId
+from holdfast.store import admit, patch, pointer
 from holdfast.store.admit import Reach, reshapes, touched
 from holdfast.store.errors import ConflictError, PatchError, ProtocolError
 from holdfast.store.model import Applied
@@ -496,6 +497,19 @@ def test_no_edit_goes_unseen_by_a_reader_of_anything_it_changed(reach: Reach) ->
     missed = [what for what in outcomes if what.startswith("missed")]
     assert not missed, f"seed {SEED}: {missed[:3]}"
     assert outcomes["held"] > outcomes["refused, though it held"] / 2, "not everything is refused"
+
+
+@pytest.mark.shows("INV-1", "STORE-NAIVE-MODEL")
+@pytest.mark.parametrize("reach", list(Reach))
+@pytest.mark.parametrize("shape", [False, True])
+def test_a_slot_that_was_missing_may_be_the_one_behind_the_last(reach: Reach, shape: bool) -> None:
+    """A million pairs found it: the slot that `/value/-` created was not the one it names."""
+    edit = {"op": "increment", "path": "/value/-", "by": 1}
+    write = admit.RevisionWrite(Seq(2), "patch", [edit])
+    had = partial(patch.has, {"value": []})
+    found = admit.first_overlap(("value", "0"), shape, [write], reach, had)
+    assert found is not None
+    assert found.write is write
 
 
 def patched_often(store: Store, times: int) -> None:

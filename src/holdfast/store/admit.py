@@ -108,7 +108,8 @@ def touched(operation: Mapping[str, Any], reach: Reach) -> list[Path]:
     path = pointer.parse(operation["path"])
     kind = operation["op"]
     if kind not in ("add", "remove", "move"):
-        return [path]
+        # Which slot is behind the last one, the path does not say; a reader may have missed it.
+        return [path, pointer.parent(path)] if path[-1:] == _BEHIND else [path]
     ends = [path] if kind != "move" else [pointer.parse(operation["from"]), path]
     containers = [
         pointer.parent(end)
@@ -117,6 +118,8 @@ def touched(operation: Mapping[str, Any], reach: Reach) -> list[Path]:
     ]
     return ends + containers
 
+
+_BEHIND = (pointer.END,)
 
 _KEEPS_MEMBERS = ("replace", "append", "add-unique", "increment")
 """Kinds that keep a container's members, if the member they write to exists."""
@@ -152,6 +155,8 @@ def reshapes(operation: Mapping[str, Any], path: Path, had: Had) -> Path | None:
         ends.append(pointer.parse(operation["from"]))
     for end in ends:
         if pointer.is_prefix(end, path):
+            return end
+        if end[-1:] == _BEHIND and pointer.is_prefix(pointer.parent(end), path):
             return end
         if pointer.is_prefix(path, end):
             member = end[: len(path) + 1]
