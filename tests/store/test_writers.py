@@ -627,3 +627,46 @@ def test_a_guard_sees_what_lands_before_it_in_the_same_batch(store: Store) -> No
         False, False, True, False, False,
     ]  # fmt: skip
     sound(store)
+
+
+@pytest.mark.shows("INV-3")
+def test_commits_sent_again_among_new_ones_get_their_first_answers(engines: Engines) -> None:
+    """Keys are not looked up before a commit is written; the index of keys finds those again."""
+    store = engines.open()
+    first = store.transact("one", commit(1, set_("doc:a", 1)))
+    told: list[Any] = []
+
+    def queue_all() -> None:
+        for session, n in (("two", 1), ("one", 1), ("two", 2), ("one", 2)):
+            message = commit(n, set_("doc:a" if session == "one" else "doc:b", n))
+            store.submit(session, message, told.append)
+
+    for _ in range(2):
+        store._group.exclusively(queue_all)
+        store.transact("last", commit(store.next_local_seq("last"), set_("doc:z", 1)))
+    assert [(answer.seq, answer.replayed) for answer in told[:4]] == [
+        (2, False),
+        (first.seq, True),
+        (3, False),
+        (4, False),
+    ]
+    assert [(answer.seq, answer.replayed) for answer in told[4:]] == [
+        (2, True),
+        (1, True),
+        (3, True),
+        (4, True),
+    ]
+    assert not store.verify().findings
+    assert store.newest_seq() == 6
+
+
+def test_a_commit_of_another_connection_is_seen_by_the_next_one(engines: Engines) -> None:
+    """The newest seq and hash are kept between commits, but not over those of others."""
+    store = engines.open()
+    if engines.url == "memory:":
+        pytest.skip("a space in memory has one handle")
+    other = engines.open(store.space)
+    for n in range(1, 4):
+        assert store.transact("one", commit(n, set_("doc:a", n))).seq == 2 * n - 1
+        assert other.transact("two", commit(n, set_("doc:a", n))).seq == 2 * n
+    assert not store.verify().findings

@@ -13,11 +13,18 @@ from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
+from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, checks, patch, replay, snapshots
 from holdfast.store.admit import Overlap, RevisionWrite, StoredWrite
 from holdfast.store.conflict import Conflict, conflict_of, too_old, unresolved
-from holdfast.store.errors import ConflictError, InactiveBranch, ReplayMismatch, TextRemoved
+from holdfast.store.errors import (
+    DATABASE_FAILURES,
+    ConflictError,
+    InactiveBranch,
+    ReplayMismatch,
+    TextRemoved,
+)
 from holdfast.store.headcache import HeadCache, HeadDocument
 from holdfast.store.model import (
     ACTIVE,
@@ -39,6 +46,8 @@ DocumentKey = tuple[BranchName, EntityId]
 
 
 _DEFAULT_BRANCH = Branch(MAIN, None, None, Seq(0), Seq(0))
+
+_NO_COMMITS: Mapping[CommitKey, CommitRow] = {}
 
 _NO_LAYERS: Mapping[LocalSeq, Seq] = {}
 """The layers of a commit without pending reads."""
@@ -72,7 +81,11 @@ class _Patched(NamedTuple):
 
 
 class Batch:
-    """Commits accepted so far, not yet written."""
+    """Commits accepted so far, not yet written.
+
+    `tip` is the newest commit and its hash, if they are known. With `expect_new` keys are not
+    looked up before a commit is accepted: if one has landed before, writing raises `KeyTaken`.
+    """
 
     def __init__(
         self,
@@ -86,6 +99,7 @@ class Batch:
         requests: Iterable[CommitRequest] = (),
         tip: tuple[Seq, bytes] | None = None,
         recent: RecentWrites | None = None,
+        expect_new: bool = False,
     ) -> None:
         self._tables = tables
         self._cache = cache
@@ -96,10 +110,15 @@ class Batch:
         self._clock = clock
         self._now = ""
         self._known_newest: Seq | None = None
-        self._tip, self._link = tip, checks.GENESIS_CHAIN
+        self._link = checks.GENESIS_CHAIN
+        if tip is not None:
+            self._known_newest, self._link = tip
         self._recent = RecentWrites() if recent is None else recent
         self._scans: dict[tuple[BranchName, EntityId, Seq], list[StoredWrite] | None] = {}
-        self._stored_commits = tables.commits_by_keys(request.key for request in requests)
+        self._stored_commits: Mapping[CommitKey, CommitRow] | None = _NO_COMMITS
+        self._expect_new = expect_new
+        if not expect_new:
+            self._stored_commits = tables.commits_by_keys(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
         self._commits: dict[CommitKey, NewCommit] = {}
         self._revisions: dict[DocumentKey, list[RevisionTuple]] = {}
@@ -122,6 +141,18 @@ class Batch:
         stored = self._stored(request.key)
         if stored is not None:
             return self._replayed(request, stored)
+        try:
+            return self._decide_new(branch, request)
+        except DATABASE_FAILURES:
+            raise
+        except StoreError:
+            stored = self._tables.commit_by_key(request.key) if self._expect_new else None
+            if stored is None:
+                raise
+            return self._replayed(request, stored)
+
+    def _decide_new(self, branch: Branch, request: CommitRequest) -> Applied:
+        commit = request.commit
         if request.guard is not None:
             self._check_guard(request.guard)
         resolved = _NO_LAYERS
@@ -233,7 +264,7 @@ class Batch:
     def _newest(self) -> Seq:
         """The newest seq of the space. Looked up late: a stale commit is refused without it."""
         if self._known_newest is None:
-            self._known_newest, self._link = self._tables.newest_link(self._tip)
+            self._known_newest, self._link = self._tables.newest_link()
         return self._known_newest
 
     def _branch(self, name: BranchName) -> Branch:
@@ -500,9 +531,9 @@ class Batch:
 
     @property
     def tip(self) -> tuple[Seq, bytes] | None:
-        """The newest commit it knows of, and its hash."""
+        """The newest commit and its hash, if it was needed."""
         known = self._known_newest
-        return self._tip if known is None else (known, self._link)
+        return None if known is None else (known, self._link)
 
     def remember(self) -> None:
         """Update the caches once the transaction is durable."""

@@ -22,6 +22,7 @@ from holdfast.store.errors import (
     DamagedStore,
     InvalidBlob,
     InvalidExport,
+    KeyTaken,
     ReplayMismatch,
     TransactionError,
 )
@@ -84,6 +85,8 @@ class Engine:
         self._writes, self._reads = Tables(writing), Tables(reading)
         self._cache = HeadCache()
         self._tip: tuple[Seq, bytes] | None = None
+        self._tip_version: int | None = None
+        self._expect_new = not writing.distant
         self._recent = RecentWrites()
         self._texts: dict[tuple[BranchName, EntityId], tuple[tuple[Seq, int], str]] = {}
 
@@ -173,10 +176,26 @@ class Engine:
 
     def transact(self, requests: Sequence[CommitRequest]) -> list[Applied | StoreError]:
         """Decide and write a batch. No answer is returned before the whole batch is durable."""
+        if not self._expect_new:
+            answers = self._transact(requests, expect_new=False)
+            self._expect_new = not self.writing.distant and not any(map(_is_replayed, answers))
+            return answers
+        try:
+            return self._transact(requests, expect_new=True)
+        except KeyTaken:
+            # A client that reconnects sends several commits again.
+            self._expect_new = False
+            return self._transact(requests, expect_new=False)
+
+    def _transact(
+        self, requests: Sequence[CommitRequest], expect_new: bool
+    ) -> list[Applied | StoreError]:
         answers: list[Applied | StoreError] = []
         try:
             # Inside the try, so that an interrupt just after it is rolled back too.
             self.writing.begin()
+            version = self.writing.version()
+            current = version is not None and version == self._tip_version
             batch = Batch(
                 self._writes,
                 self._cache,
@@ -186,8 +205,9 @@ class Engine:
                 self._same_commit,
                 self._clock,
                 requests,
-                self._tip,
+                self._tip if current else None,
                 self._recent,
+                expect_new,
             )
             for request in requests:
                 try:
@@ -203,13 +223,16 @@ class Engine:
                 with self.writing.together():
                     batch.write()
                     self.writing.commit()
+                version = self.writing.version()
             else:
                 self.writing.rollback()
         except BaseException:
             self.writing.rollback()
             raise
         batch.remember()
-        self._tip = batch.tip
+        tip = batch.tip
+        if tip is not None:
+            self._tip, self._tip_version = tip, version
         return answers
 
     # reading
@@ -473,3 +496,7 @@ def _check_session(session: SessionId) -> None:
     problem = name_problem(session)
     if problem:
         raise TransactionError(f"invalid session id: it {problem}")
+
+
+def _is_replayed(answer: Applied | StoreError) -> bool:
+    return isinstance(answer, Applied) and answer.replayed

@@ -25,6 +25,7 @@
     ├── DamagedStore              the database contradicts itself
     ├── StoreBusy, StoreUnreachable, StoreClosed
     ├── StoreFailed               the database refused a statement; nothing was written
+    │   └── KeyTaken              a row has this key already
     └── IdentityUnavailable       signatures need an optional package that is not installed
 
 An error that is sent to a peer has a `name`: the word the peer sees.
@@ -131,6 +132,10 @@ class StoreFailed(_MessageError):
     """
 
     name = "TransactionError"
+
+
+class KeyTaken(StoreFailed):
+    """Raised when a row was inserted under a key that another row has."""
 
 
 class StoreBusy(_MessageError):

@@ -286,6 +286,9 @@ class PostgresDatabase:
             )
         return StoreFailed(f"the database failed: {_line(error)}")
 
+    def version(self) -> None:
+        return None
+
     def begin(self) -> None:
         try:
             self._begin_and_lock()

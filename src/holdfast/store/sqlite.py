@@ -185,6 +185,7 @@ class SqliteDatabase:
         # Bound directly to the driver: every statement of every commit passes here.
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
+        self.version = self._driver.version
         try:
             if path is not None and path.stat().st_size == 0:
                 self._driver.check_pages()  # before the first page is written

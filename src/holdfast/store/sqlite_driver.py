@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from holdfast.errors import HOME_HINT, StoreError
-from holdfast.store.errors import DamagedStore, StoreBusy, StoreClosed, StoreFailed
+from holdfast.store.errors import DamagedStore, KeyTaken, StoreBusy, StoreClosed, StoreFailed
 from holdfast.store.tables import Row
 
 BUSY_MS = 5_000
@@ -80,6 +80,9 @@ class SqliteDriver:
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
         rows = list(parameters)
         try:
+            if len(rows) == 1:
+                self._connection.execute(_numbered(sql), rows[0])
+                return
             if not _is_of_rows(sql):
                 self._connection.executemany(_numbered(sql), rows)
                 return
@@ -110,9 +113,18 @@ class SqliteDriver:
             return StoreFailed(f"the disk is full: {error}", hint=FULL_HINT)
         if isinstance(error, self._errors.CantOpenError):
             return _unopened(error)
+        if getattr(error, "extendedresult", 0) == self._errors.SQLITE_CONSTRAINT_UNIQUE:
+            return KeyTaken(f"the database failed: {error}")
         if isinstance(error, self._errors.ReadOnlyError):
             return StoreFailed("this space is read-only", hint=HOME_HINT)
         return StoreFailed(f"the database failed: {error}")
+
+    def version(self) -> int:
+        """A number that changes with every commit of this connection and of any other.
+
+        Others' commits show once this connection has begun a transaction.
+        """
+        return self._connection.data_version()
 
     def in_transaction(self) -> bool:
         try:

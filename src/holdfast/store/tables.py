@@ -57,6 +57,12 @@ class Database(Protocol):
         """Make it durable: when this returns, the transaction survives a crash."""
 
     def rollback(self) -> None: ...
+    def version(self) -> int | None:
+        """In a transaction, a number that is the same only if nothing was written since.
+
+        None if asking for it costs as much as any other question.
+        """
+
     def begin_reading(self) -> None:
         """Start a transaction whose reads all see one state; end it with `rollback`."""
 
@@ -150,6 +156,12 @@ _HEAD_OF = (
     "FROM head h LEFT JOIN revision r "
     "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
 )
+_COMMIT_BY_KEY = f'SELECT {_COMMIT} FROM "commit" WHERE session_id = $1 AND local_seq = $2'
+_COMMIT_AT = f'SELECT {_COMMIT} FROM "commit" WHERE seq = $1'
+_HEAD_REVISION = (
+    f"SELECT r.seq, r.op_index, r.op, r.data, h.crc {_HEAD_OF}WHERE h.branch = $1 AND h.id = $2"
+)
+_HEAD_KIND = f"SELECT h.seq, r.op, h.crc, r.crc {_HEAD_OF}WHERE h.branch = $1 AND h.id = $2"
 _NEWEST = Seq(2**62)
 
 
@@ -164,10 +176,8 @@ class Tables:
     def newest_seq(self) -> Seq:
         return Seq(self._db.rows('SELECT coalesce(max(seq), 0) FROM "commit"')[0][0])
 
-    def newest_link(self, known: tuple[Seq, bytes] | None = None) -> tuple[Seq, bytes]:
-        """The seq of the newest commit, and its hash in the chain; that may be known already."""
-        if known is not None and self.newest_seq() == known[0]:
-            return known
+    def newest_link(self) -> tuple[Seq, bytes]:
+        """The seq of the newest commit, and its hash in the chain."""
         found = self._db.rows('SELECT seq, chain FROM "commit" ORDER BY seq DESC LIMIT 1')
         return (Seq(found[0][0]), found[0][1]) if found else (Seq(0), checks.GENESIS_CHAIN)
 
@@ -197,7 +207,7 @@ class Tables:
 
     def commit_by_key(self, key: CommitKey) -> CommitRow | None:
         found = self._db.rows(
-            f'SELECT {_COMMIT} FROM "commit" WHERE session_id = $1 AND local_seq = $2',
+            _COMMIT_BY_KEY,
             (key.session, key.local_seq),
         )
         return self._checked(CommitRow(*found[0])) if found else None
@@ -214,7 +224,7 @@ class Tables:
         return {row.key: row for row in rows}
 
     def commit_at(self, seq: Seq) -> CommitRow | None:
-        found = self._db.rows(f'SELECT {_COMMIT} FROM "commit" WHERE seq = $1', (seq,))
+        found = self._db.rows(_COMMIT_AT, (seq,))
         return self._checked(CommitRow(*found[0])) if found else None
 
     def key_at(self, seq: Seq) -> CommitKey | None:
@@ -326,11 +336,7 @@ class Tables:
         revisions know better.
         """
         try:
-            found = self._db.rows(
-                f"SELECT r.seq, r.op_index, r.op, r.data, h.crc {_HEAD_OF}"
-                "WHERE h.branch = $1 AND h.id = $2",
-                (branch, id),
-            )
+            found = self._db.rows(_HEAD_REVISION, (branch, id))
         except DamagedStore:
             found = []
         if found:
@@ -464,10 +470,7 @@ class Tables:
     def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
         """The seq and the kind (set, patch, delete) of a document's head on this branch."""
         try:
-            found = self._db.rows(
-                f"SELECT h.seq, r.op, h.crc, r.crc {_HEAD_OF}WHERE h.branch = $1 AND h.id = $2",
-                (branch, id),
-            )
+            found = self._db.rows(_HEAD_KIND, (branch, id))
         except DamagedStore:
             found = []
         if found:
