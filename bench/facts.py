@@ -16,7 +16,7 @@ import sys
 import tarfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -47,9 +47,9 @@ ROWS = [
 ]
 
 
-def fetch(name: str) -> Path | None:
+def fetch(name: str, packages: Mapping[str, tuple[str, str]] = PACKAGES) -> Path | None:
     """The folder of a package, fetched once; None when the registry does not give it."""
-    kind, package = PACKAGES[name]
+    kind, package = packages[name]
     folder = CORPORA / name
     if folder.is_dir() and any(folder.iterdir()):
         return folder

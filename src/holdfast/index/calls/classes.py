@@ -13,8 +13,11 @@ class Classes(Lookup):
     def field(self, thing: Thing, name: str) -> list[Found]:
         """What a field of a class holds, by its type or by its assignments."""
         view = self.program.files[thing.path]
-        for binding in view.bindings.get((thing.at, name), []):
-            found = self.bound(view, thing.at, binding.type, binding.value, binding.line)
+        bindings = view.bindings.get((thing.at, name), [])
+        if len(bindings) > 1:  # a declared type says more than any value
+            bindings = sorted(bindings, key=lambda b: not b.type)
+        for binding in bindings:
+            found = self.bound(view, binding)
             if found:
                 return [Found(f.thing, f.confidence * 0.96, "field type") for f in found]
         return []

@@ -12,14 +12,15 @@ from typing import NamedTuple
 
 from holdfast.index.calls.program import Program, Thing, View
 from holdfast.index.calls.signatures import Shape, shape
-from holdfast.index.facts.model import Import
+from holdfast.index.facts.model import Binding, Import
 
 SELF = {
     "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
     "c": {"this"}, "csharp": {"this"}, "ruby": {"self"}, "php": {"this", "self", "static"},
     "swift": {"self", "Self"}, "lua": {"self"},
 }  # fmt: skip
-SUPER = frozenset({"super", "super()", "base", "parent"})
+SUPER = {"csharp": {"base"}, "php": {"parent"}}
+"""Words for the base class, other than `super`."""
 MEMBERS_IN_SCOPE = frozenset({"jvm", "c", "csharp", "ruby", "swift"})
 """Language families in which a bare name may be a member of the enclosing class."""
 SHARED = frozenset({"go", "jvm", "csharp", "php", "c", "ruby", "swift"})
@@ -90,7 +91,19 @@ class Lookup(ABC):
     @abstractmethod
     def type(self, view: View, scope: int, text: str) -> list[Found]: ...
     @abstractmethod
-    def bound(self, view: View, scope: int, type_: str, value: str, line: int) -> list[Found]: ...
+    def bound(self, view: View, binding: Binding) -> list[Found]: ...
+    @abstractmethod
+    def declared(self, view: View, scope: int, text: str) -> list[Found]: ...
+    @abstractmethod
+    def narrowed(self, view: View, scope: int, name: str, line: int) -> list[Found]: ...
+    @abstractmethod
+    def read(self, found: list[Found]) -> list[Found]: ...
+    @abstractmethod
+    def items(self, found: list[Found], key: str) -> list[Found]: ...
+    @abstractmethod
+    def given(self, found: list[Found], places: str) -> list[Found]: ...
+    @abstractmethod
+    def literal_member(self, thing: Thing, key: str) -> list[Found]: ...
     @abstractmethod
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None: ...
     @abstractmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 from holdfast.index.calls import modules
 from holdfast.index.calls.lookup import STEPS_MAX, Found, Lookup
 from holdfast.index.calls.program import Thing, View
+from holdfast.index.calls.type_texts import alternatives, member_result
 from holdfast.index.facts.model import MODULE
 
 
@@ -22,11 +23,21 @@ class Members(Lookup):
             return self._member_of_package(thing, name)
         if thing.kind == "external":
             return [Found(Thing("external", name=f"{thing.name}.{name}"), 0.9, "external")]
+        if thing.kind == "container":
+            one = alternatives(thing.name)[0]
+            result = member_result(one, name) or ""
+            return [Found(thing._replace(kind="method", name=f"{name}\0{result}"), 0.97, "element")]
+        if thing.kind == "literal":
+            return self.literal_member(thing, name)
+        if thing.kind == "method":
+            return []
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         if thing.kind == "symbol" and symbol.kind in ("variable", "constant", "property"):
-            known = self.variable(view, symbol.parent, symbol.name, 0) or []
-            return [each for f in known for each in self.member(f.thing, name)]
+            known = self.read([Found(thing, 1.0, "member")])
+            return [e for f in known if f.thing != thing for e in self.member(f.thing, name)]
+        if name == "__class__" and view.family == "python":
+            return [Found(thing, 0.97, "member")]
         if view.family == "ruby" and name == "new" and thing.kind == "symbol":
             return [Found(thing, 0.97, "constructor")]
         return self._member_of_class(thing, name)
@@ -128,6 +139,10 @@ class Members(Lookup):
         if not found:
             orphan = self.orphans_of(view.family).get((full, name))
             found = [orphan] if orphan else []
+        if view.family == "js" and len(found) > 1:
+            static = thing.kind == "symbol"
+            same = [t for t in found if program.symbol(t).signature.startswith("static ") == static]
+            found = same or found
         if found and view.family in ("python", "js", "lua") and len(found) > 1:
             found = [t for t in found if t.path == thing.path][-1:] or found[-1:]
         elif len(found) > 1:

@@ -24,6 +24,8 @@ from holdfast.index.calls.lookup import (
 )
 from holdfast.index.calls.members import Members
 from holdfast.index.calls.program import OWNERS, TYPES, Thing, View
+from holdfast.index.calls.steps import Step
+from holdfast.index.calls.steps import parse as steps_of
 from holdfast.index.calls.values import Values
 from holdfast.index.calls.wordlists import BUILT_IN
 from holdfast.index.facts.model import MODULE, Import
@@ -36,7 +38,7 @@ class Names(Members, Classes, Values):
 
     def evaluate(self, view: View, scope: int, chain: str, line: int = 0) -> list[Found]:
         """What a chain refers to at a place in a file; empty when that is unknown."""
-        key = (view.path, scope, chain, line if scope != MODULE else 0)
+        key = (view.path, scope, chain, line)
         known = self.memo.get(key)
         if known is not None:
             return known
@@ -52,40 +54,73 @@ class Names(Members, Classes, Values):
         return found
 
     def _evaluate(self, view: View, scope: int, chain: str, line: int) -> list[Found]:
-        parts = chain.split(".")
-        found, used = self._start(view, scope, parts, line)
-        for part in parts[used:]:
-            name = part.rstrip("()")
-            found = unique(
-                Found(each.thing, each.confidence * before.confidence, joined(before, each))
-                for before in found
-                for each in self.member(before.thing, name)
-            )
-            found = self._called(found, part)
+        found = [
+            each
+            for steps in steps_of(chain)
+            for each in self._follow(view, scope, steps, line)
+        ]
+        return unique(found) if len(found) > 1 else found
+
+    def _follow(
+        self, view: View, scope: int, steps: tuple[Step, ...], line: int
+    ) -> list[Found]:
+        found, used = self._start(view, scope, steps, line)
+        for step in steps[used:]:
+            if step.kind == "name":
+                found = unique(
+                    Found(each.thing, each.confidence * before.confidence, joined(before, each))
+                    for before in self.read(found)
+                    for each in self.member(before.thing, step.text)
+                )
+            elif step.kind == "call":
+                found = self._called(found)
+            elif step.kind == "context":
+                found = self.given(found, step.text)
+            else:
+                found = self.items(self.read(found), step.text)
             if not found:
                 return []
-        return found
+        return self.read(found)
 
     def _start(
-        self, view: View, scope: int, parts: list[str], line: int
+        self, view: View, scope: int, steps: tuple[Step, ...], line: int
     ) -> tuple[list[Found], int]:
-        head = parts[0]
-        name = head.rstrip("()")
-        if head in SUPER or (name == "super" and head == "super()"):
+        first = steps[0]
+        if first.kind != "name":
+            return self._start_value(view, scope, first, line), 1
+        name = first.text
+        called = len(steps) > 1 and steps[1].kind == "call"
+        run = [name]
+        for step in steps[1:]:
+            if step.kind != "name":
+                break
+            run.append(step.text)
+        if len(run) > 1 and view.dotted:
+            for count in range(len(run), 1, -1):
+                path = ".".join(run[:count])
+                if path in view.dotted:
+                    narrowed = self.narrowed(view, scope, path, line)
+                    if narrowed:
+                        return narrowed, count
+        if name == "super" or (name in SUPER.get(view.family, ()) and not called):
             own = self.own_class(view, scope)
             bases = self.bases(own) if own else []
             if view.family == "rust":
                 target = modules.find(self.program, view, "super")
                 return [Found(target, 0.98, "module path")], 1
-            return [Found(instance_of(base), 0.95, "super") for base in bases], 1
+            above = [Found(instance_of(base), 0.95, "super") for base in bases]
+            if own and not above:
+                outside = Thing("external", name=f"the base class of {self.program.label(own)}")
+                above = [Found(outside, 0.9, "super")]
+            return above, 2 if called else 1
         if name in SELF.get(view.family, ()):
-            if view.family == "rust" and name == "self" and len(parts) > 1 and scope == MODULE:
+            if view.family == "rust" and name == "self" and len(steps) > 1 and scope == MODULE:
                 return [Found(Thing("file", view.path), 0.98, "module path")], 1
             own = self.own_class(view, scope)
-            found = [Found(instance_of(own), 0.98, name)] if own else []
-            return self._called(found, head) if head.endswith("()") else found, 1
-        for count in range(len(parts), 1, -1):  # `import a.b.c` binds the whole path
-            path = ".".join(parts[:count])
+            if own or view.family != "python":
+                return [Found(instance_of(own), 0.98, name)] if own else [], 1
+        for count in range(len(run), 1, -1):  # `import a.b.c` binds the whole path
+            path = ".".join(run[:count])
             if path in view.aliases:
                 found = self.imported(view, view.aliases[path][-1])
                 if found:
@@ -94,17 +129,30 @@ class Names(Members, Classes, Values):
             return [Found(modules.find(self.program, view, "crate"), 0.98, "module path")], 1
         variable = self.variable(view, scope, name, line)
         if variable is not None:
-            return self._called(variable, head), 1
-        return self._called(self.name(view, scope, name), head), 1
+            return variable, 1
+        return self.name(view, scope, name), 1
 
-    def _called(self, found: list[Found], part: str) -> list[Found]:
-        for _ in range((len(part) - len(part.rstrip("()"))) // 2):
-            found = unique(
-                Found(result, before.confidence * 0.97, before.reason)
-                for before in found
-                for result in self.result(before.thing)
-            )
-        return found
+    def _start_value(self, view: View, scope: int, first: Step, line: int) -> list[Found]:
+        """What an expression starts with that is not a name."""
+        if first.kind == "type":
+            return self.declared(view, scope, first.text)
+        if first.kind == "group":
+            return self.evaluate(view, scope, first.text, line)
+        if first.kind == "module":
+            return [Found(modules.find(self.program, view, first.text), 0.97, "import")]
+        if first.kind == "own":
+            prefix = f"{view.symbol(scope).qualified}." if scope != MODULE else ""
+            own = view.by_qualified.get(prefix + first.text)
+            return [Found(symbol_at(view, own[-1]), 0.95, "object literal")] if own else []
+        thing = Thing("literal", view.path, scope, f"{line}\0{first.text}")
+        return [Found(thing, 0.97, "element")]
+
+    def _called(self, found: list[Found]) -> list[Found]:
+        return unique(
+            Found(result, before.confidence * 0.97, before.reason)
+            for before in found
+            for result in self.result(before.thing)
+        )
 
     # names
 
@@ -119,7 +167,9 @@ class Names(Members, Classes, Values):
                     if found:
                         return found
             else:
-                inner = view.by_qualified.get(f"{symbol.qualified}.{name}")
+                inner = view.by_qualified.get(f"{symbol.qualified}.{name}", ())
+                # A method of an object literal is not in scope under its own name.
+                inner = [i for i in inner if view.symbol(i).kind != "method"]
                 if inner:
                     return [Found(symbol_at(view, inner[-1]), 0.98, "same scope")]
                 for item in view.aliases.get(name, ()):

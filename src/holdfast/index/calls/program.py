@@ -25,7 +25,9 @@ class Thing(NamedTuple):
 
     `kind` is "symbol" (the class or function itself), "instance" (of the class at that place),
     "file", "package" (`name` is dotted) or "external" (`name` is not in the program). `at` is the
-    index of the symbol in its file.
+    index of the symbol in its file. Of what has no symbol, `at` is the scope where `name` has its
+    meaning: "container" (a type as written), "method" (of a container: its name, and the type of
+    its result) and "literal" (a line, and the expression of a list or an object).
     """
 
     kind: str
@@ -56,6 +58,11 @@ class View:
         for binding in self.facts.bindings:
             table[binding.scope, binding.name].append(binding)
         return dict(table)
+
+    @cached_property
+    def dotted(self) -> frozenset[str]:
+        """Names with a dot that have a binding: `self.repo`, below a check of its type."""
+        return frozenset(name for _, name in self.bindings if "." in name)
 
     @cached_property
     def calls(self) -> dict[str, list[int]]:
@@ -117,6 +124,8 @@ class Program:
         """How many files are somewhere below each folder."""
         self.suffixes: dict[str, set[str]] = defaultdict(set)
         """Paths by their last part."""
+        self.passing: dict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
+        """Calls with arguments that name functions, by the called name: the file and the call."""
         self.found: dict[tuple[str, str], Thing] = {}
         """Resolved imports, by file and module as written; cached until a file changes."""
         for facts in files:
@@ -147,6 +156,9 @@ class Program:
             by_full[family, prefix + symbol.qualified].append(thing)
             by_name[family, symbol.name].append(thing)
             by_id[symbol.id] = thing
+        for number, call in enumerate(facts.calls):
+            if call.passed:
+                self.passing[family, call.name].add((path, number))
 
     def remove(self, path: str) -> None:
         """Remove a file from every table."""
@@ -177,6 +189,9 @@ class Program:
                 else:
                     del table[view.family, key]
             self.by_id.pop(symbol.id, None)
+        for number, call in enumerate(view.facts.calls):
+            if call.passed:
+                self.passing[view.family, call.name].discard((path, number))
 
     def symbol(self, thing: Thing) -> Symbol:
         return self.files[thing.path].facts.symbols[thing.at]

@@ -21,10 +21,11 @@ from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Program, Thing, View
 from holdfast.index.calls.wordlists import COMMON_METHODS
-from holdfast.index.facts.model import MODULE, Call, CallKind, FileFacts, file_id
+from holdfast.index.facts.model import MODULE, VALUE, Call, CallKind, FileFacts, file_id
 
 GUESS = 0.5
 LEADS_MAX = 8
+NO_MEMBER = "no such member on the known receiver"
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -105,7 +106,8 @@ class Resolver:
         detail: str,
         found: list[Found],
     ) -> OpenCall:
-        text = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        dot = "" if call.name == VALUE else "."
+        text = f"{call.receiver}{dot}{call.name}" if call.receiver else call.name
         ids = tuple(self.program.symbol(f.thing).id for f in found)
         return OpenCall(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
 
@@ -119,8 +121,13 @@ class Resolver:
                 return [], "a variable of unknown value"
             return [each for f in found for each in self._constructor(f)], "no such name in reach"
         receivers = names.evaluate(view, call.caller, call.receiver, call.line)
+        if name == VALUE:
+            return self._of_values(receivers), "the value that is called is not known"
         found = []
         for receiver in receivers:
+            if name in ("call", "apply") and view.family == "js" and self._callable(receiver.thing):
+                found.append(receiver)
+                continue
             for each in names.member(receiver.thing, name):
                 reason = each.reason
                 if reason in ("member", "import"):
@@ -128,16 +135,40 @@ class Resolver:
                 elif reason == "inherited" and receiver.reason not in ("self", "this", "super"):
                     reason = f"{receiver.reason}, inherited"
                 confidence = receiver.confidence * each.confidence
+                if each.thing.kind == "method":
+                    found.append(Found(Thing("external", name=name), confidence, "built in"))
+                    continue
+                if each.thing.kind == "instance":
+                    found.extend(self._of_values([Found(each.thing, confidence, reason)]))
+                    continue
                 found.extend(self._constructor(Found(each.thing, confidence, reason)))
         if receivers and not found:
-            return [], "no such member on the known receiver"
+            return [], NO_MEMBER
         return found, "the type of the receiver is not known"
+
+    def _callable(self, thing: Thing) -> bool:
+        return thing.kind == "symbol" and self.program.symbol(thing).kind in CALLABLE
+
+    def _of_values(self, values: list[Found]) -> list[Found]:
+        """What calling values reaches: functions and classes, and `__call__` of an instance."""
+        found: list[Found] = []
+        for each in values:
+            if each.thing.kind in ("symbol", "external", "file"):
+                found += self._constructor(each)
+            elif each.thing.kind == "instance":
+                found += [
+                    Found(f.thing, f.confidence * each.confidence, each.reason)
+                    for f in self.names.member(each.thing, "__call__")
+                    if f.thing.kind == "symbol"
+                ]
+        return found
 
     def _bare(self, view: View, call: Call) -> list[Found] | None:
         names, name = self.names, call.name
         if name == "super" and view.family == "python":
             return [Found(Thing("external", name="super"), 0.97, "built in")]
-        if name in SUPER or name in SELF.get(view.family, ()):
+        above = name == "super" or name in SUPER.get(view.family, ())
+        if above or name in SELF.get(view.family, ()):
             own = names.own_class(view, call.caller)
             if own is None:
                 return []
@@ -148,12 +179,13 @@ class Resolver:
                     for base in names.bases(own)
                     for f in names.member(base, method)
                 ]
-            things = names.bases(own)[:1] if name in SUPER else [own]
-            return [Found(t, 0.95, "super" if name in SUPER else name) for t in things]
+            things = names.bases(own)[:1] if above else [own]
+            return [Found(t, 0.95, "super" if above else name) for t in things]
         if call.kind != "new":
             known = names.variable(view, call.caller, name, call.line)
             if known is not None:
                 held = [f for f in known if f.thing.kind in ("symbol", "external")]
+                held = held or self._of_values(known)
                 return held or (
                     None
                     if names.is_local(view, call.caller, name)
@@ -221,9 +253,10 @@ class Resolver:
 
     def _lead(self, view: View, call: Call, detail: str) -> Edge | OpenCall:
         """For a method of an unknown receiver: the only method of that name is a guess."""
-        if not call.receiver or detail == "no such member on the known receiver":
+        if not call.receiver or call.name == VALUE or detail == NO_MEMBER:
             return self._open(view, call, "unresolved", detail, [])
         named = [] if call.name in COMMON_METHODS else self._named(view.family, call.name)
+        named = [t for t in named if (t.path, t.at) != (view.path, call.caller)]
         if not named or len(named) > LEADS_MAX:
             return self._open(view, call, "unresolved", detail, [])
         if len(named) > 1:

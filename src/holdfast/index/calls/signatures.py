@@ -10,22 +10,30 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from holdfast.index.facts.chains import chain
 from holdfast.index.facts.languages.rules import split_list
 
 NAME_FIRST = frozenset({"python", "javascript", "typescript", "tsx", "rust", "kotlin", "swift",
                         "scala", "notebook", "lua", "ruby"})  # fmt: skip
+DEFAULTS_TELL = frozenset({"python", "javascript", "typescript", "tsx"})
+"""Languages where a parameter without a type is often known by its default value."""
 _ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?\(")
 _LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
 
 
 class Shape(NamedTuple):
-    """The parameters with their types ("" when not declared) and the type of the result."""
+    """The parameters with their types and the type of the result.
+
+    The type of a parameter is "" when it is not declared, or `=` and its default value.
+    """
 
     parameters: dict[str, str]
     result: str
     required: int
     most: int
     """At most this many arguments; -1 when there is no limit."""
+    own: dict[str, str] = {}  # noqa: RUF012
+    """`self` or `cls` when it has a declared type: a function that becomes a method elsewhere."""
 
 
 @lru_cache(maxsize=8_192)
@@ -38,11 +46,14 @@ def shape(language: str, name: str, signature: str) -> Shape:
     parts = split_list(signature[opened + 1 : closed])
     parameters: dict[str, str] = {}
     required, most = 0, 0
+    own: dict[str, str] = {}
     pending: list[str] = []
     for part in parts:
         if part in ("*", "/", "void") or part.lstrip("&*").replace("mut ", "") in ("self", "cls"):
             continue
         if language == "python" and part.split(":")[0].strip() in ("self", "cls"):
+            key, type_ = _parameter(language, part)
+            own[key] = type_
             continue
         variadic = part.startswith(("*", "...", "vararg ", "params ", "&$")) or "..." in part
         most = -1 if variadic or most == -1 else most + 1
@@ -60,7 +71,8 @@ def shape(language: str, name: str, signature: str) -> Shape:
         key, type_ = _parameter(language, part)
         if key:
             parameters[key] = type_
-    return Shape(parameters, _result(language, signature, closed + 1, opened), required, most)
+    result = _result(language, signature, closed + 1, opened)
+    return Shape(parameters, result, required, most, own)
 
 
 def _opening(signature: str, name: str) -> int:
@@ -100,7 +112,12 @@ def _parameter(language: str, part: str) -> tuple[str, str]:
     if language in NAME_FIRST:
         name, _, type_ = part.partition(":")
         name = name.split("=")[0].strip().lstrip("*&.").rstrip("?")
-        type_ = _default_off(type_)
+        if language in DEFAULTS_TELL and (not type_ or "=" in part.partition(":")[0]):
+            value = part.partition("=")[2].strip()
+            found = chain(value) if value[:1].isalpha() or value[:1] == "_" else "?"
+            type_ = f"={found}" if found.endswith("()") else ""
+        else:
+            type_ = _default_off(type_)
         words = name.split()
         return (words[-1] if words else ""), type_
     part = _default_off(part)

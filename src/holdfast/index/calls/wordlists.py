@@ -26,6 +26,14 @@ merge min next open parse pop print push put query read reduce release remove re
 resolve reverse run save seek select send set size slice some sort split start startswith
 startsWith stop strip sum test then title toString to_string trim unwrap update upper value
 values wait warn write
+abort accept addEventListener appendChild assert assign at bind cancel catch click code compare
+complete connect createElement data debug defineProperty dispatchEvent dispose done emit error
+exec exists fill finally findIndex flat freeze getItem getOwnPropertyDescriptor hasOwnProperty
+includes isArray lastIndexOf limit listen localeCompare lock next normalize now off on once option
+padEnd padStart parent path pause pipe port post querySelector random reject removeChild
+removeEventListener render repeat request require resume return search setAttribute setItem setTimeout
+shift shutdown splice stringify submit subscribe substr substring text throw toFixed toJSON
+toLowerCase toUpperCase toLocaleString trace unref unshift url use valueOf
 """
 
 BUILT_IN = {

@@ -14,11 +14,11 @@ from functools import lru_cache
 LONGEST = 240
 """Of a longer chain only the last name is kept."""
 
-_PLAIN = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\Z")
+PLAIN = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\Z")
 _PREFIX = re.compile(r"(?:(?:await|new|try|yield|throw|return|mut|co_await)\b[!?]?\s*|[&*!(]\s*)+")
-_NAME = re.compile(r"[^\W\d][\w$]*(?:[!?](?![.!?:\-\w]))?|\$[\w$]*|@{1,2}\w+")
+_NAME = re.compile(r"#?[^\W\d][\w$]*(?:[!?](?![.!?:\-\w]))?|\$[\w$]*|@{1,2}\w+")
 _SEPARATOR = re.compile(r"\s*(?:\?\.|!\.|!!\.|&\.|\?->|->|::|\.|\\|:)\s*")
-_LAST_NAME = re.compile(r"([^\W\d][\w$]*[!?]?)\s*(?:<[^()]*>)?\s*\Z")
+_LAST_NAME = re.compile(r"(#?[^\W\d][\w$]*[!?]?)\s*(?:<[^()]*>)?\s*\Z")
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
@@ -46,7 +46,7 @@ def _skip(text: str, at: int) -> int:
 @lru_cache(maxsize=16_384)
 def chain(text: str) -> str:
     """The chain in `text`, or "?". `new Cart(3).items` gives `Cart().items`."""
-    if _PLAIN.match(text):
+    if PLAIN.match(text):
         return text
     text = text.strip()
     if not text or len(text) > LONGEST:

@@ -19,13 +19,15 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
 2: `guessed`; files without a grammar have symbols guessed from their lines.
 3: methods outside a short owner are chunks of their own; broken shell scripts are repaired.
 4: C, C++ and C# are repaired where branches of `#if` break the syntax.
+5: values are expressions, with results, loops and narrowed types; calls of values; arguments that
+   name functions; the scope and the last line of a binding.
 """
 
 Kind = Literal[
@@ -56,6 +58,11 @@ InheritanceKind = Literal["extends", "implements", "mixes in", "embeds"]
 
 MODULE = -1
 """In place of a symbol's index: the file itself."""
+SAME_SCOPE = -2
+"""In place of a symbol's index: the scope of the binding."""
+RESULT, YIELD = "<return>", "<yield>"
+VALUE = "()"
+"""The name of a call of a value without a name."""
 
 
 class Span(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -106,8 +113,10 @@ class Call(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One call site, as written.
 
     `receiver` is a normalised chain: names joined by dots, `()` after a called one (`self.repo`,
-    `make().items`), "" for a bare call, "?" for an expression that is not such a chain.
-    `arity` counts the arguments; -1 when it is not known.
+    `make().items`), or an expression as in `expressions`; "" for a bare call, "?" for one that is
+    not known. A call of a value that has no name (`table["k"]()`, `make()()`) is called `()`, and
+    the value is its receiver. `arity` counts the arguments; -1 when it is not known. `passed` are
+    the arguments that name a function or a class here: `0=work`, `key=by_name`.
     """
 
     caller: int
@@ -117,12 +126,16 @@ class Call(msgspec.Struct, frozen=True, gc=False, array_like=True):
     line: int
     start: int
     arity: int = -1
+    passed: tuple[str, ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """Evidence of what a name refers to: a type as written, or the chain assigned to it.
+    """Evidence of what a name refers to: a type as written, or the expression assigned to it.
 
-    `scope` is the function for a variable, the class for a field, MODULE for a global.
+    `scope` is the function for a variable, the class for a field, MODULE for a global. `inside` is
+    the scope in which the value has its meaning: for a field the method that assigns it. A binding
+    that holds only for some lines, as in a loop or below a check of the type, ends with `last`.
+    The name RESULT stands for what a function returns, YIELD for what it yields.
     """
 
     scope: int
@@ -131,6 +144,8 @@ class Binding(msgspec.Struct, frozen=True, gc=False, array_like=True):
     line: int
     type: str = ""
     value: str = ""
+    inside: int = SAME_SCOPE
+    last: int = 0
 
 
 class Inheritance(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import chains
 from holdfast.index.facts.model import (
     MODULE,
+    SAME_SCOPE,
     Binding,
     BindingKind,
     Call,
@@ -66,6 +67,8 @@ class Language:
     """The module of a file, from its path and the package it declares."""
     prepare: Callable[[str], str] | None = None
     """Rewrites a callee or a value before it is read as a chain."""
+    values: bool = False
+    """Whether values are read from syntax nodes (`expressions`), and not only as chains."""
     repair: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
     """Blanks parts that cannot be parsed; its second argument tells whether a text parses."""
 
@@ -207,6 +210,8 @@ class Walk(RawFacts):
             self.callees.clear()
         self.scopes: list[OpenScope] = []
         self.wrapper: tuple[int, int, int] | None = None
+        self.passing: list[tuple[int, int, int]] = []
+        """Calls whose arguments may name a function: the call, and where the arguments are."""
 
     def run(self) -> None:
         rules = _rules(self.language)
@@ -236,6 +241,32 @@ class Walk(RawFacts):
             except Exception as error:  # extraction never fails; tests cover the rules
                 self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
+        if self.passing:
+            self._note_passed()
+
+    def _note_passed(self) -> None:
+        """Add to each call the arguments that name a function or a class of this file."""
+        known = {s.name for s in self.symbols if s.kind in _PASSED}
+        known.update(item.alias for item in self.imports if item.alias)
+        if not known:
+            return
+        source, split = self.source, _ARGUMENT.split
+        for number, start, end in self.passing:
+            text = source[start:end].decode("utf-8", "replace")
+            words = split(text)
+            if known.isdisjoint(words):
+                continue
+            passed = tuple(
+                f"{key or place}={name}"
+                for place, (key, name) in enumerate(map(_argument, split_arguments(text)))
+                if name and name.rpartition(".")[2] in known
+            )
+            if passed:
+                call = self.calls[number]
+                self.calls[number] = Call(
+                    call.caller, call.name, call.receiver, call.kind, call.line, call.start,
+                    call.arity, passed,
+                )  # fmt: skip
 
     def _parsed(self, source: bytes) -> tree_sitter.Tree:
         return parse(self.language.grammar, source, self.language.query)
@@ -410,18 +441,26 @@ class Walk(RawFacts):
         value: str = "",
         kind: BindingKind = "variable",
         scope: int | None = None,
+        expression: str = "",
+        inside: int = SAME_SCOPE,
+        last: int = 0,
     ) -> None:
+        """Record a binding; its value is source text, or an expression that was read."""
         if value:
             prepare = self.language.prepare
             value = chains.chain(prepare(value) if prepare else value)
             if value == "?":
                 value = ""
+        elif expression:
+            value = "" if expression == "?" and not last else expression
         if type:
             type = " ".join(type.split())[:160]
         if not (value or type) or not name:
             return
         at = self.symbol() if scope is None else scope
-        self.bindings.append(Binding(at, name, kind, self.line, type, value))
+        if inside == at:
+            inside = SAME_SCOPE
+        self.bindings.append(Binding(at, name, kind, self.line, type, value, inside, last))
 
     def inherit(self, child: str, base: str, kind: InheritanceKind, line: int) -> None:
         name = chains.type_name(base)
@@ -483,6 +522,36 @@ def clean_comment(text: str) -> str:
     """A comment without its marks."""
     text = text.strip().removesuffix("*/")
     return "\n".join(line.rstrip() for line in _MARKS.sub("", text).strip().split("\n"))[:DOC_MAX]
+
+
+_PASSED = frozenset({"function", "method", "class"})
+_ARGUMENT = re.compile(r"[^\w$]+")
+_NAMED = re.compile(r"(?:([A-Za-z_]\w*)\s*[=:]\s*)?((?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$][\w$]*)\Z")
+
+
+def _argument(text: str) -> tuple[str, str]:
+    """The keyword and the name in an argument that is a name; empty when it is not."""
+    found = _NAMED.match(text)
+    return (found.group(1) or "", found.group(2)) if found else ("", "")
+
+
+def split_arguments(text: str) -> list[str]:
+    """The arguments of a call, split at the commas that no bracket or quote encloses."""
+    parts, depth, start, quote = [], 0, 0, ""
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'`":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    parts.append(text[start:].strip())
+    return parts
 
 
 _START, _END = attrgetter("start_byte"), attrgetter("end_byte")

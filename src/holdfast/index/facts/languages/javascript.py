@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts.chains import LONGEST
+from holdfast.index.facts import expressions
+from holdfast.index.facts.chains import LONGEST, PLAIN
 from holdfast.index.facts.languages.rules import calling, definition, heritage, split_list, wrapping
-from holdfast.index.facts.model import MODULE, Kind
-from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, first_child
+from holdfast.index.facts.model import MODULE, RESULT, YIELD, Kind
+from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, first_child, last_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -117,7 +118,7 @@ def class_heritage(walk: Walk, node: Node, index: int) -> None:
 
 def _method(walk: Walk, node: Node) -> None:
     name, block = walk.field(node, "name", 120), node.child_by_field_name("body")
-    kind: Kind = "function"
+    kind: Kind = "method"  # also of an object literal
     if walk.inside() in CONTAINERS:
         kind = "constructor" if name == "constructor" else "method"
         head = walk.slice(node.start_byte, node.end_byte, 16).split()
@@ -132,18 +133,23 @@ def _method(walk: Walk, node: Node) -> None:
     )
 
 
-def _assigned(walk: Walk, node: Node, name: str, value: Node, qualified: str | None) -> bool:
+def _assigned(
+    walk: Walk, node: Node, name: str, value: Node, qualified: str | None, *, member: bool = False
+) -> bool:
     """Define what a function, a class or an object is assigned to. False when it is neither."""
     block = value.child_by_field_name("body")
     if value.type in FUNCTIONS:
-        member = walk.inside() in CONTAINERS or (qualified is not None and "." in qualified)
-        walk.define(
+        member = member or walk.inside() in CONTAINERS
+        member = member or (qualified is not None and "." in qualified)
+        index = walk.define(
             node,
             name,
             "method" if member else "function",
             signature_end=block.start_byte if block else None,
             qualified=qualified,
         )
+        if block is not None and block.type != "statement_block" and index != MODULE:
+            walk.bind(node, RESULT, expression=expressions.read_chain(walk, block))
     elif value.type == "class":
         index = walk.define(
             node,
@@ -163,7 +169,7 @@ def _declarator(walk: Walk, node: Node) -> None:
     left, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if left is None:
         return
-    annotated = walk.field(node, "type")
+    annotated = walk.field(node, "type") or _documented(walk, node)
     text = walk.text(value) if value and value.end_byte - value.start_byte < 400 else ""
     if required := _REQUIRE.match(text):
         line, module, member = node.start_point[0] + 1, required.group(1), required.group(2)
@@ -173,13 +179,21 @@ def _declarator(walk: Walk, node: Node) -> None:
         else:
             walk.imported(line, module, member[1:], walk.text(left, 100))
         return
+    if left.type in ("object_pattern", "array_pattern"):
+        if value is not None:
+            _unpack(walk, left, expressions.read_chain(walk, value))
+        return
     if left.type != "identifier":
         return
     name = walk.text(left, 120)
     if value is not None and _assigned(walk, node, name, value, None):
         return
-    walk.bind(node, name, type=annotated, value=text)
-    if not walk.inside():
+    top = not walk.inside()
+    found = ""
+    if value is not None and not (top and value.type == "object"):
+        found = expressions.read_chain(walk, value)
+    walk.bind(node, name, type=annotated, expression=found)
+    if top:
         kind: Kind = "constant" if name.isupper() else "variable"
         if value is not None and value.type == "object":
             kind = "object"
@@ -190,6 +204,46 @@ def _declarator(walk: Walk, node: Node) -> None:
             opens=kind == "object",
             signature_end=value.start_byte if kind == "object" and value else None,
         )
+
+
+_DOCUMENTED = re.compile(rb"@type\s*\{([^{}*]{1,160})\}\s*(?:[^*]|\*(?!/)){0,200}\*/\s*(?:\w+\s+)?\Z")
+
+
+def _documented(walk: Walk, node: Node) -> str:
+    """The type in a comment before a node: `/** @type {Cart} */`."""
+    start = node.start_byte
+    before = walk.source[max(0, start - 300) : start]
+    if b"@type" not in before:
+        return ""
+    found = _DOCUMENTED.search(before)
+    return found.group(1).decode("utf-8", "replace").strip("!? ") if found else ""
+
+
+def _unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
+    """`{a, b: c} = value`, `[a, b] = value`: each name is a member or an element of it."""
+    if value == "?":
+        return
+    if "|" in value:
+        value = f"({value})"
+    for place, each in enumerate(pattern.named_children[:20]):
+        kind, item = each.type, f"{value}[{place}]"
+        name: Node | None = each
+        if kind == "shorthand_property_identifier_pattern":
+            item = f"{value}.{walk.text(each, 100)}"
+        elif kind == "pair_pattern":
+            name = each.child_by_field_name("value")
+            item = f"{value}.{walk.field(each, 'key', 100)}"
+        elif kind == "object_assignment_pattern":
+            name = each.child_by_field_name("left")
+            item = f"{value}.{walk.text(name, 100)}" if name else "?"
+        elif kind not in ("identifier", "array_pattern", "object_pattern"):
+            continue
+        if name is None:
+            continue
+        if name.type in ("array_pattern", "object_pattern"):
+            _unpack(walk, name, item, last)
+        else:
+            walk.bind(name, walk.text(name, 100), expression=item, last=last)
 
 
 def _assignment(walk: Walk, node: Node) -> None:
@@ -203,9 +257,15 @@ def _assignment(walk: Walk, node: Node) -> None:
         if scope == MODULE:
             scope = walk.symbol()  # a function used as a constructor
         if right.type in FUNCTIONS:
-            _assigned(walk, node, name, right, None)
+            owned = walk.symbols[scope].qualified if scope != MODULE else ""
+            _assigned(walk, node, name, right, f"{owned}.{name}" if owned else None)
+            if owned:
+                walk.symbols[-1].parent = scope
         else:
-            walk.bind(node, name, value=walk.text(right), kind="field", scope=scope)
+            value = expressions.read_chain(walk, right)
+            annotated = _documented(walk, node)
+            walk.bind(node, name, type=annotated, expression=value, kind="field", scope=scope,
+                      inside=walk.symbol())  # fmt: skip
         return
     if target == "module.exports":
         if not _assigned(walk, node, "default", right, "default"):
@@ -224,15 +284,150 @@ def _assignment(walk: Walk, node: Node) -> None:
         if not _assigned(walk, node, name, right, name):
             walk.bind(node, name, value=walk.text(right), scope=MODULE)
     elif owner:
+        if inner := walk.prefix():  # a member of something defined in this function
+            local = f"{inner}.{owner}"
+            if any(s.qualified == local for s in walk.symbols[-60:]):
+                owner = local
         _assigned(walk, node, name, right, f"{owner}.{name}")
+    elif right.type in FUNCTIONS:
+        _assigned(walk, node, name, right, None)
     else:
-        walk.bind(node, name, value=walk.text(right))
+        walk.bind(node, name, expression=expressions.read_chain(walk, right))
 
 
 def _pair(walk: Walk, node: Node) -> None:
     value = node.child_by_field_name("value")
     if value is not None:
-        _assigned(walk, node, walk.field(node, "key", 120).strip("'\""), value, None)
+        name = walk.field(node, "key", 120).strip("'\"")
+        _assigned(walk, node, name, value, None, member=True)
+
+
+def _loop(walk: Walk, node: Node) -> None:
+    """`for (const x of xs)`: the name is an element until the loop ends."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    sign = node.child_by_field_name("operator")
+    if left is None or right is None or sign is None or sign.type != "of":
+        return
+    value = expressions.read_chain(walk, right)
+    if value == "?":
+        return
+    value = f"({value})[*]" if "|" in value else f"{value}[*]"
+    last = node.end_point[0] + 1
+    if left.type == "identifier":
+        walk.bind(node, walk.text(left, 100), expression=value, last=last)
+    elif left.type in ("array_pattern", "object_pattern"):
+        _unpack(walk, left, value, last)
+
+
+def _result(walk: Walk, node: Node) -> None:
+    """What a function returns or yields, when its signature does not say it."""
+    at = walk.symbol()
+    if at == MODULE or walk.inside() in CONTAINERS or _typed(walk.symbols[at].signature):
+        return
+    value = first_child(node)
+    if value is None:
+        return
+    around = node.parent
+    for _ in range(12):  # a return of a callback is not a return of this function
+        if around is None or around.start_byte <= walk.symbols[at].start:
+            break
+        if around.type in _ANONYMOUS and not _is_symbol(walk, around, at):
+            return
+        around = around.parent
+    name = RESULT if node.type == "return_statement" else YIELD
+    if value.type == "function_expression" and (named := walk.field(value, "name", 100)):
+        block = value.child_by_field_name("body")
+        walk.bind(node, name, expression=named)
+        walk.define(value, named, "function", signature_end=block.start_byte if block else None)
+        return
+    walk.bind(node, name, expression=expressions.read_chain(walk, value))
+
+
+_ANONYMOUS = frozenset({"arrow_function", "function_expression", "generator_function"})
+
+
+def _typed(signature: str) -> bool:
+    return re.search(r"\)\s*:\s*[^)]*\Z", signature) is not None
+
+
+def _is_symbol(walk: Walk, function: Node, at: int) -> bool:
+    """Whether a function expression is the one that the symbol is named by."""
+    return function.end_byte <= walk.symbols[at].end and (
+        walk.symbols[at].end - function.end_byte <= 2
+    )
+
+
+def _callback(walk: Walk, node: Node) -> None:
+    """A function that is passed to a call: its parameters are what the callee gives it."""
+    given = node.parent
+    call = given.parent if given else None
+    if given is None or call is None:
+        return
+    parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+    if parameters is None:
+        return
+    callee = call.child_by_field_name("function") or call.child_by_field_name("constructor")
+    text = expressions.read_chain(walk, callee) if callee else "?"
+    if text != "?" and "|" in text:
+        text = f"({text})"
+    place = next((i for i, c in enumerate(given.named_children[:6]) if c == node), -1)
+    last = node.end_point[0] + 1
+    single = parameters.type == "identifier"
+    for number, each in enumerate([parameters] if single else parameters.named_children[:6]):
+        name = each if single else each.child_by_field_name("pattern") or each
+        annotated = "" if single else walk.field(each, "type")
+        value = f"{text}^{place}^{number}" if text != "?" and place >= 0 else "?"
+        if name.type == "identifier":
+            walk.bind(each, walk.text(name, 100), type=annotated, expression=value, last=last)
+        elif name.type in ("object_pattern", "array_pattern") and not annotated:
+            _unpack(walk, name, value, last)
+
+
+def _instance(walk: Walk, node: Node) -> None:
+    """`x instanceof T` in a condition: x is a T where the condition holds."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return
+    subject, type_ = walk.text(left, 160), walk.text(right, 160)
+    if not (PLAIN.match(subject) and PLAIN.match(type_)):
+        return
+    negated, up = False, node.parent
+    for _ in range(8):
+        if up is None:
+            return
+        if up.type == "unary_expression":
+            negated = not negated
+        elif up.type == "binary_expression":
+            sign = up.child_by_field_name("operator")
+            if sign is None or sign.type != ("||" if negated else "&&"):
+                return
+        elif up.type != "parenthesized_expression":
+            break
+        up = up.parent
+    if up is None:
+        return
+    last = 0
+    if up.type == "if_statement":
+        block = up.child_by_field_name("consequence")
+        if block is None:
+            return
+        if not negated:
+            last = block.end_point[0] + 1
+        else:
+            final = block if block.type in _ENDS else last_child(block)
+            around = up.parent
+            if final is None or around is None or final.type not in _ENDS:
+                return
+            walk.line = up.end_point[0] + 1
+            last = around.end_point[0] + 1
+    elif not negated and up.type == "ternary_expression":
+        last = up.end_point[0] + 1
+    if last:
+        walk.bind(node, subject, type=type_, last=last)
+    walk.line = node.start_point[0] + 1
+
+
+_ENDS = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 
 
 def field_rule(name: str) -> Rule:
@@ -242,8 +437,9 @@ def field_rule(name: str) -> Rule:
         named, value = walk.field(node, name, 120), node.child_by_field_name("value")
         if value is not None and _assigned(walk, node, named, value, None):
             return
-        text = walk.text(value) if value else ""
-        walk.bind(node, named, type=walk.field(node, "type"), value=text, kind="field")
+        found = expressions.read_chain(walk, value) if value else ""
+        annotated = walk.field(node, "type") or _documented(walk, node)
+        walk.bind(node, named, type=annotated, expression=found, kind="field")
 
     return rule
 
@@ -283,6 +479,12 @@ RULES: dict[str, Rule] = {
     "variable_declarator": _declarator,
     "assignment_expression": _assignment,
     "pair": _pair,
+    "for_in_statement": _loop,
+    "return_statement": _result,
+    "yield_expression": _result,
+    "arrow_function": _callback,
+    "function_expression": _callback,
+    "binary_expression": _instance,
     "call_expression": calling(),
     "new_expression": _new,
     "jsx_opening_element": _jsx,
@@ -290,7 +492,12 @@ RULES: dict[str, Rule] = {
     "decorator": _decorator,
 }
 _VALUES = "[(call_expression) (new_expression) (await_expression) (arrow_function) \
-(function_expression) (generator_function) (class) (identifier) (member_expression)]"
+(function_expression) (generator_function) (class) (identifier) (member_expression) (this) \
+(binary_expression) (ternary_expression) (subscript_expression) (array) (object) \
+(parenthesized_expression)]"
+_RESULTS = "[(call_expression) (new_expression) (await_expression) (identifier) (this) \
+(member_expression) (binary_expression) (ternary_expression) (subscript_expression) (array) (object) \
+(parenthesized_expression) (function_expression)]"
 PATTERNS = {
     "class": ("(class name: (_))",),
     "variable_declarator": (
@@ -302,6 +509,11 @@ PATTERNS = {
         f"(assignment_expression right: {_VALUES})",
         "(program (expression_statement (assignment_expression right: (object)) @n))",
     ),
+    "return_statement": (f"(return_statement {_RESULTS})",),
+    "yield_expression": (f"(yield_expression {_RESULTS})",),
+    "arrow_function": ("(arguments (arrow_function) @n)",),
+    "function_expression": ("(arguments (function_expression) @n)",),
+    "binary_expression": ('(binary_expression operator: "instanceof")',),
     "pair": ("(pair value: [(arrow_function) (function_expression)])",),
 }
 
@@ -310,6 +522,7 @@ LANGUAGE = Language(
     grammar=("tree_sitter_javascript", "language"),
     rules={**RULES, "field_definition": field_rule("property")},
     patterns=PATTERNS,
+    values=True,
     attributes=("@",),
     module=module,
 )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts import chains
-from holdfast.index.facts.model import MODULE, Call, CallKind, InheritanceKind, Kind
+from holdfast.index.facts import chains, expressions
+from holdfast.index.facts.model import MODULE, VALUE, Call, CallKind, InheritanceKind, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def definition(
     name: str = "name",
     body: str = "body",
     member: Kind | None = None,
+    defined: bool = True,
     after: Callable[[Walk, tree_sitter.Node, int], None] | None = None,
 ) -> Rule:
     """A rule for a node with a name and perhaps a body. `member` is its kind inside a class."""
@@ -35,6 +36,7 @@ def definition(
             walk.text(named, 120),
             chosen,
             signature_end=block.start_byte if block else None,
+            defined=defined,
         )
         if after and index != MODULE:
             after(walk, node, index)
@@ -62,13 +64,38 @@ def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
         known = walk.callees.get(raw)
         if known is None:
             known = walk.read_callee(raw)
+            if walk.language.values and (known[0] == "?" or _REWRITTEN.search(known[0])):
+                known = walk.callees[raw] = callee_value(walk, node, known)
         if known[1]:
             scopes = walk.scopes
             caller = scopes[-1].symbol if scopes else MODULE
             count = given.named_child_count
+            if count:
+                last = given.end_byte - 1
+                if last - end < PASSED_BYTES_MAX:
+                    walk.passing.append((len(walk.calls), end + 1, last))
             walk.calls.append(Call(caller, known[1], known[0], kind, walk.line, start, count))
 
     return rule
+
+
+PASSED_BYTES_MAX = 120
+"""Longer arguments are not searched for names of functions."""
+_REWRITTEN = re.compile(r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require)\(\)")
+
+
+def callee_value(walk: Walk, node: tree_sitter.Node, known: tuple[str, str]) -> tuple[str, str]:
+    """The receiver and the name of a callee that is not a chain of names."""
+    function = node.child_by_field_name("function")
+    if function is None:
+        return known
+    name = function.child_by_field_name("attribute") or function.child_by_field_name("property")
+    if name is not None:
+        owner = function.child_by_field_name("object")
+        return (expressions.read(walk, owner) if owner else "?", walk.text(name, 100))
+    if function.type in ("identifier", "super", "import"):
+        return known
+    return expressions.read(walk, function), VALUE
 
 
 _BRACKET = re.compile(r"[(\[{<>}\])]")

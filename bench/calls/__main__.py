@@ -1,0 +1,126 @@
+"""Calls of packages from the registries, judged by a type checker.
+
+`python -m bench.calls [--only PACKAGE…] [--language python|typescript|javascript] [--show N]`
+fetches the packages and the judges through pip and npm (kept under bench/corpora), and prints
+precision and recall by band of confidence and by reason, for each language. The confidences in
+`holdfast.index.calls.confidence` are made of the tables by reason.
+
+A call counts when the judge names a function or a class of the package for it. An edge is right when
+it reaches that symbol, wrong when the judge names another or something outside of the package. What
+the judge cannot decide (a parameter, a variable) counts neither way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.calls import judges, score
+from bench.facts import CORPORA, fetch
+from holdfast.index.facts.extract import extract
+
+PACKAGES = {
+    # name: (registry, package, language, folder, tuned or measured)
+    "httpx": ("pip", "httpx==0.28.1", "python", "httpx", "tuned"),
+    "rich": ("pip", "rich==14.0.0", "python", "rich", "tuned"),
+    "jinja2": ("pip", "jinja2==3.1.6", "python", "jinja2", "tuned"),
+    "starlette": ("pip", "starlette==0.46.2", "python", "starlette", "measured"),
+    "click": ("pip", "click==8.2.0", "python", "click", "measured"),
+    "trio": ("pip", "trio==0.30.0", "python", "trio", "measured"),
+    "mobx": ("npm", "mobx@6.13.7", "typescript", "package/src", "tuned"),
+    "rxjs": ("npm", "rxjs@7.8.1", "typescript", "package/src", "tuned"),
+    "query-core": ("npm", "@tanstack/query-core@5.76.0", "typescript", "package/src", "measured"),
+    "zod": ("npm", "zod@4.1.5", "typescript", "package/src", "measured"),
+    "commander": ("npm", "commander@14.0.0", "javascript", "package/lib", "tuned"),
+    "three": ("npm", "three@0.170.0", "javascript", "package/src", "tuned"),
+    "hono": ("npm", "hono@4.7.9", "javascript", "package/dist", "measured"),
+    "jose": ("npm", "jose@6.0.11", "javascript", "package/dist", "measured"),
+}  # fmt: skip
+JUDGES = {"basedpyright": "basedpyright==1.40.2", "typescript": "typescript@5.9.3"}
+SUFFIXES = {"python": (".py",), "typescript": (".ts", ".tsx"), "javascript": (".js", ".mjs")}
+FILES_MAX = 800
+
+
+def judge_folder(name: str) -> Path:
+    """Where a judge is installed; installs it when it is missing."""
+    folder = CORPORA / f"judge-{name}"
+    if not folder.is_dir():
+        package = JUDGES[name]
+        command = (
+            [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder), package]
+            if name == "basedpyright"
+            else ["npm", "install", "--silent", "--prefix", str(folder), package]
+        )
+        folder.mkdir(parents=True)
+        subprocess.run(command, check=True, timeout=600)
+    return folder / "node_modules" / "typescript" if name == "typescript" else folder
+
+
+def files_of(folder: Path, language: str) -> list[str]:
+    """The source files of a package: no tests, declarations or minified bundles."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.suffix in SUFFIXES[language] and ".d." not in path.name and ".min." not in name:
+            if "test" not in name.lower() and path.stat().st_size < 500_000:
+                found.append(name)
+    return found[:FILES_MAX]
+
+
+def answers(name: str, language: str, folder: Path, files: list[str]) -> list[judges.Judged]:
+    """The judge's answers for a package; kept beside it, since they do not change."""
+    kept = CORPORA / f"judged-{name}.json"
+    if kept.is_file():
+        return [
+            judges.Judged(p, s, n, tuple(judges.Place(*place) for place in places))
+            for p, s, n, places in json.loads(kept.read_text())
+        ]
+    if language == "python":
+        found = list(judges.language_server(judge_folder("basedpyright"), folder, files))
+    else:
+        found = list(judges.compiler(judge_folder("typescript"), folder, files))
+    kept.write_text(json.dumps(found))
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--language")
+    parser.add_argument("--part", choices=("tuned", "measured"))
+    parser.add_argument("--show", type=int, default=0, help="print so many errors of each kind")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    totals: dict[str, score.Score] = {}
+    for name, (registry, package, language, inner, part) in PACKAGES.items():
+        if (args.only and name not in args.only) or (args.part and args.part != part):
+            continue
+        if args.language and args.language != language:
+            continue
+        fetched = fetch(name, {name: (registry, package)})
+        if fetched is None:
+            continue
+        folder = fetched / inner
+        files = files_of(folder, language)
+        facts = [extract(path, (folder / path).read_bytes()) for path in files]
+        one = score.judge(facts, answers(name, language, folder, files))
+        right, edges = one.precision()
+        found, known = one.recall()
+        print(f"{name}: {len(files)} files, precision {right}/{edges}, recall {found}/{known}",
+              file=sys.stderr)  # fmt: skip
+        total = totals.setdefault(f"{language}, {part}", score.Score())
+        total.verdicts += one.verdicts
+        total.unmatched += one.unmatched
+    if args.json:
+        print(json.dumps({name: [v._asdict() for v in s.verdicts] for name, s in totals.items()}))
+        return 0
+    for name, total in totals.items():
+        print("\n".join(score.tables(name, total, args.show)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,141 @@
+"""Expressions of the facts as steps that can be followed one after the other."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """One step: what to do, and with what.
+
+    name      a name, or a member of what came before
+    call      call it
+    item      an element: "" any, "*" by iteration, "with", a position, or `'key'`
+    type      an instance of a type, as written
+    list      a list; `parts` are its expressions
+    map       an object or a dictionary; `parts` are keys and expressions in turn
+    own       a function that an object literal defines
+    module    a module by its name
+    group     an expression in parentheses
+    context   what a function gives its callback: which argument, which parameter of it
+    """
+
+    kind: str
+    text: str = ""
+    parts: tuple[str, ...] = ()
+
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_ENDS = frozenset(".([{<|,}])>^")
+
+
+@lru_cache(maxsize=16_384)
+def parse(text: str) -> tuple[tuple[Step, ...], ...]:
+    """The alternatives of an expression, each a row of steps. Unknown ones are left out."""
+    return tuple(steps for part in split(text, "|") if (steps := _steps(part)))
+
+
+def split(text: str, sign: str) -> list[str]:
+    """The parts of a text between signs that no bracket or quote encloses."""
+    if sign not in text:
+        return [text]
+    parts, start, at, size = [], 0, 0, len(text)
+    while at < size:
+        char = text[at]
+        if char in _CLOSERS or char == "'":
+            at = _after(text, at)
+            continue
+        if char == sign:
+            parts.append(text[start:at])
+            start = at + 1
+        at += 1
+    parts.append(text[start:])
+    return parts
+
+
+def _after(text: str, at: int) -> int:
+    """The position behind the bracket or quote that opens at `at`."""
+    if text[at] == "'":
+        end = text.find("'", at + 1)
+        return end + 1 if end != -1 else len(text)
+    opener, closer, depth = text[at], _CLOSERS[text[at]], 0
+    for i in range(at, len(text)):
+        if text[i] == opener:
+            depth += 1
+        elif text[i] == closer:
+            depth -= 1
+            if not depth:
+                return i + 1
+    return len(text)
+
+
+def _steps(text: str) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    at, size = 0, len(text)
+    while at < size:
+        char = text[at]
+        if char == "?":
+            return ()
+        if char in _CLOSERS:
+            end = _after(text, at)
+            inner = text[at + 1 : end - 1]
+            steps.append(_bracket(char, inner, first=not steps))
+            at = end
+        elif char == "^":
+            end = at + 1
+            while end < size and (text[end].isdecimal() or text[end] == "^"):
+                end += 1
+            steps.append(Step("context", text[at + 1 : end]))
+            at = end
+        elif char == "'":
+            end = _after(text, at)
+            steps.append(Step("module", text[at + 1 : end - 1]))
+            at = end
+        else:
+            own = char == "." and not steps
+            at += char == "."
+            end = at
+            while end < size and text[end] not in _ENDS:
+                end += 1
+            if end == at:
+                return ()
+            steps.append(Step("own" if own else "name", text[at:end]))
+            at = end
+    return tuple(steps)
+
+
+def _bracket(char: str, inner: str, *, first: bool) -> Step:
+    if char == "<":
+        return Step("type", inner)
+    if char == "{":
+        pairs = [part.partition(":")[::2] for part in split(inner, ",")]
+        return Step("map", f"{{{inner}}}", tuple(each for pair in pairs for each in pair))
+    if char == "(":
+        return Step("group", inner) if first else Step("call")
+    if first:
+        return Step("list", f"[{inner}]", tuple(split(inner, ",")))
+    return Step("item", inner)
+
+
+@lru_cache(maxsize=16_384)
+def names(text: str) -> tuple[str, ...]:
+    """The names in an expression under which its value can be reached: `f` in `[f,g.h]`."""
+    found: list[str] = []
+    work = [text]
+    while work and len(found) < 64:
+        for steps in parse(work.pop()):
+            last = steps[-1]
+            inner = [p for s in steps for p in ((s.text,) if s.kind == "group" else s.parts)]
+            work.extend(part for part in inner if part and part != "?")
+            if last.kind in ("name", "own"):
+                found.append(last.text)
+            elif last.kind in ("call", "item"):
+                heads = [s.text for s in steps if s.kind == "name"]
+                if heads:
+                    found.append(heads[-1] + VALUE_OF)
+    return tuple(found)
+
+
+VALUE_OF = "()"
+"""Behind a name: what it returns or holds."""

@@ -1,0 +1,304 @@
+"""Values reduced to small expressions, read from syntax nodes.
+
+A chain of names (`chains.py`) is enough for most callees. What a variable, a field or a function
+holds is often written in other ways: one of two values, an element of a list, a cast. Those are read
+from the syntax tree into an expression that the resolver can evaluate:
+
+    a.b().c           a chain
+    a|b               one of several: `a or b`, `b if a else c`, `a ?? b`
+    a[]   a[2]  a['k']  an element: by any key, by position, by a name
+    a[*]              what an iteration gives
+    a[with]           what `with a` gives
+    <T>               an instance of the type, as written: `cast(T, x)`, `x as T`
+    [a,b]  {k:a}      a list and an object; `.k` as a value is a function of that name defined there
+    'm'               the module m: `require('m')`
+    f^0^1             what f gives the function passed as its argument 0, as parameter 1 of that
+
+Anything else is "?". Reading is bounded in depth and in length.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts import chains
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from holdfast.index.facts.walk import Walk
+
+DEPTH_MAX = 12
+LONGEST = 400
+PARTS_MAX = 12
+UNKNOWN = "?"
+
+_WRAPPED = frozenset({"await", "parenthesized_expression", "await_expression",
+                      "non_null_expression", "satisfies_expression"})  # fmt: skip
+_NAMES = frozenset({"identifier", "this", "super", "property_identifier", "type_identifier",
+                    "private_property_identifier"})  # fmt: skip
+_LISTS = frozenset({"list", "tuple", "set", "array", "expression_list"})
+_SAME = frozenset({"list", "tuple", "set", "sorted", "reversed", "iter", "frozenset", "deque",
+                   "aiter"})  # fmt: skip
+_WITHOUT_TYPE = frozenset({"const", "any", "unknown", "never", "object", "Any"})
+_SIMPLE_TYPE = re.compile(r"[\w.$\[\]<>, |\"']+\Z")
+_KEY = re.compile(r"[\w$-]{1,60}\Z")
+
+
+def read(walk: Walk, node: Node, depth: int = 0) -> str:
+    """The expression of a node, or "?"."""
+    found = _read(walk, node, depth)
+    return found if len(found) <= LONGEST else UNKNOWN
+
+
+def _read(walk: Walk, node: Node, depth: int) -> str:
+    if depth > DEPTH_MAX:
+        return UNKNOWN
+    kind = node.type
+    if kind in _NAMES:
+        return walk.text(node, 100)
+    reader = _READERS.get(kind)
+    if reader is not None:
+        return reader(walk, node, depth + 1)
+    if kind in _WRAPPED:
+        inner = node.named_child(0) if node.named_child_count else None
+        return _read(walk, inner, depth + 1) if inner else UNKNOWN
+    if kind in _LISTS:
+        return _list(walk, node, depth + 1)
+    return UNKNOWN
+
+
+def _member(walk: Walk, node: Node, depth: int) -> str:
+    owner = node.child_by_field_name("object")
+    name = node.child_by_field_name("attribute") or node.child_by_field_name("property")
+    if owner is None or name is None:
+        return UNKNOWN
+    text = _read(walk, owner, depth)
+    return UNKNOWN if text == UNKNOWN else f"{_grouped(text)}.{walk.text(name, 100)}"
+
+
+def _grouped(text: str) -> str:
+    return f"({text})" if "|" in text and not _closed(text) else text
+
+
+def _closed(text: str) -> bool:
+    """Whether every `|` is inside brackets."""
+    depth = 0
+    for char in text:
+        if char in "([{<":
+            depth += 1
+        elif char in ")]}>":
+            depth -= 1
+        elif char == "|" and not depth:
+            return False
+    return True
+
+
+def _call(walk: Walk, node: Node, depth: int) -> str:
+    function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+    if function is None:
+        return UNKNOWN
+    given = node.child_by_field_name("arguments")
+    if function.type in ("identifier", "attribute", "import"):
+        name = walk.text(function, 100).rpartition(".")[2]
+        if name in _SPECIAL and given is not None:
+            found = _special(walk, name, given, depth)
+            if found:
+                return found
+    owner = function.child_by_field_name("object")
+    if function.type == "member_expression" and owner is not None and given is not None:
+        name = walk.field(function, "property", 20)
+        if name == "bind":
+            return _read(walk, owner, depth)
+        if name in _OBJECT and walk.text(owner, 8) == "Object" and given.named_child_count:
+            first = given.named_child(0)
+            return _read(walk, first, depth) if first is not None else UNKNOWN
+    text = _read(walk, function, depth)
+    if text == UNKNOWN:
+        return UNKNOWN
+    return f"{_grouped(text)}()"
+
+
+_SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "import", "type", "copy",
+                    "deepcopy", "partial", "TypeVar", "replace"}  # fmt: skip
+_OBJECT = frozenset({"assign", "freeze", "seal"})
+
+
+def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
+    """Built-in functions whose result is what they are given, in another form."""
+    arguments = [c for c in given.named_children[:4] if c.type != "comment"]
+    if not arguments:
+        return ""
+    if name == "cast":
+        return _typed(walk.text(arguments[0], 160).strip("\"'")) if len(arguments) == 2 else ""
+    if name in ("require", "import"):
+        text = walk.text(arguments[0], 160)
+        return f"'{text[1:-1]}'" if text[:1] in ("'", '"') and "'" not in text[1:-1] else ""
+    if name == "TypeVar":
+        for each in arguments[1:]:
+            bound = each.child_by_field_name("value")
+            if walk.field(each, "name", 10) == "bound" and bound is not None:
+                return _read(walk, bound, depth)
+        return ""
+    first = _read(walk, arguments[0], depth)
+    if first == UNKNOWN:
+        return ""
+    first = _grouped(first)
+    if name in ("next", "anext"):
+        return f"{first}[*]"
+    if name == "enumerate":
+        return f"[[?,{first}[*]]]"
+    if name == "zip":
+        others = [_grouped(_read(walk, each, depth)) for each in arguments]
+        return "[[" + ",".join("?" if o == UNKNOWN else f"{o}[*]" for o in others) + "]]"
+    return first
+
+
+def _typed(text: str) -> str:
+    text = " ".join(text.split())
+    ok = _SIMPLE_TYPE.match(text) and text not in _WITHOUT_TYPE
+    return f"<{text}>" if ok else UNKNOWN
+
+
+def _operator(walk: Walk, node: Node, depth: int) -> str:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    sign = node.child_by_field_name("operator")
+    if left is None or right is None or sign is None:
+        return UNKNOWN
+    word = sign.type
+    if word in ("and", "&&"):
+        return _read(walk, right, depth)
+    if word in ("or", "||", "??"):
+        return either(_read(walk, left, depth), _read(walk, right, depth))
+    return UNKNOWN
+
+
+def _conditional(walk: Walk, node: Node, depth: int) -> str:
+    first = node.child_by_field_name("consequence")
+    second = node.child_by_field_name("alternative")
+    if first is None or second is None:
+        children = [c for c in node.named_children if c.type != "comment"]
+        if len(children) != 3:
+            return UNKNOWN
+        first, second = children[0], children[2]
+    return either(_read(walk, first, depth), _read(walk, second, depth))
+
+
+def either(first: str, second: str) -> str:
+    """One of two values; what is unknown of them is left out."""
+    if first == UNKNOWN or first == second:
+        return second
+    return first if second == UNKNOWN else f"{first}|{second}"
+
+
+def _subscript(walk: Walk, node: Node, depth: int) -> str:
+    owner = node.child_by_field_name("value") or node.child_by_field_name("object")
+    index = node.child_by_field_name("subscript") or node.child_by_field_name("index")
+    if owner is None or index is None:
+        return UNKNOWN
+    if owner.type in ("identifier", "attribute"):
+        name = walk.text(owner, 100).rpartition(".")[2]
+        if name in ("Union", "Optional"):  # an alias of types
+            parts = node.named_children[1 : PARTS_MAX + 1]
+            texts = [_read(walk, part, depth) for part in parts]
+            return "|".join(t for t in texts if t != UNKNOWN) or UNKNOWN
+    text = _read(walk, owner, depth)
+    if text == UNKNOWN:
+        return UNKNOWN
+    text = _grouped(text)
+    if index.type == "slice":
+        return text
+    if index.type in ("integer", "number"):
+        key = walk.text(index, 8)
+        return f"{text}[{key}]" if key.isdecimal() else f"{text}[]"
+    if index.type == "string":
+        key = walk.text(index, 80).strip("\"'")
+        return f"{text}['{key}']" if _KEY.match(key) else f"{text}[]"
+    return f"{text}[]"
+
+
+def _list(walk: Walk, node: Node, depth: int) -> str:
+    parts = [c for c in node.named_children[: PARTS_MAX + 1] if c.type != "comment"][:PARTS_MAX]
+    texts = [_read(walk, part, depth) for part in parts]
+    return f"[{','.join(texts)}]" if any(t != UNKNOWN for t in texts) else UNKNOWN
+
+
+def _comprehension(walk: Walk, node: Node, depth: int) -> str:
+    body = node.child_by_field_name("body")
+    text = _read(walk, body, depth) if body else UNKNOWN
+    return UNKNOWN if text == UNKNOWN else f"[{text}]"
+
+
+def _object(walk: Walk, node: Node, depth: int) -> str:
+    parts = []
+    for each in node.named_children[:40]:
+        key, text = "", UNKNOWN
+        if each.type == "pair":
+            name, value = each.child_by_field_name("key"), each.child_by_field_name("value")
+            if name is None or value is None:
+                continue
+            key = walk.text(name, 80).strip("\"'")
+            text = f".{key}" if value.type in _FUNCTIONS else _read(walk, value, depth)
+        elif each.type == "method_definition":
+            key = walk.field(each, "name", 80)
+            text = f".{key}"
+        elif each.type == "shorthand_property_identifier":
+            key = text = walk.text(each, 80)
+        if text != UNKNOWN:
+            parts.append(f"{key if _KEY.match(key) else '?'}:{text}")
+    return "{" + ",".join(parts) + "}" if parts else UNKNOWN
+
+
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+
+
+def _as(walk: Walk, node: Node, depth: int) -> str:
+    value, type_ = node.named_child(0), node.named_child(1)
+    if type_ is not None and value is not None:
+        found = _typed(walk.text(type_, 160))
+        return found if found != UNKNOWN else _read(walk, value, depth)
+    return _read(walk, value, depth) if value is not None else UNKNOWN
+
+
+def _assigned(walk: Walk, node: Node, depth: int) -> str:
+    """`a = b = c`, `(a := b)`: the value."""
+    value = node.child_by_field_name("right") or node.child_by_field_name("value")
+    return _read(walk, value, depth) if value else UNKNOWN
+
+
+_READERS = {
+    "attribute": _member,
+    "member_expression": _member,
+    "call": _call,
+    "call_expression": _call,
+    "new_expression": _call,
+    "boolean_operator": _operator,
+    "binary_expression": _operator,
+    "conditional_expression": _conditional,
+    "ternary_expression": _conditional,
+    "subscript": _subscript,
+    "subscript_expression": _subscript,
+    "list_comprehension": _comprehension,
+    "set_comprehension": _comprehension,
+    "generator_expression": _comprehension,
+    "dictionary": _object,
+    "object": _object,
+    "as_expression": _as,
+    "assignment": _assigned,
+    "assignment_expression": _assigned,
+    "named_expression": _assigned,
+}
+
+
+def read_chain(walk: Walk, node: Node) -> str:
+    """The expression of a node; the cheap way when its text is a plain chain."""
+    start, end = node.start_byte, node.end_byte
+    if end - start <= 100 and node.type in _CHAINS:
+        text = walk.source[start:end].decode("utf-8", "replace")
+        if chains.PLAIN.match(text):
+            return text
+    return read(walk, node)
+
+
+_CHAINS = frozenset({"identifier", "attribute", "member_expression"})
