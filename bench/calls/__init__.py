@@ -1,1 +1,1 @@
-"""Calls held against a type checker: basedpyright for Python, the TypeScript compiler for scripts."""
+"""Calls held against a type checker: basedpyright, and the TypeScript compiler."""

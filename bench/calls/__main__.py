@@ -5,9 +5,9 @@ fetches the packages and the judges through pip and npm (kept under bench/corpor
 precision and recall by band of confidence and by reason, for each language. The confidences in
 `holdfast.index.calls.confidence` are made of the tables by reason.
 
-A call counts when the judge names a function or a class of the package for it. An edge is right when
-it reaches that symbol, wrong when the judge names another or something outside of the package. What
-the judge cannot decide (a parameter, a variable) counts neither way.
+A call counts when the judge names a function or a class of the package for it. An edge is right
+when it reaches that symbol, wrong when the judge names another or something outside of the package.
+What the judge cannot decide (a parameter, a variable) counts neither way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from bench.facts import CORPORA, fetch
 from holdfast.index.facts.extract import extract
 
 PACKAGES = {
-    # name: (registry, package, language, folder, tuned or measured)
     "httpx": ("pip", "httpx==0.28.1", "python", "httpx", "tuned"),
     "rich": ("pip", "rich==14.0.0", "python", "rich", "tuned"),
     "jinja2": ("pip", "jinja2==3.1.6", "python", "jinja2", "tuned"),
@@ -39,6 +38,7 @@ PACKAGES = {
     "hono": ("npm", "hono@4.7.9", "javascript", "package/dist", "measured"),
     "jose": ("npm", "jose@6.0.11", "javascript", "package/dist", "measured"),
 }  # fmt: skip
+"""Registry, package, language, folder, and whether we tuned on it or only measured it."""
 JUDGES = {"basedpyright": "basedpyright==1.40.2", "typescript": "typescript@5.9.3"}
 SUFFIXES = {"python": (".py",), "typescript": (".ts", ".tsx"), "javascript": (".js", ".mjs")}
 FILES_MAX = 800
@@ -64,9 +64,10 @@ def files_of(folder: Path, language: str) -> list[str]:
     found = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.suffix in SUFFIXES[language] and ".d." not in path.name and ".min." not in name:
-            if "test" not in name.lower() and path.stat().st_size < 500_000:
-                found.append(name)
+        if path.suffix not in SUFFIXES[language] or path.stat().st_size > 500_000:
+            continue
+        if not any(part in name.lower() for part in ("test", ".d.ts", ".min.")):
+            found.append(name)
     return found[:FILES_MAX]
 
 

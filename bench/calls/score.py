@@ -152,8 +152,9 @@ def tables(language: str, score: Score, show: int) -> list[str]:
     for outcome in ("wrong", "missed"):
         some = [v for v in score.verdicts if v.outcome == outcome]
         lines += ["", f"{outcome}: {len(some)}"]
+        shown = some[:: max(1, len(some) // max(show, 1))][:show]
         lines += [f"  {v.path}:{v.line} {v.text} | {v.ours} | {v.theirs} | {v.reason} "
-                  f"{v.confidence}" for v in some[:: max(1, len(some) // max(show, 1))][:show]]  # fmt: skip
+                  f"{v.confidence}" for v in shown]  # fmt: skip
     return lines
 
 

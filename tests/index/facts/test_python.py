@@ -146,7 +146,7 @@ CASES = {
         make = partial(dict, a=1)
         def go():
             make()
-            # ^ external functools.partial()
+            # ^ external dict
         """,
     "a method of self": """
         # --- shop.py

@@ -12,7 +12,22 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 
 from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
-from holdfast.index.facts.model import FileFacts, Symbol, file_id
+from holdfast.index.calls.signatures import shape
+from holdfast.index.calls.steps import names as names_in
+from holdfast.index.facts.languages import FAMILIES
+from holdfast.index.facts.model import (
+    MODULE,
+    RESULT,
+    VALUE,
+    YIELD,
+    Call,
+    FileFacts,
+    Symbol,
+    file_id,
+)
+
+PASSED = "<passed>"
+"""The name of what is passed to a function: it may be called by any name there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +51,21 @@ class LinkedProgram:
         self._mentions: dict[str, set[str]] = defaultdict(set)
         self._aliases: dict[str, set[str]] = defaultdict(set)
         """Name -> aliases for it in some file. A wrong alias costs time, never a wrong answer."""
+        self._indirect: dict[str, set[str]] = {}
         for path, view in self.resolver.program.files.items():
             self._index(path, view.facts)
+
+    def _called_indirectly(self, path: str) -> set[str]:
+        """Names called in a file that may hold any function: parameters and values."""
+        known = self._indirect.get(path)
+        if known is None:
+            facts = self.resolver.program.files[path].facts
+            known = self._indirect[path] = {
+                call.name
+                for call in facts.calls
+                if call.name == VALUE or _calls_a_parameter(facts, call)
+            }
+        return known
 
     def _index(self, path: str, facts: FileFacts) -> None:
         mentions, aliases = self._mentions, self._aliases
@@ -51,10 +79,23 @@ class LinkedProgram:
                 aliases[taken.name].add(taken.alias)
         for binding in facts.bindings:
             value = binding.value
-            if value and value[-1] != ")":  # a call's result is not another name for the callee
-                name = value[value.rfind(".") + 1 :]
+            if value and value != "?":
+                held = binding.name
+                if held in (RESULT, YIELD):  # what a function returns is had by calling it
+                    held = facts.symbols[binding.scope].name + VALUE
+                plain = value.replace(".", "").isidentifier()
+                for name in (value[value.rfind(".") + 1 :],) if plain else names_in(value):
+                    mentions[name].add(path)
+                    if name != held:
+                        aliases[name].add(held)
+                    if not plain and ("[" in value or "{" in value):
+                        aliases[name].add(PASSED)
+        for call in facts.calls:
+            for passed in call.passed:
+                name = passed.rpartition("=")[2].rpartition(".")[2]
                 mentions[name].add(path)
-                aliases[name].add(binding.name)
+                aliases[name].add(PASSED)
+        self._indirect.pop(path, None)
         self._places[file_id(path)] = (path, -1)
         for index, symbol in enumerate(facts.symbols):
             self._places[symbol.id] = (path, index)
@@ -114,15 +155,34 @@ class LinkedProgram:
         if found is None or found[1] is None:
             return []
         edges = []
+        wanted = self._same(found[0], found[1])
         names, paths = self._may_call(found[0], found[1])
         files = self.resolver.program.files
-        for path in sorted(paths & files.keys()):
+        passed = PASSED in names or any(name.endswith(VALUE) for name in names)
+        for path in sorted(files if passed else paths & files.keys()):
             calls = files[path].calls
-            for number in sorted(n for name in names for n in calls.get(name, ())):
+            called = names | self._called_indirectly(path) if passed else names
+            for number in sorted(n for name in called for n in calls.get(name, ())):
                 answer = self._resolved(path, number)
-                if isinstance(answer, Edge) and answer.callee == identity:
+                if isinstance(answer, Edge) and answer.callee in wanted:
                     edges.append(answer)
         return edges
+
+    @staticmethod
+    def _same(facts: FileFacts, symbol: Symbol) -> set[str]:
+        """The symbols that are reached by a call of this one.
+
+        Calling a class reaches its constructor. In Python and JavaScript several definitions of one
+        name are one function: overloads, or a later definition that replaces the earlier.
+        """
+        same = {symbol.id}
+        one_function = FAMILIES.get(facts.language) in ("python", "js")
+        for each in facts.symbols:
+            owner = facts.symbols[each.parent] if each.parent >= 0 else None
+            made = each.kind == "constructor" and owner is not None and owner.id == symbol.id
+            if made or (one_function and each.qualified == symbol.qualified):
+                same.add(each.id)
+        return same
 
     def _may_call(self, facts: FileFacts, symbol: Symbol) -> tuple[set[str], set[str]]:
         """The names and aliases by which a symbol can be called, and the files that use them."""
@@ -136,9 +196,20 @@ class LinkedProgram:
             name = queue.pop()
             paths |= self._mentions.get(name, set())
             new = self._aliases.get(name, set()) - names
+            if not name.endswith(VALUE):
+                # What holds it in a list, or returns it, is called through another name.
+                new |= self._aliases.get(name + VALUE, set()) - names
             names |= new
             queue += new
         return names, paths
+
+    def walk_all(self, starts: list[str], direction: str, depth: int, limit: int) -> CallWalk:
+        """The calls of several symbols as one answer."""
+        walks = [self.walk(start, direction, depth, limit) for start in starts]
+        edges = list(dict.fromkeys(edge for walk in walks for edge in walk.edges))
+        left = list(dict.fromkeys(each for walk in walks for each in walk.open))
+        more = len(edges) > limit or any(walk.more for walk in walks)
+        return CallWalk(edges[:limit], left, more)
 
     def walk(self, start: str, direction: str, depth: int, limit: int) -> CallWalk:
         """The calls within `depth` steps, nearest first, at most `limit`."""
@@ -182,3 +253,13 @@ class LinkedProgram:
                     seen.add(following)
                     queue.append((following, far + 1))
         return list(edges), left, False
+
+
+def _calls_a_parameter(facts: FileFacts, call: Call) -> bool:
+    at = call.caller if not call.receiver else MODULE
+    while at != MODULE:
+        symbol = facts.symbols[at]
+        if call.name in shape(facts.language, symbol.name, symbol.signature).parameters:
+            return True
+        at = symbol.parent
+    return False

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.index.calls.program import Program, Thing, View
-from holdfast.index.calls.signatures import Shape, shape
+from holdfast.index.calls.signatures import Shape, documented, shape
 from holdfast.index.facts.model import Binding, Import
 
 SELF = {
@@ -60,6 +60,8 @@ class Lookup(ABC):
 
     def shape(self, view: View, index: int) -> Shape:
         symbol = view.symbol(index)
+        if "@" in symbol.doc and view.facts.language == "javascript":
+            return documented(view.facts.language, symbol.name, symbol.signature, symbol.doc)
         return shape(view.facts.language, symbol.name, symbol.signature)
 
     @abstractmethod

@@ -55,15 +55,11 @@ class Names(Members, Classes, Values):
 
     def _evaluate(self, view: View, scope: int, chain: str, line: int) -> list[Found]:
         found = [
-            each
-            for steps in steps_of(chain)
-            for each in self._follow(view, scope, steps, line)
+            each for steps in steps_of(chain) for each in self._follow(view, scope, steps, line)
         ]
         return unique(found) if len(found) > 1 else found
 
-    def _follow(
-        self, view: View, scope: int, steps: tuple[Step, ...], line: int
-    ) -> list[Found]:
+    def _follow(self, view: View, scope: int, steps: tuple[Step, ...], line: int) -> list[Found]:
         found, used = self._start(view, scope, steps, line)
         for step in steps[used:]:
             if step.kind == "name":

@@ -136,7 +136,9 @@ class Resolver:
                     reason = f"{receiver.reason}, inherited"
                 confidence = receiver.confidence * each.confidence
                 if each.thing.kind == "method":
-                    found.append(Found(Thing("external", name=name), confidence, "built in"))
+                    kind = receiver.thing.name.partition("[")[0]  # `list`, `dict` or `tuple`
+                    outside = Thing("external", name=f"{kind}.{name}")
+                    found.append(Found(outside, confidence, "built in"))
                     continue
                 if each.thing.kind == "instance":
                     found.extend(self._of_values([Found(each.thing, confidence, reason)]))

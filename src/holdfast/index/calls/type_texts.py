@@ -9,11 +9,13 @@ from typing import NamedTuple
 from holdfast.index.calls.steps import split
 
 _NOTHING = frozenset({"None", "null", "undefined", "nil", "void", "", "never", "NoneType"})
-_FIRST = frozenset({"Optional", "Awaitable", "Final", "ClassVar", "Annotated", "Promise", "Readonly",
-                    "Partial", "NonNullable", "Required", "Task", "PromiseLike", "Required",
-                    "ReadOnly", "NotRequired", "Unpack", "InstanceType", "AsyncContextManager",
-                    "AbstractContextManager", "AbstractAsyncContextManager",
-                    "ContextManager"})  # fmt: skip
+_FIRST = frozenset({
+    "Optional", "Awaitable", "Final", "ClassVar", "Annotated", "Promise", "Readonly", "Partial",
+    "NonNullable", "Required", "Task", "PromiseLike", "ReadOnly", "NotRequired", "Unpack",
+    "InstanceType", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager",
+    "ContextManager",
+})  # fmt: skip
+"""Wrappers whose value is used like what they wrap."""
 _LAST = frozenset({"Coroutine"})
 _CLASS = frozenset({"Type", "type"})
 _LISTS = frozenset({

@@ -16,7 +16,13 @@ from holdfast.index.calls.lookup import (
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.calls.steps import parse as steps_of
-from holdfast.index.calls.type_texts import ITERATING, alternatives, callback_parameters, item, written
+from holdfast.index.calls.type_texts import (
+    ITERATING,
+    alternatives,
+    callback_parameters,
+    item,
+    written,
+)
 from holdfast.index.facts.chains import type_name
 from holdfast.index.facts.model import MODULE, RESULT, SAME_SCOPE, YIELD, Binding, Symbol
 
@@ -68,12 +74,11 @@ class Values(Lookup):
     def _one_declared(self, view: View, scope: int, text: str) -> list[Found]:
         named = self.type(view, scope, text)
         if named:
-            found = [
+            return [
                 Found(each.thing, f.confidence * each.confidence * 0.96, "declared type")
                 for f in named
                 for each in self._without_alias(f.thing)
             ]
-            return found
         name = type_name(text)
         head, _, rest = name.partition(".")
         outside = [f.thing for f in self.name(view, scope, head)] if head else []
@@ -120,7 +125,9 @@ class Values(Lookup):
         while at != MODULE and name.isidentifier():
             symbol = view.symbol(at)
             sign = "extends" if view.family == "js" else ":"
-            found = re.search(rf"[<\[,]\s*(?:const\s+)?{name}\s*{sign}\s*([\w.]+)", symbol.signature)
+            found = re.search(
+                rf"[<\[,]\s*(?:const\s+)?{name}\s*{sign}\s*([\w.]+)", symbol.signature
+            )
             if found and found.group(1) != name:
                 return self._one_declared(view, symbol.parent, found.group(1))
             at = symbol.parent
@@ -206,9 +213,7 @@ class Values(Lookup):
             chosen = next((b for b in bound if not b.last), None)
         return chosen
 
-    def _parameter(
-        self, view: View, at: int, name: str, parameters: dict[str, str]
-    ) -> list[Found]:
+    def _parameter(self, view: View, at: int, name: str, parameters: dict[str, str]) -> list[Found]:
         """What a parameter holds: its declared type, or what calls pass to it."""
         type_ = parameters[name]
         if type_.startswith("="):
@@ -390,6 +395,8 @@ class Values(Lookup):
             return self.declared(view, thing.at, item(one, key))
         if thing.kind == "literal":
             return self._literal_item(thing, key)
+        if thing.kind == "symbol" and key.startswith("'"):
+            return self.member(thing, key.strip("'"))  # an object with members
         if thing.kind == "symbol":
             return [Found(thing, 0.97, "element")] if key in ("", "with") else []
         if thing.kind != "instance" or self.program.files[thing.path].family != "python":

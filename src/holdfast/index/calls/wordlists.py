@@ -31,9 +31,9 @@ complete connect createElement data debug defineProperty dispatchEvent dispose d
 exec exists fill finally findIndex flat freeze getItem getOwnPropertyDescriptor hasOwnProperty
 includes isArray lastIndexOf limit listen localeCompare lock next normalize now off on once option
 padEnd padStart parent path pause pipe port post querySelector random reject removeChild
-removeEventListener render repeat request require resume return search setAttribute setItem setTimeout
-shift shutdown splice stringify submit subscribe substr substring text throw toFixed toJSON
-toLowerCase toUpperCase toLocaleString trace unref unshift url use valueOf
+removeEventListener render repeat request require resume return search setAttribute setItem
+setTimeout shift shutdown splice stringify submit subscribe substr substring text throw toFixed
+toJSON toLowerCase toUpperCase toLocaleString trace unref unshift url use valueOf
 """
 
 BUILT_IN = {

@@ -1,8 +1,8 @@
 """Values reduced to small expressions, read from syntax nodes.
 
 A chain of names (`chains.py`) is enough for most callees. What a variable, a field or a function
-holds is often written in other ways: one of two values, an element of a list, a cast. Those are read
-from the syntax tree into an expression that the resolver can evaluate:
+holds is often written in other ways: one of two values, an element of a list, a cast. Those are
+read from the syntax tree into an expression that the resolver can evaluate:
 
     a.b().c           a chain
     a|b               one of several: `a or b`, `b if a else c`, `a ?? b`
@@ -120,8 +120,8 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
     return f"{_grouped(text)}()"
 
 
-_SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "import", "type", "copy",
-                    "deepcopy", "partial", "TypeVar", "replace"}  # fmt: skip
+_SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "import", "type",
+                    "copy", "deepcopy", "partial", "TypeVar", "replace"}  # fmt: skip
 _OBJECT = frozenset({"assign", "freeze", "seal"})
 
 
@@ -187,7 +187,7 @@ def _conditional(walk: Walk, node: Node, depth: int) -> str:
 
 def either(first: str, second: str) -> str:
     """One of two values; what is unknown of them is left out."""
-    if first == UNKNOWN or first == second:
+    if first in (UNKNOWN, second):
         return second
     return first if second == UNKNOWN else f"{first}|{second}"
 

@@ -146,7 +146,7 @@ def _graph(
                 message=_no_calls(key, facts),
             )
         named = _named(facts, answer.symbol_ref)
-        if len(named) != 1:
+        if len({s.qualified for s in facts.symbols if s.id in named}) > 1 or not named:
             return replace(
                 answer,
                 status="ambiguous" if named else "not_found",
@@ -158,8 +158,9 @@ def _graph(
                 "ask file_outline for its symbols",
                 nodes=_nodes(program, named),
             )
-        walked = program.walk(named[0], answer.direction, answer.depth, answer.limit)
-        ids = [named[0], *(i for e in walked.edges for i in (e.caller, e.callee))]
+        # Overloads, and a definition that replaces an earlier one, are answered together.
+        walked = program.walk_all(named, answer.direction, answer.depth, answer.limit)
+        ids = [*named, *(i for e in walked.edges for i in (e.caller, e.callee))]
         nodes = _nodes(program, dict.fromkeys(ids))
     notes = sorted(
         map(_note, walked.open), key=lambda n: (n.file, n.why, n.symbol_id, n.start_line)

@@ -197,16 +197,40 @@ def _declarator(walk: Walk, node: Node) -> None:
         kind: Kind = "constant" if name.isupper() else "variable"
         if value is not None and value.type == "object":
             kind = "object"
-        walk.define(
+        index = walk.define(
             node,
             name,
             kind,
             opens=kind == "object",
             signature_end=value.start_byte if kind == "object" and value else None,
         )
+        if kind == "object" and value is not None and index != MODULE:
+            _members(walk, value, index)
 
 
-_DOCUMENTED = re.compile(rb"@type\s*\{([^{}*]{1,160})\}\s*(?:[^*]|\*(?!/)){0,200}\*/\s*(?:\w+\s+)?\Z")
+def _members(walk: Walk, node: Node, index: int) -> None:
+    """The members of an object that hold a value with a name; functions are symbols."""
+    for each in node.named_children[:60]:
+        if each.type == "shorthand_property_identifier":
+            key = found = walk.text(each, 100)
+        elif each.type == "pair":
+            value = each.child_by_field_name("value")
+            if value is None or value.type not in _NAMED_VALUES:
+                continue
+            key = walk.field(each, "key", 100).strip("'\"")
+            found = expressions.read_chain(walk, value)
+        else:
+            continue
+        walk.bind(each, key, expression=found, kind="field", scope=index,
+                  inside=walk.symbols[index].parent)  # fmt: skip
+
+
+_NAMED_VALUES = frozenset({"identifier", "member_expression", "call_expression", "new_expression"})
+
+
+_DOCUMENTED = re.compile(
+    rb"@type\s*\{([^{}*]{1,160})\}\s*(?:[^*]|\*(?!/)){0,200}\*/\s*(?:\w+\s+)?\Z"
+)
 
 
 def _documented(walk: Walk, node: Node) -> str:
@@ -496,8 +520,8 @@ _VALUES = "[(call_expression) (new_expression) (await_expression) (arrow_functio
 (binary_expression) (ternary_expression) (subscript_expression) (array) (object) \
 (parenthesized_expression)]"
 _RESULTS = "[(call_expression) (new_expression) (await_expression) (identifier) (this) \
-(member_expression) (binary_expression) (ternary_expression) (subscript_expression) (array) (object) \
-(parenthesized_expression) (function_expression)]"
+(member_expression) (binary_expression) (ternary_expression) (subscript_expression) (array) \
+(object) (parenthesized_expression) (function_expression)]"
 PATTERNS = {
     "class": ("(class name: (_))",),
     "variable_declarator": (
@@ -508,6 +532,7 @@ PATTERNS = {
     "assignment_expression": (
         f"(assignment_expression right: {_VALUES})",
         "(program (expression_statement (assignment_expression right: (object)) @n))",
+        "(assignment_expression left: (member_expression object: (this)) right: (null))",
     ),
     "return_statement": (f"(return_statement {_RESULTS})",),
     "yield_expression": (f"(yield_expression {_RESULTS})",),

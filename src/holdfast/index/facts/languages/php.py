@@ -71,7 +71,8 @@ def _assignment(walk: Walk, node: Node) -> None:
     left, right = walk.field(node, "left", 120), walk.field(node, "right")
     if left.startswith("$this->"):
         scope = walk.enclosing_class()
-        walk.bind(node, left.removeprefix("$this->"), value=right, kind="field", scope=scope)
+        name = left.removeprefix("$this->")
+        walk.bind(node, name, value=right, kind="field", scope=scope, inside=walk.symbol())
     elif left.startswith("$"):
         walk.bind(node, left[1:], value=right)
 

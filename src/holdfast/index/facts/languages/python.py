@@ -93,9 +93,10 @@ def _function(walk: Walk, node: Node) -> None:
         doc=docstring(walk, block),
         exported=not name.startswith("_") or name.startswith("__"),
     )
-    if given is not None and index != MODULE and end is not None:
-        if end.end_byte - node.start_byte > SIGNATURE_MAX:
-            _long_signature(walk, given, end)
+    if given is None or index == MODULE or end is None:
+        return
+    if end.end_byte - node.start_byte > SIGNATURE_MAX:
+        _long_signature(walk, given, end)
 
 
 _PROPERTY = re.compile(rb"property|\.(?:setter|getter|deleter)\b")
@@ -241,7 +242,9 @@ def _as(walk: Walk, node: Node) -> None:
     if holder.type == "with_item":
         found = expressions.read_chain(walk, value)
         if found != "?" and name.isidentifier():
-            walk.bind(node, name, expression=f"({found})[with]" if "|" in found else found + "[with]")
+            walk.bind(
+                node, name, expression=f"({found})[with]" if "|" in found else found + "[with]"
+            )
     elif holder.type == "except_clause" and name.isidentifier():
         walk.bind(node, name, type=_union(walk.text(value)), last=holder.end_point[0] + 1)
 
@@ -276,7 +279,7 @@ def _narrowed(walk: Walk, node: Node) -> None:
     subject, type_ = (walk.text(c, 160) for c in given.named_children)
     if not _PLAIN.match(subject):
         return
-    negated, at, up = False, node, node.parent
+    negated, at, up, kind = False, node, node.parent, ""
     for _ in range(8):
         if up is None:
             return
@@ -389,7 +392,8 @@ def module(path: str, _package: str) -> str:
 
 _VALUES = """[(call) (identifier) (attribute) (await) (boolean_operator) (conditional_expression)
 (subscript) (list) (tuple) (dictionary) (set) (list_comprehension) (set_comprehension)
-(generator_expression) (expression_list) (assignment) (parenthesized_expression) (named_expression)]"""
+(generator_expression) (expression_list) (assignment) (parenthesized_expression)
+(named_expression)]"""
 
 LANGUAGE = Language(
     name="python",

@@ -94,7 +94,8 @@ def _assignment(walk: Walk, node: Node) -> None:
     name, value = walk.text(left, 120), walk.text(right)
     if left.type == "instance_variable" or left.type == "class_variable":
         scope = walk.enclosing_class()
-        walk.bind(node, name.lstrip("@"), value=value, kind="field", scope=scope)
+        field = name.lstrip("@")
+        walk.bind(node, field, value=value, kind="field", scope=scope, inside=walk.symbol())
     elif left.type == "constant":
         walk.bind(node, name, value=value, scope=walk.symbol())
         walk.define(node, name, "constant", opens=False)
