@@ -94,7 +94,7 @@ ARROWS: dict[str, set[str]] = {
     "reading": LEAVES | {"files"},
     "edits": LEAVES | {"files", "sequence"},
     "trees": LEAVES | {"files", "sequence"},
-    "repeats": LEAVES | {"files", "sequence", "trees"},
+    "repeats": LEAVES | {"files", "sequence", "trees", "index"},
     "focused": LEAVES | {"files", "index", "reading"},
     "replay": LEAVES | {"files", "reading", "focused"},
     "sessions": LEAVES | {"store", "reading"},

@@ -5,19 +5,21 @@ Trees, git and sequence meet here; the command, the tool and the dashboard all c
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from holdfast.errors import UsageError
 from holdfast.files.git import Repository, open_repository
+from holdfast.files.regular import read_regular
 from holdfast.sequence import clones
 from holdfast.sequence.clones_answer import ClonesAnswer
 from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.segment_store import Progress, document_facts
 from holdfast.sequence.suffix.backends import choose
 from holdfast.sequence.suffix.query import LiveSegment
-from holdfast.sequence.suffix.segment import build
+from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens.lexer import LexerOptions, normalised
 from holdfast.sequence.tokens.text import text_of
@@ -37,28 +39,103 @@ def find_clones(
     renamed: bool = False,
     since: str | None = None,
     overlapping: bool = False,
+    every_file: bool = False,
 ) -> ClonesAnswer:
     """The blocks of at least `minimum` tokens; 0 as the `limit` lists all of them.
+
+    Of code only, unless `every_file` includes data and documents too.
 
     With `since`, only the blocks that have more copies than at that revision.
     """
     groups: list[clones.CloneGroup] = []
-    tokens = documents = 0
+    tokens = documents = repeated = folded = 0
+    only = None if every_file else is_code
     with nullcontext() if since is None else open_repository(tree.root) as repository:
         commit = None if since is None else _commit_of(repository, tree.root, since)
         segment = tree.segments.compact(progress)
         if segment is not None:
-            tokens, documents = len(segment), len(segment.documents)
+            tokens, documents = _size(segment, only)
             searched = clones.renamed(segment) if renamed else segment
-            groups = clones.find_groups(searched, minimum=minimum)
+            groups = clones.find_groups(searched, minimum=minimum, only=only)
+            if only is not None:
+                groups = clones.code_like(groups, segment)
             if repository is not None and commit is not None:
                 before = _before(repository, str(since), commit, options, renamed, progress)
                 groups = clones.new_since(groups, *before)
             groups = clones.relocated(groups, segment)
+            repeated = clones.covered(groups, len(segment.tokens))
             if not overlapping:
+                found = len(groups)
                 groups = clones.informative(groups, len(segment.tokens))
+                folded = found - len(groups)
     listed = tuple(groups[:limit] if limit else groups)
-    return ClonesAnswer(str(tree.root), listed, len(groups), tokens, documents, tree.not_searched())
+    return ClonesAnswer(
+        str(tree.root),
+        listed,
+        len(groups),
+        tokens,
+        documents,
+        tree.not_searched(),
+        repeated,
+        folded,
+        _first_lines(tree.root, listed),
+    )
+
+
+def is_code(path: str) -> bool:
+    """Whether a file has code, by its path: not data, documents, settings or generated text."""
+    from holdfast.index.facts.languages import DOCUMENTS, NAMES, PARSED
+    from holdfast.index.search.roles import role_of
+    from holdfast.index.search.scopes import in_scope
+
+    name = path.rpartition("/")[2]
+    suffix = "." + name.rpartition(".")[2].lower() if "." in name else ""
+    if name in NAMES:
+        return NAMES[name] in PARSED.values()
+    if suffix in DOCUMENTS or suffix in DATA or not in_scope(path, "runtime"):
+        return False
+    if suffix in PARSED:
+        return role_of(path) not in ("generated", "data")
+    return role_of(path) not in ("generated", "data", "document", "build")
+
+
+DATA = frozenset(
+    {".csv", ".tsv", ".svg", ".xml", ".po", ".pot", ".lock", ".snap", ".geojson", ".log", ".sum"}
+)
+"""Endings of files that hold data, in addition to the formats that the index knows as documents."""
+
+
+def _size(segment: TokenSegment, only: Callable[[str], bool] | None) -> tuple[int, int]:
+    """How many tokens and documents are compared."""
+    if only is None:
+        return len(segment), len(segment.documents)
+    numbers = [n for n, document in enumerate(segment.documents) if only(document.path)]
+    firsts = segment.firsts
+    return sum(int(firsts[n + 1]) - int(firsts[n]) - 1 for n in numbers), len(numbers)
+
+
+LINE_SHOWN = 100
+FIRST_LINES_MAX = 200
+"""More groups than this are for programs, which have the places."""
+
+
+def _first_lines(root: Path, groups: Sequence[clones.CloneGroup]) -> tuple[str, ...]:
+    """The first line of each group, from its file; empty where the file cannot be read."""
+    lines = []
+    for group in groups[:FIRST_LINES_MAX]:
+        at = group.occurrences[0].first
+        try:
+            data = read_regular(os.path.join(root, at.path), FILE_BYTES_MAX)
+        except OSError:
+            data = None
+        rows = [] if data is None else data.split(b"\n", at.line)
+        text = rows[at.line - 1].decode("utf-8", "replace") if len(rows) >= at.line else ""
+        text = "".join(c if c.isprintable() else " " for c in text).strip()
+        lines.append(text if len(text) <= LINE_SHOWN else text[: LINE_SHOWN - 1] + "…")
+    return tuple(lines)
+
+
+FILE_BYTES_MAX = 16 << 20
 
 
 def _commit_of(repository: Repository | None, root: Path, revision: str) -> str:

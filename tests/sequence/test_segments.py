@@ -255,6 +255,43 @@ def test_every_repeat_that_is_long_enough_lies_in_a_group(
         assert any(brute.occurrences(run, [block]) for block in listed)
 
 
+@pytest.mark.shows("SEQ-CLONES-CODE")
+@given(documents_of_words, st.integers(2, 4), st.integers(0, 7))
+def test_documents_that_are_left_out_do_not_matter(
+    texts: list[list[str]], minimum: int, chosen: int
+) -> None:
+    """The twin: a segment that has only the other documents."""
+    names = {f"{n}.txt" for n in range(len(texts)) if chosen >> (n % 3) & 1}
+    alone = segment_of([text if f"{n}.txt" in names else [] for n, text in enumerate(texts)])
+
+    def places(groups: list[clones.CloneGroup]) -> set[tuple[Any, ...]]:
+        return {
+            (group.length, group.periodic, *((o.path, o.token) for o in group.occurrences))
+            for group in groups
+        }
+
+    expected = places(clones.find_groups(alone, minimum=minimum))
+    for backend in EVERY:
+        made = segment_of(texts, backend)
+        only = names.__contains__
+        found = clones.find_groups(made, minimum=minimum, backend=backend, only=only)
+        assert places(found) == expected
+
+
+@pytest.mark.shows("SEQ-CLONES-CODE")
+def test_groups_are_ordered_by_what_they_save_and_tables_are_left_out() -> None:
+    long = [f"w{n}" for n in range(60)]
+    short = [f"s{n}" for n in range(10)]
+    table = [str(n) for n in range(80)]
+    texts = [[*long, f"end{n}"] for n in range(2)] + [[*short, f"stop{n}"] for n in range(7)]
+    made = segment_of([*texts, [*table, "x"], [*table, "y"]])
+    groups = clones.find_groups(made, minimum=5)
+    assert [(g.length, len(g.occurrences)) for g in groups] == [(80, 2), (60, 2), (10, 7)]
+    assert [g.saved for g in groups] == [64, 44, 4]
+    assert [g.length for g in clones.code_like(groups, made)] == [60, 10]
+    assert clones.covered(groups, len(made.tokens)) == 2 * 80 + 2 * 60 + 7 * 10
+
+
 @pytest.mark.shows("SEQ-CLONES")
 @given(documents_of_words, st.integers(2, 4))
 def test_a_group_has_every_place_of_its_tokens(texts: list[list[str]], minimum: int) -> None:

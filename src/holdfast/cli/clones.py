@@ -36,6 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="include blocks that lie in blocks already listed"
     )
+    parser.add_argument(
+        "--every-file", action="store_true", help="also data, documents and generated files"
+    )
     parser.add_argument("--comments", action="store_true", help="treat comments as tokens")
     add_yes(parser)
     form = parser.add_mutually_exclusive_group()
@@ -62,6 +65,7 @@ def run(args: argparse.Namespace, app: App) -> int:
             renamed=args.renamed,
             since=args.since,
             overlapping=args.all,
+            every_file=args.every_file,
         )
     if args.json:
         print(json.dumps(answer.to_wire()))

@@ -25,6 +25,12 @@ from holdfast.sequence.tokens.lexer import normalised
 
 MINIMUM = 50
 """Shorter repeats are more often idioms of a language than copies."""
+CALL_TOKENS = 8
+"""About what each place still needs when its block is replaced by a call."""
+NAMES_SHARE = 0.1
+"""A block with fewer names than this is a table of numbers or texts, not code."""
+FRESH_SHARE = 0.5
+"""A block of which less than this is new overlaps with a block that is already listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,13 @@ class CloneGroup:
 
     @property
     def duplicated(self) -> int:
-        """How many tokens could be removed if the block occurred only once."""
+        """How many tokens are copies of others."""
         return self.length * (len(self.occurrences) - 1)
+
+    @property
+    def saved(self) -> int:
+        """About how many tokens go if the block is written once and called everywhere."""
+        return self.duplicated - CALL_TOKENS * len(self.occurrences)
 
 
 def find_groups(
@@ -46,40 +57,77 @@ def find_groups(
     *,
     minimum: int = MINIMUM,
     backend: SuffixBackend | None = None,
+    only: Callable[[str], bool] | None = None,
 ) -> list[CloneGroup]:
-    """Every group of blocks of at least `minimum` tokens, the most duplication first."""
+    """Every group of blocks of at least `minimum` tokens, those first that save the most.
+
+    With `only`, just the documents with such paths are compared, as if there were no others.
+    """
     minimum = max(2, minimum)
     backend = backend or choose(len(segment.tokens))
+    kept = None if only is None else _kept(segment, only)
     groups = [
         group
-        for length, positions in _blocks(segment, minimum, backend)
-        for group in _groups(segment, length, positions, minimum)
+        for length, positions in _blocks(segment, minimum, backend, kept)
+        for group in _groups(segment, length, positions, minimum, kept)
     ]
     groups = _distinct(groups)
-    groups.sort(key=lambda g: (-g.duplicated, -g.length, g.occurrences[0].position))
+    groups.sort(key=lambda g: (-g.saved, -g.length, g.occurrences[0].position))
     return groups
 
 
+def _kept(segment: TokenSegment, only: Callable[[str], bool]) -> bytearray | None:
+    """A byte for each position: whether its document is compared; None if all are."""
+    kept = bytearray(len(segment.tokens))
+    every = True
+    for number, document in enumerate(segment.documents):
+        if only(document.path):
+            first, end = int(segment.firsts[number]), int(segment.firsts[number + 1])
+            kept[first:end] = b"\1" * (end - first)
+        else:
+            every = False
+    return None if every else kept
+
+
 def _blocks(
-    segment: TokenSegment, minimum: int, backend: SuffixBackend
+    segment: TokenSegment, minimum: int, backend: SuffixBackend, kept: bytearray | None
 ) -> Iterator[tuple[int, Sequence[int]]]:
     """Each maximal repeat that is somewhere not part of a longer one, with all its positions."""
     if backend is SuffixBackend.PURE:
-        yield from _blocks_pure(segment, minimum)
+        yield from _blocks_pure(segment, minimum, kept)
     else:
-        yield from _blocks_numpy(segment, minimum, backend)
+        yield from _blocks_numpy(segment, minimum, backend, kept)
 
 
-def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Sequence[int]]]:
+def _ordered_pure(segment: TokenSegment, kept: bytearray | None) -> tuple[Any, Any, Any]:
+    """The suffixes in order, the prefix each shares with the one before, and the left changes."""
     shared = segment.shared_prefixes()
-    suffixes, count = segment.suffixes, len(segment.tokens)
-    longest = [0] * (count + 1)
+    if kept is None:
+        return segment.suffixes, shared, segment.changes
+    suffixes: list[int] = []
+    prefixes: list[int] = []
+    least = 0
+    for rank, position in enumerate(segment.suffixes):
+        # What two suffixes share is the least that neighbours between them share.
+        least = min(least, shared[rank])
+        if kept[position]:
+            suffixes.append(position)
+            prefixes.append(least)
+            least = len(segment.tokens)
+    changes = kernels(SuffixBackend.PURE).left_changes(segment.tokens, suffixes)
+    return suffixes, prefixes, changes
+
+
+def _blocks_pure(
+    segment: TokenSegment, minimum: int, kept: bytearray | None
+) -> Iterator[tuple[int, Sequence[int]]]:
+    suffixes, shared, changes = _ordered_pure(segment, kept)
+    count = len(suffixes)
+    longest = [0] * (len(segment.tokens) + 1)
     for rank in range(count):
         following = shared[rank + 1] if rank + 1 < count else 0
         longest[suffixes[rank]] = max(shared[rank], following)
-    for length, first, end in kernels(SuffixBackend.PURE).maximal_repeats(
-        shared, segment.changes, minimum
-    ):
+    for length, first, end in kernels(SuffixBackend.PURE).maximal_repeats(shared, changes, minimum):
         positions = suffixes[first:end]
         if any(
             longest[at] == length and (at == 0 or longest[at - 1] <= length) for at in positions
@@ -87,18 +135,38 @@ def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Seq
             yield length, sorted(positions)
 
 
+def _ordered_numpy(
+    segment: TokenSegment, kept: bytearray | None, backend: SuffixBackend
+) -> tuple[Any, Any, Any]:
+    import numpy as np
+
+    shared: Any = segment.shared_prefixes()
+    suffixes = np.frombuffer(segment.suffixes, np.int32)
+    if kept is None:
+        return suffixes, shared, np.frombuffer(segment.changes, np.uint8)
+    ranks = np.flatnonzero(np.frombuffer(kept, np.uint8)[suffixes])
+    if not len(ranks):
+        return suffixes[:0], shared[:0], np.zeros(0, np.uint8)
+    prefixes = np.zeros(len(ranks), np.int32)
+    if len(ranks) > 1:
+        # What two suffixes share is the least that neighbours between them share.
+        prefixes[1:] = np.minimum.reduceat(shared[: ranks[-1] + 1], ranks[:-1] + 1)
+    few = np.ascontiguousarray(suffixes[ranks])
+    tokens = np.frombuffer(segment.tokens, np.int32)
+    changes = kernels(backend).left_changes(tokens, few)
+    return few, prefixes, np.frombuffer(changes, np.uint8)
+
+
 def _blocks_numpy(
-    segment: TokenSegment, minimum: int, backend: SuffixBackend
+    segment: TokenSegment, minimum: int, backend: SuffixBackend, kept: bytearray | None
 ) -> Iterator[tuple[int, Sequence[int]]]:
     import numpy as np
 
     kernel = kernels(backend)
-    shared: Any = segment.shared_prefixes()
-    suffixes = np.frombuffer(segment.suffixes, np.int32)
-    changes = np.frombuffer(segment.changes, np.uint8)
-    count = len(suffixes)
-    if count == 0:
+    suffixes, shared, changes = _ordered_numpy(segment, kept, backend)
+    if len(suffixes) == 0:
         return
+    count = len(segment.tokens)
     by_rank = shared.copy()
     np.maximum(by_rank[:-1], shared[1:], out=by_rank[:-1])
     longest = np.zeros(count + 1, np.int32)
@@ -131,7 +199,11 @@ def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
 
 
 def _groups(
-    segment: TokenSegment, length: int, positions: Sequence[int], minimum: int
+    segment: TokenSegment,
+    length: int,
+    positions: Sequence[int],
+    minimum: int,
+    kept: bytearray | None,
 ) -> Iterator[CloneGroup]:
     """The group of places that do not overlap, and one for each run that overlaps with itself."""
     runs = list(_periodic_runs(positions, length))
@@ -153,7 +225,9 @@ def _groups(
             firsts.add(last - half - apart_by)
         for at in sorted(firsts):
             # A half may also occur outside of the run.
-            places = without_overlaps(_places(segment, at, half), half)
+            found = _places(segment, at, half)
+            found = found if kept is None else [place for place in found if kept[place]]
+            places = without_overlaps(found, half)
             yield CloneGroup(half, _occurrences(segment, places, half), periodic=True)
 
 
@@ -200,7 +274,36 @@ def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
     return list(seen.values())
 
 
-def informative(groups: Sequence[CloneGroup], size: int, *, share: float = 0.1) -> list[CloneGroup]:
+def code_like(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[CloneGroup]:
+    """The groups without tables of numbers and texts, which are no more code than a data file."""
+    is_name: dict[int, bool] = {}
+    kept = []
+    for group in groups:
+        first = group.occurrences[0]
+        names = 0
+        for token in segment.tokens[first.position : first.position + first.length]:
+            known = is_name.get(token)
+            if known is None:
+                start = segment.word(token)[:1]
+                known = is_name[token] = start.isalpha() or start in (b"_", b"$")
+            names += known
+        if names >= NAMES_SHARE * group.length:
+            kept.append(group)
+    return kept
+
+
+def covered(groups: Sequence[CloneGroup], size: int) -> int:
+    """How many tokens are part of a group; `size` is the length of the stream."""
+    shown = bytearray(size)
+    for group in groups:
+        for o in group.occurrences:
+            shown[o.position : o.position + o.length] = b"\1" * o.length
+    return shown.count(1)
+
+
+def informative(
+    groups: Sequence[CloneGroup], size: int, *, share: float = FRESH_SHARE
+) -> list[CloneGroup]:
     """The groups that add something to the groups before them; `size` is the length of the stream.
 
     A block is often part of a slightly longer block with fewer copies. A group is left out if less

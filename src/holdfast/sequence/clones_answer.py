@@ -29,6 +29,15 @@ class ClonesAnswer:
     tokens: int
     documents: int
     not_searched: str | None = None
+    repeated: int = 0
+    """How many tokens are part of a group, listed or not."""
+    folded: int = 0
+    """How many groups were left out because they overlap with others."""
+    first_lines: tuple[str, ...] = ()
+    """The first line of each listed group, as it is in its file."""
+
+    def first_line(self, number: int) -> str:
+        return self.first_lines[number] if number < len(self.first_lines) else ""
 
     @property
     def covered(self) -> int:
@@ -54,15 +63,33 @@ class ClonesAnswer:
         return ClonesReport(
             root=self.root,
             format=CLONES_VERSION,
-            summary=ClonesSummary(self.documents, self.tokens, self.total, listed, self.covered),
-            groups=tuple([_group(group) for group in self.groups]),
+            summary=ClonesSummary(
+                self.documents,
+                self.tokens,
+                self.total,
+                listed,
+                self.covered,
+                max(self.repeated, self.covered),
+                self.folded,
+            ),
+            groups=tuple(
+                [_group(group, self.first_line(n)) for n, group in enumerate(self.groups)]
+            ),
             not_searched=self.not_searched,
         )
 
 
-def _group(group: CloneGroup) -> GroupReport:
+def _group(group: CloneGroup, first_line: str) -> GroupReport:
     places = tuple([place.span() for place in group.occurrences])
-    return GroupReport(group.length, len(places), group.duplicated, group.periodic, places)
+    return GroupReport(
+        group.length,
+        len(places),
+        group.duplicated,
+        group.periodic,
+        places,
+        group.saved,
+        first_line,
+    )
 
 
 class Hints(NamedTuple):
@@ -70,10 +97,11 @@ class Hints(NamedTuple):
 
     places: str
     groups: str
+    folded: str
 
 
-COMMAND = Hints(" (--json lists them)", " (--limit 0 lists all)")
-TOOL = Hints(" (listed in groups)", "")
+COMMAND = Hints(" (--json lists them)", " (--limit 0 lists all)", " (--all lists them)")
+TOOL = Hints(" (listed in groups)", "", "")
 
 
 def as_text(
@@ -87,7 +115,7 @@ def as_text(
     if not answer.groups:
         return f"no repeated block in {answer.tokens} tokens of {files}"
     lines = []
-    for group in answer.groups:
+    for number, group in enumerate(answer.groups):
         first, last = group.occurrences[0].first, group.occurrences[0].last
         height = last.line - first.line + 1
         note = ", repeating itself" if group.periodic else ""
@@ -95,16 +123,24 @@ def as_text(
             f"{group.length} tokens ({height} {'line' if height == 1 else 'lines'}) "
             f"{len(group.occurrences)} times{note}"
         )
+        if answer.first_line(number):
+            lines.append(f"  | {answer.first_line(number)}")
         listed = group.occurrences[:PLACES_SHOWN]
         lines += [f"  {format_path(o.name)}:{o.first.line}-{o.last.line}" for o in listed]
         if len(listed) < len(group.occurrences):
             left = len(group.occurrences) - len(listed)
             lines.append(f"  … and {left} more {'place' if left == 1 else 'places'}{hints.places}")
-    share = 100 * answer.covered / max(1, answer.tokens)
+    share = 100 * max(answer.repeated, answer.covered) / max(1, answer.tokens)
+    listed_share = 100 * answer.covered / max(1, answer.tokens)
     more = hints.groups if len(answer.groups) < answer.total else ""
+    listed_part = ""
+    if len(answer.groups) < answer.total:
+        listed_part = f"; the {len(answer.groups)} listed cover {listed_share:.1f} %{more}"
+    folded = f"; {answer.folded} overlapping left out{hints.folded}" if answer.folded else ""
+    cover = "group covers" if answer.total == 1 else "groups cover"
     lines.append(
-        f"{answer.total} {'group' if answer.total == 1 else 'groups'} in {answer.tokens} tokens of "
-        f"{files}; the {len(answer.groups)} listed cover {share:.1f} %{more}"
+        f"{answer.total} {cover} {share:.1f} % of "
+        f"{answer.tokens} tokens in {files}{listed_part}{folded}"
     )
     return "\n".join(lines)
 

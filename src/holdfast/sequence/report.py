@@ -12,8 +12,9 @@ LOCATE_VERSION = 2
 """1: matched, copies, difference, container, parts.
 2: indentation, explanation."""
 
-CLONES_VERSION = 1
-"""1: summary and groups with their places."""
+CLONES_VERSION = 2
+"""1: summary and groups with their places.
+2: repeated_tokens and folded in the summary; saved_tokens and first_line in each group."""
 
 NotSearched = Annotated[str | None, Meta(description="which files the answer does not cover")]
 
@@ -115,7 +116,9 @@ class ClonesSummary(Part, frozen=True):
     tokens: int
     groups: int
     listed: int
-    covered_tokens: int
+    covered_tokens: Annotated[int, Meta(description="how many tokens the listed groups cover")]
+    repeated_tokens: Annotated[int, Meta(description="the same for all groups")] = 0
+    folded: Annotated[int, Meta(description="groups left out because they overlap")] = 0
 
 
 class GroupReport(Part, frozen=True):
@@ -126,6 +129,8 @@ class GroupReport(Part, frozen=True):
     duplicated_tokens: int
     periodic: bool
     places: tuple[Span, ...]
+    saved_tokens: Annotated[int, Meta(description="if the block is written once and called")] = 0
+    first_line: str = ""
 
 
 class ClonesReport(Part, frozen=True, kw_only=True):

@@ -23,12 +23,12 @@ export function clones({ query }) {
   }
   const summary = groups.value?.summary;
   return [
-    head("Clones", "Blocks of tokens that stand more than once, the most duplication first.",
+    head("Clones", "Blocks of code that occur more than once; first those whose removal saves the most.",
       choose("Codebase", root, found.map((codebase) => [codebase.root, codebase.name]), (value) => refine({ root: value })),
       choose("At least", minimum, ["25", "50", "100", "200"].map((n) => [n, `${n} tokens`]), (value) => refine({ minimum: value })),
       h("div", { class: "field" }, "Names", segments("Names", renamed, [["", "Exact"], ["1", "Renamed too"]], (value) => refine({ renamed: value })))),
     summary && h("div", { class: "tiles" },
-      figure("Groups", number(summary.groups)), figure("Tokens in them", percent(summary.coveredTokens, summary.tokens)), figure("Files", number(summary.documents)), figure("Tokens", number(summary.tokens))),
+      figure("Groups", number(summary.groups)), figure("Repeated", percent(summary.repeatedTokens, summary.tokens)), figure("Files", number(summary.documents)), figure("Tokens", number(summary.tokens))),
     card("Repeated blocks", { "aria-live": "polite" }, shown(groups, (value) => list(value, root), () => (state.asked = "") || changed(), 6)),
   ];
 }
@@ -43,6 +43,7 @@ function list(value, root) {
       h("button", { class: "item stack tight", "aria-expanded": String(open), onclick: () => toggle(at, open, group, root) },
         h("div", { class: "row spread" }, h("strong", null, `${counted(group.tokens, "token")}, ${counted(height, "line")}`),
           h("span", { class: "row" }, group.periodic && badge("plain", "repeats itself"), badge("warn", `${group.count} copies`))),
+        group.firstLine && h("code", { class: "mono small clip" }, group.firstLine),
         group.places.slice(0, 6).map((place) => h("div", { class: "mono small muted clip" }, `${place.path}:${place.line}–${place.endLine}`)),
         group.places.length > 6 && h("div", { class: "small muted" }, `and ${group.places.length - 6} more`)),
       open && h("div", { class: "inner" }, shown(source, (text) => code(text, first.line, { label: `The block in ${first.path}` }), undefined, 4)));

@@ -92,6 +92,7 @@ def clones(call: ToolCall) -> Result:
             renamed=a["renamed"],
             since=a.get("since"),
             overlapping=a["all"],
+            every_file=a["every_file"],
         )
     except UsageError as error:
         without = {**a, "path": path, "since": None}
@@ -162,6 +163,7 @@ CLONES = Tool(
         all=boolean("include blocks that lie in blocks already listed", default=False),
         comments=boolean("treat comments as tokens", default=False),
     ),
+    unlisted={"every_file": boolean("also data and documents", default=False)},
     output=schema_of(ClonesReport),
     run=clones,
 )

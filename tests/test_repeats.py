@@ -1,0 +1,73 @@
+"""Clones that people want: code first, each with its first line, and the share of all groups."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.app import App
+from holdfast.repeats import find_clones, is_code
+from holdfast.sequence.clones_answer import ClonesAnswer, as_text
+from holdfast.sequence.tokens.lexer import LexerOptions
+
+BODY = "".join(f"    step_{n} = first_{n}(value, {n})\n" for n in range(12))
+
+
+def clones_of(root: Path, every_file: bool = False) -> ClonesAnswer:
+    lexing = LexerOptions()
+
+    def quiet(what: str, done: int, total: int) -> None:
+        pass
+
+    tree = App(root.parent / "home").open_tree(root, lexing, quiet)
+    return find_clones(tree, lexing, quiet, minimum=50, limit=1, every_file=every_file)
+
+
+@pytest.mark.shows("SEQ-CLONES-CODE")
+def test_data_is_left_out_and_the_first_line_is_shown(tmp_path: Path) -> None:
+    """The first groups of a large tree were numbers in test data."""
+    root = tmp_path / "tree"
+    (root / "tests").mkdir(parents=True)
+    numbers = ", ".join(map(str, range(300)))
+    for name in ("one", "two"):
+        (root / f"{name}.py").write_text(f"def {name}(value):\n{BODY}")
+        (root / f"{name}.json").write_text(f"[{numbers}]")
+        (root / "tests" / f"{name}.py").write_text(f"{name} = [{numbers}]\n")
+        (root / f"{name}.md").write_text("word " * 100)
+    answer = clones_of(root)
+    assert [place.path for place in answer.groups[0].occurrences] == ["one.py", "two.py"]
+    assert answer.total == 1
+    assert answer.first_lines == ("def one(value):",) or answer.first_lines[0].startswith("step_0")
+    assert "  | " in as_text(answer)
+    assert "1 group covers" in as_text(answer)
+    assert clones_of(root, every_file=True).total > 1
+
+
+@pytest.mark.shows("SEQ-CLONES-SHARE")
+def test_the_share_is_of_all_groups_not_of_the_listed_ones(tmp_path: Path) -> None:
+    """The dashboard showed the share of the listed groups as that of the tree."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    for name in ("one", "two"):
+        other = BODY.replace("step", "move").replace("first", "last")
+        (root / f"{name}_a.py").write_text(f"def {name}(value):\n{BODY}")
+        (root / f"{name}_b.py").write_text(f"def {name}(value):\n{other}")
+    answer = clones_of(root)
+    summary = answer.report().summary
+    assert (summary.groups, summary.listed) == (2, 1)
+    assert summary.repeated_tokens == 2 * summary.covered_tokens
+    assert "2 groups cover" in as_text(answer)
+    assert "the 1 listed cover" in as_text(answer)
+
+
+@pytest.mark.shows("SEQ-CLONES-CODE")
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("src/a.py", True), ("tests/test_a.py", True), ("web/page.html", True), ("a.css", True),
+        ("Rakefile", True), ("docs/sample.py", True), ("a.json", False), ("ci.yml", False),
+        ("README.md", False), ("data/x.csv", False), ("icon.svg", False), ("poetry.lock", False),
+        ("app.min.js", False), ("api_pb2.py", False),
+    ],
+)  # fmt: skip
+def test_what_counts_as_code(path: str, code: bool) -> None:
+    assert is_code(path) == code
