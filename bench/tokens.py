@@ -38,7 +38,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("list_codebases", {}),
     ("search_code", {"query": "how are failing examples shrunk"}),
     ("search_code", {"query": "ArgumentParser.parse_args"}),
-    ("search_code", {"query": "re:def .*database"}),
+    ("search_code", {"query": 're:"def .*database"'}),
     ("file_outline", {"file": "argparse.py"}),
     ("call_graph", {"symbol": "ArgumentParser.parse_known_args"}),
     ("locate", {"snippet": SNIPPET}),

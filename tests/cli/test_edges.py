@@ -183,7 +183,7 @@ def test_a_shortened_answer_says_what_continues_it(
     (tmp_path / "tree" / "none.py").write_text("")
     run("index", "create", "tree")
     said = run("search", "compute", "--path", "tree/lib")
-    assert "more lines: holdfast read tree/lib/a.py:1-21]" in said
+    assert "all of a result: holdfast read tree/lib/a.py:1-21]" in said
     said = run("calls", "tree/lib/a.py", "compute", "--limit", "2")
     assert "[2 calls shown; for more: --limit 4]" in said
     assert "No symbols." in run("outline", "tree/none.py")

@@ -43,15 +43,49 @@ def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     code, out = run(capsys, r're:"return basket\.(eggs|apples)"')
     assert code == 0
-    assert out.splitlines()[:3] == [
-        "src/apples.py:1-2  price_of_apples  function",
-        "     1  def price_of_apples(basket):",
-        "     2      return basket.apples * 0.5",
+    assert out.splitlines() == [
+        "src/apples.py:2: return basket.apples * 0.5  (price_of_apples)",
+        "src/eggs.py:18: return basket.eggs * 4.5  (price_of_eggs)",
+        "[2 matching lines in 2 files]",
     ]
-    assert "    18      return basket.eggs * 4.5" in out
-    assert "     ⋮\n" in out
-    assert "more lines: holdfast read src/eggs.py:1-18]" in out
-    assert "[2 matching lines in 2 files]" in out
+    out = run(capsys, "sym:price_of_eggs")[1]
+    assert out.splitlines()[:2] == [
+        "src/eggs.py:1-18  price_of_eggs",
+        "1 def price_of_eggs(basket):",
+    ]
+    assert "[lines were left out; all of a result: holdfast read src/eggs.py:1-18]" in out
+
+
+@pytest.mark.shows("ANSWER-LIST")
+def test_a_pattern_lists_every_matching_line_once_with_its_symbol(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "".join(f"    needle({n})\n" for n in range(30))
+    (shop / "src" / "many.py").write_text(f"def first():\n{lines}\n\ndef second():\n{lines}")
+    out = run(capsys, r"re:needle\(")[1].splitlines()
+    assert out[0] == "src/many.py:2: needle(0)  (first)"
+    assert out[30] == ":35: needle(0)  (second)"
+    assert [line for line in out if line.startswith((":", "src"))] == out[:60]
+    assert "[60 matching lines in 1 file]" in out
+
+
+@pytest.mark.shows("ANSWER-LIST")
+@pytest.mark.usefixtures("shop")
+def test_a_search_by_file_is_a_list_of_files(capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "price of eggs", "--by", "file")[1].splitlines()
+    assert out[0] == "src/eggs.py  price_of_eggs"
+    assert all(re.fullmatch(r"src/\w+\.py  price_of_\w+", line) for line in out)
+
+
+@pytest.mark.shows("ANSWER-FOLDED")
+def test_results_of_one_file_are_together_and_its_path_is_written_once(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "".join(f"def weigh_{n}(scale):\n    return scale * {n}\n\n\n" for n in range(3))
+    (shop / "src" / "scales.py").write_text(text)
+    out = run(capsys, "weigh scale", "path:scales.py")[1]
+    assert out.count("src/scales.py") == 1
+    assert len(re.findall(r"^(?:src/scales.py)?:\d+-\d+  weigh_\d$", out, re.MULTILINE)) == 3
 
 
 @pytest.mark.shows("ANSWER-CLI")
@@ -63,8 +97,8 @@ def test_only_a_line_break_ends_a_line(
     text = "def figs():\r\n    a = '\x0c'\r\n    b = '\u2028 \x85'\r\n    return a\r\n"
     (shop / "src" / "figs.py").write_bytes(text.encode())
     out = run(capsys, "sym:figs", *more)[1]
-    assert "     4      return a" in out.split("\n")
-    assert "     3      b = '\\u2028 \\x85'" in out.split("\n")
+    assert "4     return a" in out.split("\n")
+    assert "3     b = '\\u2028 \\x85'" in out.split("\n")
 
 
 @pytest.mark.shows("ANSWER-CLI")

@@ -16,9 +16,9 @@ from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.errors import UsageError
 from holdfast.index.answers import SearchAnswer
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.tools.render import search_text
 from holdfast.index.tools.search import search_code
-from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT
+from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX
+from holdfast.index.tools.search_text import search_text
 from holdfast.text import counted
 
 OPERATORS = """\
@@ -57,9 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         type=int,
-        default=LIMIT_DEFAULT,
         metavar="N",
-        help=f"maximum number of results (default: {LIMIT_DEFAULT})",
+        help=f"maximum number of results (default: {LIMIT_DEFAULT}; lines and files: {LIMIT_MAX})",
     )
     parser.add_argument(
         "--cursor", metavar="WORD", help="continue after a page, with the cursor that it printed"
@@ -212,7 +211,7 @@ def _command(args: argparse.Namespace, cursor: str | None = None) -> str:
         words += ["--path", path]
     for name, value, usual in (
         ("--scope", args.scope, "runtime"),
-        ("--limit", args.limit, LIMIT_DEFAULT),
+        ("--limit", args.limit, None),
         ("--budget", args.budget, BUDGET_DEFAULT),
         ("--by", args.group_by, "symbol"),
         ("--similar", args.similar, None),

@@ -55,7 +55,7 @@ def terminal(*, several_trees: bool = False) -> Surface:
         text=plain,
         style=lambda text, style: styled(text, _STYLES[style]),
         columns=columns(),
-        numbers=True,
+        is_terminal=columns() is not None,
         all_results="--raw",
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from holdfast.cli.console import relative
 from holdfast.cli.main import main
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generations.sqlite.backend import SqliteBackend
@@ -52,7 +52,7 @@ def test_from_nothing_to_an_answer(tree: Path, capsys: pytest.CaptureFixture[str
     code, out = run(capsys, "outline", tree / "shop.py")
     assert (code, "def total(cart)" in out) == (0, True)
     code, out = run(capsys, "calls", tree / "shop.py", "total")
-    assert (code, f"pay (4-5) -> total  {os.path.relpath(tree / 'shop.py')}:5" in out) == (0, True)
+    assert (code, f"pay (4-5) -> total  {relative(str(tree / 'shop.py'))}:5" in out) == (0, True)
     (tree / "new.py").write_text("def refund():\n    pass\n")
     code, out = run(capsys, "search", "--path", tree, "refund")
     assert "1 new, 0 changed, 0 removed files" in out

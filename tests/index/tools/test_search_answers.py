@@ -23,7 +23,7 @@ from holdfast.index.search import operators, pages, trigrams
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.pages import Cursor
-from holdfast.index.search.preview import GAP, LINE_CHARACTERS_MAX, Asked, preview
+from holdfast.index.search.preview import FEW_MORE, GAP, LINE_CHARACTERS_MAX, Asked, preview
 from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.results import tokens
@@ -280,7 +280,7 @@ def test_a_result_that_is_cut_ends_with_the_call_that_shows_it(zoo: World) -> No
     zoo.write("src/long.py", "def migrate_ledger():\n" + "    step()\n" * 60)
     zoo.later(60)
     (result,) = search(zoo, "migrate_ledger")["results"][:1]
-    assert len(result["preview"].splitlines()) <= 11
+    assert len(result["preview"].splitlines()) <= 14
     path = str(zoo.tree / "src/long.py")
     assert result["next"] == {"tool": "read", "args": {"path": path, "offset": 1, "limit": 61}}
 
@@ -721,7 +721,7 @@ def test_nearly_the_same_long_texts_are_alike_and_others_are_not() -> None:
 def test_a_preview_is_the_lines_with_the_asked_words() -> None:
     lines = ["def charge(card):"] + [f"    step_{n}()" for n in range(40)]
     lines[25] = "    refund_the_customer(card)"
-    made = preview("\n".join(lines) + "\n", 100, Asked.by(analyze("refund customer")), 4)
+    made = preview("\n".join(lines) + "\n", 100, Asked.by(analyze("refund customer")), 4, "charge")
     assert made.lines[0] == (100, "def charge(card):")
     assert (125, lines[25]) in made.lines
     assert made.matched == (125,)
@@ -735,7 +735,8 @@ def test_a_preview_is_the_lines_with_the_asked_words() -> None:
 def test_previewed_lines_are_lines_of_the_text(lines: list[str], most: int, first: int) -> None:
     text = "".join(line + "\n" for line in lines)
     made = preview(text, first, Asked.by(analyze("refund customer")), most)
-    assert len(made.lines) <= most
+    assert len(made.lines) <= most or len(made.lines) == len(text.rstrip("\n").split("\n"))
+    assert len(made.lines) <= most + FEW_MORE
     for number, line in made.lines:
         own = lines[number - first]
         assert line == own or (line.endswith("…") and own.startswith(line[:-1]))

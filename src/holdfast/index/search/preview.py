@@ -1,14 +1,14 @@
 """The lines of a hit that show why it matched.
 
 A chunk may be sixty lines long and have the query's words in two of them. A preview is the line
-that says what the chunk is, then the best lines with these words, in file order; a mark shows where
-lines were left out. Without any of the words, as in a match by meaning alone, it is the beginning
-of the chunk.
+that names the chunk's symbol, then the best lines with these words, in file order; a mark shows
+where lines were left out. A chunk with only a few lines more than a preview may have is shown
+whole. Without any of the words, as in a match by meaning alone, it is the beginning of the chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -18,7 +18,9 @@ from holdfast.index.search.regex import LineMatch, lines_of
 from holdfast.index.search.terms import WORD, terms_of
 
 LINES_DEFAULT = 10
-LINE_CHARACTERS_MAX = 240
+FEW_MORE = 2
+"""A text with at most this many lines more than asked for is shown whole."""
+LINE_CHARACTERS_MAX = 200
 CHARACTERS_MAX = 4_000
 GAP = "⋮"
 
@@ -92,8 +94,17 @@ class Preview:
         return "\n".join(shown)
 
 
-def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEFAULT) -> Preview:
-    """At most `lines_max` lines of a text that starts at `first_line`."""
+def preview(
+    text: str,
+    first_line: int,
+    asked: Asked,
+    lines_max: int = LINES_DEFAULT,
+    label: str | None = None,
+    characters_max: int = CHARACTERS_MAX,
+) -> Preview:
+    """At most `lines_max` lines of a text that starts at `first_line`, or a few more if it is
+    whole then; and about `characters_max` characters, but for the best line. `label` is the name
+    of the symbol that the text is of, if it is of one."""
     lines = lines_of(text)
     if "\r" in text:
         lines = [line.removesuffix("\r") for line in lines]
@@ -101,7 +112,7 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
     matched = tuple([number for number, score in enumerate(scores, first_line) if score > 0])
     while len(lines) > 1 and not lines[-1].strip() and scores[len(lines) - 1] == 0:
         lines.pop()
-    chosen = _chosen(lines, scores, lines_max)
+    chosen = _chosen(lines, scores, lines_max, label, characters_max)
     spans = {match.line - first_line: match for match in asked.known}
     shown, room, cut = [], CHARACTERS_MAX, False
     for i in chosen:
@@ -156,30 +167,67 @@ def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
     return found
 
 
-def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> list[int]:
+def matching_lines(
+    text: str, first_line: int, known: Sequence[LineMatch]
+) -> Iterator[tuple[int, str]]:
+    """The lines that are known to match, with their numbers."""
+    lines = lines_of(text)
+    for match in known:
+        if 0 <= match.line - first_line < len(lines):
+            line = lines[match.line - first_line].removesuffix("\r")
+            yield match.line, _cut(line, match)
+
+
+def _chosen(
+    lines: Sequence[str],
+    scores: Sequence[float],
+    lines_max: int,
+    label: str | None,
+    characters_max: int,
+) -> list[int]:
     """Positions of the lines to show, in order."""
-    if len(lines) <= lines_max:
+    sizes = [min(len(line.strip()), LINE_CHARACTERS_MAX) for line in lines]
+    if len(lines) <= lines_max + FEW_MORE and sum(sizes) <= characters_max:
         return list(range(len(lines)))
-    head = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
-    chosen = {head}
     worth = [i for i in range(len(lines)) if scores[i] > 0]
     worth.sort(key=lambda i: -scores[i])  # Of equal lines the earlier one wins.
+    chosen = set[int]() if worth and label is None else {_head(lines, label)}
+    room = characters_max - sum(sizes[i] for i in chosen)
     for i in worth:
         if len(chosen) >= lines_max:
             break
-        chosen.add(i)
-    return sorted(_widened(chosen, lines, lines_max))
+        if i not in chosen and (sizes[i] <= room or len(chosen) < 2):
+            chosen.add(i)
+            room -= sizes[i]
+    return sorted(_widened(chosen, lines, sizes, lines_max, room))
 
 
-def _widened(chosen: Collection[int], lines: Sequence[str], lines_max: int) -> set[int]:
+def _head(lines: Sequence[str], label: str | None) -> int:
+    """The line that says what the text is: the one with the symbol's name, or the first word."""
+    name = "" if label is None else label.rpartition(".")[2]
+    first = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
+    named = (i for i in range(first, min(first + 20, len(lines))) if name and name in lines[i])
+    return next(named, first)
+
+
+def _widened(
+    chosen: Collection[int],
+    lines: Sequence[str],
+    sizes: Sequence[int],
+    lines_max: int,
+    room: int,
+) -> set[int]:
     """Fill the remaining room with lines between and after the chosen ones."""
     wide = set(chosen)
     reach = 1
     while len(wide) < lines_max and reach < len(lines):
         for i in sorted(chosen):
             near = i + reach
-            if len(wide) < lines_max and near < len(lines):
+            if len(wide) >= lines_max or near >= len(lines) or near in wide:
+                continue
+            if lines[near].strip() and sizes[near] <= room:
                 wide.add(near)
+                room -= sizes[near]
         reach += 1
     while len(wide) > 1 and max(wide) not in chosen and not lines[max(wide)].strip():
         wide.remove(max(wide))

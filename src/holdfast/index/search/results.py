@@ -33,7 +33,7 @@ from holdfast.index.answers import (
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.near_duplicates import folded
-from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
+from holdfast.index.search.preview import Asked, Preview, matching_lines, preview
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
 
@@ -47,9 +47,15 @@ GroupBy = Literal["symbol", "file"]
 GROUPINGS: tuple[GroupBy, ...] = ("symbol", "file")
 Lane = Literal["ranked", "exact", "similar"]
 MATCHES_MAX = 20
+LISTED_MAX = 100
+"""How many matching lines of one symbol are listed."""
 ALIKE_SHOWN = 5
-PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
-"""Lines of a preview at each level; higher levels are used when the budget is short."""
+PREVIEW_LINES = (12, 7, 4, 1)
+PREVIEW_CHARACTERS = (700, 360, 200, 100)
+"""Lines and characters of a preview at each level; higher levels are used when the budget is
+short."""
+LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
+"""The level of the first results of a page; later ones have the next. The best come in full."""
 POINTER = len(PREVIEW_LINES)
 BARE = POINTER + 1
 """Levels without a preview: with the positions of matches and copies, and without."""
@@ -145,7 +151,10 @@ class Items:
         several_roots: bool = False,
         debug: bool = False,
         lane: Lane = "ranked",
+        listed: bool = False,
     ) -> None:
+        """`listed` shows every line that matches, and no other."""
+        self._listed = listed
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(analyzed)
@@ -154,14 +163,15 @@ class Items:
         """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""
         items: list[SearchResult] = []
         used = shortened = 0
-        for group in groups[start : start + limit]:
-            for level in range(BARE + (not items)):
+        for place, group in enumerate(groups[start : start + limit]):
+            first = LEVEL_OF_PLACE[place] if place < len(LEVEL_OF_PLACE) else 2
+            for level in range(0 if self._raw else first, BARE + (not items)):
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
                 if used + cost <= budget or level == BARE:
                     items.append(item)
                     used += cost
-                    shortened += level > 0 and not item.in_context
+                    shortened += level > first and not item.in_context
                     break
             else:
                 break
@@ -240,8 +250,26 @@ class Items:
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
+        chunk = best.chunk
+        if self._listed and best.lines:
+            found = {
+                number: line
+                for member in group.members
+                for number, line in matching_lines(
+                    member.chunk.text, member.chunk.start_line, member.lines
+                )
+            }
+            lines = tuple(sorted(found.items()))
+            return Preview(lines[:LISTED_MAX], tuple(found), False)
         asked = changed(self._asked, known=best.lines) if best.lines else self._asked
-        return preview(best.chunk.text, best.chunk.start_line, asked, PREVIEW_LINES[level])
+        return preview(
+            chunk.text,
+            chunk.start_line,
+            asked,
+            PREVIEW_LINES[level],
+            chunk.label,
+            PREVIEW_CHARACTERS[level],
+        )
 
     def _place(self, group: Group) -> AlikeResult:
         chunk = group.best.chunk

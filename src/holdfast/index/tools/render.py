@@ -6,7 +6,7 @@ call is written, and whether there are colours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,8 +17,6 @@ from holdfast.index.answers import (
     Codebase,
     ManageAnswer,
     OutlineAnswer,
-    SearchAnswer,
-    SearchResult,
 )
 from holdfast.index.tools.outline_lines import outline_lines
 from holdfast.text import counted
@@ -54,8 +52,8 @@ class Surface:
     style: Callable[[str, Style], str] = lambda text, style: text
     columns: int | None = None
     """How wide lines may be; None for any width."""
-    numbers: bool = False
-    """Whether every line of a result is numbered, or only lines with gaps between them."""
+    is_terminal: bool = False
+    """Whether people read it: then lines are aligned, and gaps between them are marked."""
     all_results: str = 'result_mode="raw"'
     """The option that shows results that are alike one by one."""
 
@@ -156,100 +154,3 @@ def calls_text(answer: CallGraphAnswer, surface: Surface, *, more: str) -> str:
     if "CALL_GRAPH_EDGES_TRUNCATED" in answer.warnings:
         lines.append(f"[{counted(len(answer.edges), 'call')} shown; for more: {more}]")
     return "\n".join(lines)
-
-
-# search_code
-
-
-def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None = None) -> str:
-    """The results of a search that was answered; `next_page` is the call that continues it."""
-    lines: list[str] = []
-    for result in answer.results:
-        tree = result.codebase_path or answer.path
-        lines += [*_result_lines(result, tree, surface), ""]
-    if not answer.results:
-        lines.append("Nothing found.")
-    decision = answer.freshness_decision
-    if decision is not None and decision.stats is not None:
-        stats = decision.stats
-        lines.append(
-            f"[{stats.added} new, {stats.modified} changed, {stats.removed} removed files since "
-            "the index was made were taken as they are now]"
-        )
-    for warning in answer.warnings:
-        lines.append(surface.style(f"[{surface.text(warning_text(warning))}]", "warning"))
-    lines += [f"[{surface.message(r.message or '')}]" for r in answer.roots if r.status != "ok"]
-    counts = answer.counts
-    if counts is not None and counts.matched_lines:
-        least = "" if counts.complete else "at least "
-        matched = counted(counts.matched_lines, "matching line")
-        files = counted(counts.matched_files or 0, "file")
-        lines.append(surface.style(f"[{least}{matched} in {files}]", "dim"))
-    if counts is not None and next_page is not None:
-        page = f"results {counts.first}-{counts.last} of {counts.total}"
-        lines.append(f"[{page}; continue: {next_page}]")
-    return "\n".join(lines).rstrip("\n")
-
-
-def _result_lines(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
-    span = result.span
-    at = f"{surface.file(tree, result.file)}:{span.start_line}-{span.end_line}"
-    label = surface.text(result.symbol_label or "")
-    kind = result.symbol_kind or "module"
-    yield "  ".join(
-        part
-        for part in (
-            surface.style(surface.text(at), "heading"),
-            surface.style(label, "name") if label else "",
-            surface.style(kind, "dim") if kind != "module" else "",
-            "[already in your context]" if result.in_context else "",
-        )
-        if part
-    )
-    lines = result_lines(result)
-    yield from _shown_lines(result, lines, surface)
-    if result.next is not None:
-        left = span.end_line - span.start_line + 1 - len(lines)
-        more = counted(left, "more line") if left > 0 else "long lines cut"
-        yield f"        [{more}: {surface.call(result.next)}]"
-    if result.alike_count:
-        places = [f"{surface.file(tree, a.file)}:{a.span.start_line}" for a in result.alike]
-        named = f": {', '.join(places)}" if places else ""
-        rest = f", …; {surface.all_results} shows all" if result.alike_count > len(places) else ""
-        yield f"        [{result.alike_count} more like it{named}{rest}]"
-
-
-def _shown_lines(
-    result: SearchResult, lines: Sequence[tuple[int, str]], surface: Surface
-) -> Iterator[str]:
-    if not surface.numbers and len(result.preview_spans or ()) < 2 and not result.matches:
-        yield from (f"    {surface.text(text)}".rstrip() for _, text in lines)
-        return
-    marked = frozenset(result.matched_lines or ())
-    before = None
-    for number, text in lines:
-        if before is not None and number != before + 1:
-            yield surface.style(f"{'⋮':>6}", "dim")
-        before = number
-        gutter = surface.style(f"{number:>6}", "warning" if number in marked else "dim")
-        text = surface.text(text.expandtabs(4))
-        if surface.columns is not None and len(text) > surface.columns - 8:
-            text = text[: surface.columns - 9] + "…"
-        yield f"{gutter}  {text}".rstrip()
-
-
-def result_lines(result: SearchResult) -> list[tuple[int, str]]:
-    """The lines of a result that are shown, by number."""
-    text = result.preview if result.preview is not None else result.content
-    if text is None:
-        return []
-    if result.preview_spans is None:
-        texts = text.removesuffix("\n").split("\n")
-        return list(enumerate((t.removesuffix("\r") for t in texts), result.span.start_line))
-    left = iter(text.split("\n"))
-    lines: list[tuple[int, str]] = []
-    for place, span in enumerate(result.preview_spans):
-        if place:
-            next(left)  # The mark between runs of lines.
-        lines += zip(range(span.start_line, span.end_line + 1), left, strict=False)
-    return lines

@@ -49,7 +49,6 @@ from holdfast.index.tools.refusals import refusal
 from holdfast.index.tools.search_advice import SearchedRoot, hints_of, next_action, warnings_of
 from holdfast.index.tools.search_request import (
     BUDGET_DEFAULT,
-    LIMIT_DEFAULT,
     ResultMode,
     SearchRequest,
     Target,
@@ -70,7 +69,7 @@ def search_code(
     scope: Scope = "runtime",
     result_mode: ResultMode = "grouped",
     group_by: GroupBy = "symbol",
-    limit: int = LIMIT_DEFAULT,
+    limit: int | None = None,
     budget: int = BUDGET_DEFAULT,
     cursor: str | None = None,
     debug: bool = False,
@@ -80,7 +79,8 @@ def search_code(
 ) -> SearchAnswer:
     """Search the trees that govern the paths, below them.
 
-    `budget` limits the tokens of the results. `cursor` is the `continuation.cursor` of the previous
+    `limit` is 10 results by default, 50 for a list of lines (`re:`) or files. `budget` limits the
+    tokens of the results. `cursor` is the `continuation.cursor` of the previous
     page. `holds` says whether the reader provably has lines of a file (by absolute path): such hits
     are named and their text is left out. `similar` (`path`, `path:10` or `path:10-20`) or `snippet`
     asks for similar code; the query may then be empty, and its operators narrow the results.
@@ -208,6 +208,7 @@ def _page(
     items = Items(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
         several_roots=bool(answer.roots), debug=request.debug, lane=request.lane,
+        listed=request.listed,
     )  # fmt: skip
     start = min(request.cursor.offset, len(groups)) if request.cursor else 0
     page = items.page(groups, start, request.limit, request.budget)

@@ -97,6 +97,11 @@ class SearchRequest:
         return "exact" if self.asked.exact else "ranked"
 
     @property
+    def listed(self) -> bool:
+        """Whether the answer is a list of matching lines and of nothing else."""
+        return bool(self.parsed.query.patterns) and not self.raw and self.sample is None
+
+    @property
     def folds(self) -> bool:
         """Whether near-identical results are shown as one. Exact searches show each of them."""
         return not self.raw and self.lane != "exact"
@@ -124,7 +129,7 @@ def check_arguments(
     scope: str,
     result_mode: str,
     group_by: str,
-    limit: int,
+    limit: int | None,
     budget: int,
     sampled: bool,
 ) -> None:
@@ -138,7 +143,7 @@ def check_arguments(
     ):
         if value not in accepted:
             raise UsageError(f"{name} must be one of {', '.join(accepted)} (got {value!r})")
-    if limit < 1:
+    if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1 (got {limit})")
     if budget < BUDGET_MIN:
         raise UsageError(f"budget must be at least {BUDGET_MIN} tokens (got {budget})")
@@ -152,7 +157,7 @@ def request_of(
     scope: Scope,
     result_mode: ResultMode,
     group_by: GroupBy,
-    limit: int,
+    limit: int | None,
     budget: int,
     cursor: str | None,
     debug: bool,
@@ -162,17 +167,22 @@ def request_of(
 ) -> SearchRequest:
     """The request for these targets; raises `UsageError` for a cursor or sample that is wrong."""
     paths = tuple(dict.fromkeys(path for target in targets for path in target.paths))
+    parsed = operators.parse(query, wrong_pattern)
+    if limit is None:  # A list of lines or of files is short, so it has more of them.
+        is_list = result_mode != "raw" and (parsed.query.patterns or group_by == "file")
+        most = LIMIT_MAX if is_list else LIMIT_DEFAULT
+    else:
+        most = min(limit, LIMIT_MAX)
     request = SearchRequest(
-        paths, query, operators.parse(query, wrong_pattern), scope, result_mode == "raw",
-        group_by, min(limit, LIMIT_MAX), budget, pages.decode(cursor) if cursor else None, debug,
-        holds, _sample(targets, similar, snippet),
+        paths, query, parsed, scope, result_mode == "raw", group_by, most, budget,
+        pages.decode(cursor) if cursor else None, debug, holds, _sample(targets, similar, snippet),
         {
             "path": paths[0] if len(paths) == 1 else list(paths),
             "query": query if query.strip() else None,
             "scope": scope if scope != "runtime" else None,
             "resultMode": result_mode if result_mode != "grouped" else None,
             "groupBy": group_by if group_by != "symbol" else None,
-            "limit": limit if limit != LIMIT_DEFAULT else None,
+            "limit": limit,
             "budget": budget if budget != BUDGET_DEFAULT else None,
             "similar": similar,
             "snippet": snippet,

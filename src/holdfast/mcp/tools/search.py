@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.errors import UsageError
-from holdfast.index.answers import SearchAnswer
-from holdfast.index.tools.render import search_text
+from holdfast.index.answers import Call, SearchAnswer
+from holdfast.index.tools.search_text import search_text
 from holdfast.mcp.tool import (
     Result,
     Tool,
@@ -64,7 +65,7 @@ def run(call: ToolCall) -> Result:
                 scope=a["scope"],
                 result_mode=a["result_mode"],
                 group_by=a["group_by"],
-                limit=a["limit"],
+                limit=a.get("limit"),
                 budget=a["budget"],
                 cursor=a.get("cursor"),
                 debug=a["debug"],
@@ -87,8 +88,10 @@ def run(call: ToolCall) -> Result:
     if found.continuation is not None:
         args = found.continuation.call.args
         facts["continue"] = continued("search_code", **args)
-        next_page = call_text("search_code", args)
+        here = {"path": "."} if args["path"] == caller.cwd else {}
+        next_page = call_text("search_code", {**args, **here})
     surface = in_several_trees() if found.roots else AGENT
+    surface = dataclasses.replace(surface, call=lambda read: _short(read, caller.cwd))
     text = search_text(found, surface, next_page=next_page)
     if not results:
         return _elsewhere(Result(text, facts), found, a)
@@ -105,6 +108,14 @@ def _shown(found: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, i
             span = (one.span.start_line, one.span.end_line)
             shown.setdefault(os.path.join(tree, one.file), []).append(span)
     return shown
+
+
+def _short(read: Call, cwd: str | None) -> str:
+    """A call that reads lines, as short as it can be written."""
+    path, first = read.args["path"], read.args["offset"]
+    if cwd is not None and path.startswith(cwd.rstrip("/") + "/"):
+        path = os.path.relpath(path, cwd)
+    return call_text("read", {"path": f"{path}:{first}-{first + read.args['limit'] - 1}"})
 
 
 def _from_the_start(result: Result, a: dict[str, Any]) -> Result:
@@ -160,7 +171,7 @@ SEARCH_CODE = Tool(
             "code, code and documents, or only documents",
             default="runtime",
         ),
-        limit=integer("maximum number of results", minimum=1, maximum=50, default=10),
+        limit=integer("maximum number of results (10; re: and files 50)", minimum=1, maximum=50),
         group_by=choice(("symbol", "file"), "one result for each", default="symbol"),
         budget=integer("maximum number of tokens of results", minimum=100, default=8000),
         similar=string(

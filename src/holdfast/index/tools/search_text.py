@@ -1,0 +1,171 @@
+"""A search answer as text: the results, what matters about them, and how to go on.
+
+Written for few tokens: the best results are shown in full and later ones by their matching lines,
+the lines of a result keep their numbers and lose their common indentation, results of one file are
+together under its path, and one line at the end says how to read what was left out. A search by
+pattern is a list of matching lines, and a search by file a list of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holdfast.index.answers import SearchAnswer, SearchResult
+from holdfast.index.tools.render import Surface, warning_text
+from holdfast.text import counted
+
+
+def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None = None) -> str:
+    """The results of a search that was answered; `next_page` is the call that continues it."""
+    results = _by_file(answer)
+    lines = [] if results else ["Nothing found."]
+    file = None
+    for result in results:
+        tree = result.codebase_path or answer.path
+        named = surface.file(tree, result.file)
+        if answer.group_by == "file" and answer.result_mode == "grouped":
+            lines.append(_file_line(result, named, surface))
+        else:
+            lines += _result_lines(result, tree, "" if named == file else named, surface)
+        file = named
+    lines += _left_out(answer, surface)
+    decision = answer.freshness_decision
+    if decision is not None and decision.stats is not None:
+        stats = decision.stats
+        lines.append(
+            f"[{stats.added} new, {stats.modified} changed, {stats.removed} removed files since "
+            "the index was made were taken as they are now]"
+        )
+    for warning in answer.warnings:
+        lines.append(surface.style(f"[{surface.text(warning_text(warning))}]", "warning"))
+    lines += [f"[{surface.message(r.message or '')}]" for r in answer.roots if r.status != "ok"]
+    counts = answer.counts
+    if counts is not None and counts.matched_lines:
+        least = "" if counts.complete else "at least "
+        matched = counted(counts.matched_lines, "matching line")
+        files = counted(counts.matched_files or 0, "file")
+        lines.append(surface.style(f"[{least}{matched} in {files}]", "dim"))
+    if counts is not None and next_page is not None:
+        page = f"results {counts.first}-{counts.last} of {counts.total}"
+        lines.append(f"[{page}; continue: {next_page}]")
+    return "\n".join(lines).rstrip("\n")
+
+
+def _by_file(answer: SearchAnswer) -> list[SearchResult]:
+    """The results, those of one file after each other, in the order of the best of each."""
+    files: dict[tuple[str | None, str], list[SearchResult]] = {}
+    for result in answer.results:
+        files.setdefault((result.codebase_path, result.file), []).append(result)
+    if any(result.match_count for result in answer.results):
+        for found in files.values():
+            found.sort(key=lambda result: result.span.start_line)
+    return [result for found in files.values() for result in found]
+
+
+def _file_line(result: SearchResult, named: str, surface: Surface) -> str:
+    """One file of a list of files, with its best symbol or its number of matches."""
+    best = result.symbol_label or ""
+    if result.match_count:
+        best = counted(result.match_count, "matching line")
+    path = surface.style(surface.text(named), "heading")
+    return f"{path}  {surface.text(best)}".rstrip()
+
+
+def _result_lines(result: SearchResult, tree: str, named: str, surface: Surface) -> Iterator[str]:
+    """One result; `named` is its file, or nothing for the file of the result before it."""
+    lines = result_lines(result)
+    if result.match_count and result.content is None:
+        yield from _matches(result, lines, named, surface)
+        return
+    span = result.span
+    at = surface.style(surface.text(f"{named}:{span.start_line}-{span.end_line}"), "heading")
+    label = surface.text(result.symbol_label or "")
+    kind = result.symbol_kind or "module"
+    heading = [at, surface.style(label, "name") if label else ""]
+    if surface.is_terminal and kind != "module":
+        heading.append(surface.style(kind, "dim"))
+    if result.in_context:
+        heading.append("[already in your context]")
+    yield "  ".join(part for part in heading if part)
+    yield from _shown_lines(result, lines, surface)
+    yield from _alike(result, tree, surface)
+    if surface.is_terminal:
+        yield ""
+
+
+def _matches(
+    result: SearchResult, lines: Sequence[tuple[int, str]], named: str, surface: Surface
+) -> Iterator[str]:
+    """Matching lines as `file:line: text`, the first with the symbol that they are in."""
+    label = surface.text(result.symbol_label or "")
+    symbol = "  " + surface.style(f"({label})", "name") if label else ""
+    for number, text in lines:
+        at = surface.style(surface.text(f"{named}:{number}:"), "heading")
+        yield f"{at} {_fitted(text.strip(), surface)}{symbol}"
+        named, symbol = "", ""
+    left = (result.match_count or 0) - len(lines)
+    if left > 0:
+        span = result.span
+        more = counted(left, "more matching line" if lines else "matching line")
+        yield f"{named}:{span.start_line}-{span.end_line}: [{more}]{symbol}"
+
+
+def _alike(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
+    if not result.alike_count:
+        return
+    places = [f"{surface.file(tree, a.file)}:{a.span.start_line}" for a in result.alike]
+    named = f": {', '.join(places)}" if places else ""
+    rest = f", …; {surface.all_results} shows all" if result.alike_count > len(places) else ""
+    yield f"  [{result.alike_count} more like it{named}{rest}]"
+
+
+def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
+    """How to read all of a result, if lines of any were left out."""
+    if answer.group_by == "file" and answer.result_mode == "grouped":
+        return
+    cut = [one for one in answer.results if one.next is not None and not one.match_count]
+    if cut and cut[0].next is not None:
+        yield f"[lines were left out; all of a result: {surface.call(cut[0].next)}]"
+
+
+def _shown_lines(
+    result: SearchResult, lines: Sequence[tuple[int, str]], surface: Surface
+) -> Iterator[str]:
+    texts = [text.expandtabs(4) for _, text in lines]
+    margin = min((len(t) - len(t.lstrip()) for t in texts if t.strip()), default=0)
+    marked = frozenset(result.matched_lines or ())
+    before = None
+    for (number, _), text in zip(lines, texts, strict=True):
+        if not surface.is_terminal:
+            if text.strip():
+                yield f"{number} {surface.text(text[margin:])}".rstrip()
+            continue
+        if before is not None and number != before + 1:
+            yield surface.style(f"{'⋮':>6}", "dim")
+        before = number
+        gutter = surface.style(f"{number:>6}", "warning" if number in marked else "dim")
+        yield f"{gutter}  {_fitted(text, surface)}".rstrip()
+
+
+def _fitted(text: str, surface: Surface) -> str:
+    text = surface.text(text)
+    if surface.columns is not None and len(text) > surface.columns - 8:
+        text = text[: surface.columns - 9] + "…"
+    return text
+
+
+def result_lines(result: SearchResult) -> list[tuple[int, str]]:
+    """The lines of a result that are shown, by number."""
+    text = result.preview if result.preview is not None else result.content
+    if text is None:
+        return []
+    if result.preview_spans is None:
+        texts = text.removesuffix("\n").split("\n")
+        return list(enumerate((t.removesuffix("\r") for t in texts), result.span.start_line))
+    left = iter(text.split("\n"))
+    lines: list[tuple[int, str]] = []
+    for place, span in enumerate(result.preview_spans):
+        if place:
+            next(left)  # The mark between runs of lines.
+        lines += zip(range(span.start_line, span.end_line + 1), left, strict=False)
+    return lines
