@@ -22,7 +22,16 @@ SOURCE = Path(__file__).parents[1] / "src" / "holdfast"
 SURFACES = [
     *(
         f"cli/{name}.py"
-        for name in ("index", "search", "outline", "calls", "references", "explore", "impact")
+        for name in (
+            "index",
+            "search",
+            "outline",
+            "calls",
+            "references",
+            "explore",
+            "impact",
+            "edit",
+        )
     ),
     *(f"cli/{name}.py" for name in ("terminal", "read", "context", "locate", "clones")),
     *(f"cli/{name}.py" for name in ("session", "readcache", "status", "sequence")),
@@ -42,6 +51,7 @@ FREE_RESULTS = {
     "to_wire",  # the JSON form itself
     "continued",  # the call that continues an answer, in that form
     "json_argument",  # a value that was typed
+    "json_or_text",  # the same, or plain text
     "_operation",  # one write of a commit
     "digested",  # a document with digests in its links
     "_asked",  # arguments of a call

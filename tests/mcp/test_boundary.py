@@ -44,6 +44,10 @@ TRIES: dict[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
     ),
     "references": lambda tree, path: ("references", {"symbol": "x", "file": path}),
     "explore": lambda tree, path: ("explore", {"symbol": "x", "file": path}),
+    "edit": lambda tree, path: (
+        "edit_symbol",
+        {"action": "rename", "symbol": "x", "text": "y", "file": path},
+    ),
     "impact": lambda tree, path: ("impact", {"path": path}),
     "references below": lambda tree, path: (
         "references",

@@ -17,8 +17,8 @@ from tests.mcp.agents import ERAS, WAIT_S, Machine, Web, call, facts_of, text_of
 DESIGNED = {
     "read", "readcache_refresh", "readcache_status", "context", "recover", "search_code",
     "file_outline",
-    "call_graph", "references", "explore", "impact", "manage_index", "list_codebases", "locate",
-    "clones", "memory_note", "memory_get",
+    "call_graph", "references", "explore", "impact", "edit_symbol", "manage_index",
+    "list_codebases", "locate", "clones", "memory_note", "memory_get",
     "memory_commit", "memory_query", "memory_history", "memory_branch",
 }  # fmt: skip
 
@@ -99,6 +99,10 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         explored = await ask("explore", symbol="Cart.total", path=tree)
         assert explored["found"][0]["symbol"]["symbolLabel"] == "Cart.total"
         await ask("impact", "error", failed=True, path=tree)
+        preview = await ask(
+            "edit_symbol", action="rename", symbol="Cart.total", text="sum_up", path=tree
+        )
+        assert (preview["applied"], len(preview["token"])) == (False, 16)
         assert [edge["site"]["file"] for edge in graph["edges"]] == ["shop/cart.py"]
 
         # reading

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "references": ("holdfast.cli.references", "every mention of a symbol, and what implements it"),
     "explore": ("holdfast.cli.explore", "everything about a symbol in one answer"),
     "impact": ("holdfast.cli.impact", "what a change touches: callers, mentions and tests"),
+    "edit": ("holdfast.cli.edit", "rename, replace or insert symbols, by a preview that is proven"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
     "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),

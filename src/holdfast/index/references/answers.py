@@ -137,3 +137,32 @@ class ImpactAnswer(Part, frozen=True, kw_only=True):
     message: str | None = None
     hints: Hints | None = None
     indexing: IndexingProgress | None = None
+
+
+class SymbolEditDoubt(Part, frozen=True):
+    """A place that is in doubt: it is changed only when it was confirmed."""
+
+    file: str
+    line: int
+    why: str
+    text: str
+
+
+class SymbolEditAnswer(Part, frozen=True, kw_only=True):
+    """The preview of an edit of a symbol, or what was applied."""
+
+    status: Status
+    reason: str | None = None
+    path: str
+    symbol: str
+    action: str
+    applied: bool
+    diff: str = ""
+    token: str = ""
+    files: tuple[str, ...] = ()
+    places: int = 0
+    doubts: tuple[SymbolEditDoubt, ...] = ()
+    notes: tuple[str, ...] = ()
+    message: str | None = None
+    hints: Hints | None = None
+    indexing: IndexingProgress | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.mcp.tool import Tool
 from holdfast.mcp.tools.context import CONTEXT
+from holdfast.mcp.tools.edit import EDIT_SYMBOL
 from holdfast.mcp.tools.explore import EXPLORE
 from holdfast.mcp.tools.graph import CALL_GRAPH
 from holdfast.mcp.tools.impact import IMPACT
@@ -38,6 +39,7 @@ TOOLS: dict[str, Tool] = {
         REFERENCES,
         EXPLORE,
         IMPACT,
+        EDIT_SYMBOL,
         MANAGE_INDEX,
         LIST_CODEBASES,
         LOCATE,

@@ -22,7 +22,12 @@ from holdfast.index.tools.render import Surface
 from holdfast.mcp.tool import Result, Schema, ToolCall, anything, call_text, outputs, spared, string
 
 if TYPE_CHECKING:
-    from holdfast.index.references.answers import ExploreAnswer, ImpactAnswer, ReferencesAnswer
+    from holdfast.index.references.answers import (
+        ExploreAnswer,
+        ImpactAnswer,
+        ReferencesAnswer,
+        SymbolEditAnswer,
+    )
 
     IndexAnswer = (
         OutlineAnswer
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
         | ReferencesAnswer
         | ExploreAnswer
         | ImpactAnswer
+        | SymbolEditAnswer
     )
     Symbol = TypeVar("Symbol", OutlineSymbol, SearchResult)
 

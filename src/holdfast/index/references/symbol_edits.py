@@ -1,0 +1,126 @@
+"""Edits of symbols as data: which bytes of which files become what, and which places are in doubt.
+
+Pure. A plan is made from the texts as they were read; its token names those texts and every
+replacement, so that it can be applied only to what it was made from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+CERTAIN = 0.9
+"""A place of less confidence is in doubt: it is changed only when it was confirmed."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Replacement:
+    """Bytes `[start, end)` of a file become `text`."""
+
+    path: str
+    start: int
+    end: int
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Doubt:
+    """A place that may have to change: why it is in doubt, and its line."""
+
+    path: str
+    line: int
+    why: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The replacements of an edit over the texts they were made for."""
+
+    sources: Mapping[str, bytes]
+    replacements: tuple[Replacement, ...]
+    doubts: tuple[Doubt, ...] = ()
+    """Places that are neither confirmed nor left out: nothing is written while there are some."""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def paths(self) -> list[str]:
+        return sorted({one.path for one in self.replacements})
+
+    def after(self, path: str) -> bytes:
+        """The text of a file with its replacements made."""
+        source, pieces, at = self.sources[path], [], 0
+        for one in sorted(one for one in self.replacements if one.path == path):
+            if one.start < at:
+                raise ValueError(f"two edits of {path} overlap at byte {one.start}")
+            pieces += [source[at : one.start], one.text]
+            at = one.end
+        return b"".join([*pieces, source[at:]])
+
+    @property
+    def token(self) -> str:
+        """Names the texts and the replacements."""
+        made = hashlib.sha256()
+        for path in self.paths:
+            for part in (path.encode("utf-8", "surrogateescape"), self.sources[path]):
+                made.update(len(part).to_bytes(8, "little") + part)
+        for one in sorted(self.replacements):
+            part = f"{one.path}\0{one.start}\0{one.end}\0".encode("utf-8", "surrogateescape")
+            made.update(part + len(one.text).to_bytes(8, "little") + one.text)
+        return made.hexdigest()[:16]
+
+    def diff(self, shown: Callable[[bytes], bytes]) -> str:
+        """The plan as a unified diff of the texts as they may be shown."""
+        lines: list[str] = []
+        for path in self.paths:
+            before = _lines(shown(self.sources[path]))
+            after = _lines(shown(self.after(path)))
+            lines += [
+                line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+                for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}")
+            ]
+        return "".join(lines)
+
+
+def _lines(text: bytes) -> list[str]:
+    return text.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def settle(
+    doubtful: Iterable[tuple[Doubt, Replacement | None]],
+    confirmed: frozenset[str],
+    left_out: frozenset[str],
+) -> tuple[list[Replacement], list[Doubt]]:
+    """The replacements that were confirmed, and the doubts that are left. `*` means all."""
+    made, open_doubts = [], []
+    for doubt, replacement in doubtful:
+        if replacement is not None and confirmed & {doubt.place, "*"}:
+            made.append(replacement)
+        elif not left_out & {doubt.place, "*"}:
+            open_doubts.append(doubt)
+    return made, open_doubts
+
+
+_INDENT = re.compile(r"[ \t]*")
+
+
+def indented(text: str, indent: str) -> str:
+    """The lines of a text with an indentation in front, if its first line has none."""
+    lines = text.strip("\n").split("\n")
+    if not indent or _INDENT.match(lines[0]).group():  # type: ignore[union-attr]
+        return "\n".join(lines)
+    return "\n".join(indent + line if line.strip() else line for line in lines)
+
+
+def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
+    """The bytes of all lines that a run of bytes touches, the last line break not included."""
+    first = source.rfind(b"\n", 0, start) + 1
+    last = source.find(b"\n", max(start, end - 1))
+    return first, len(source) if last < 0 else last

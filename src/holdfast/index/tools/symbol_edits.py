@@ -1,0 +1,282 @@
+"""Edits of symbols that cannot go stale: rename, replace, insert before and after.
+
+First a preview: a unified diff over all places, with those that are in doubt, and a token. Then the
+same call with the token applies it, only if the preview comes out the same again (so every file
+still has the text it was made from) and no place is in doubt. Otherwise nothing is written.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec.structs import replace
+
+from holdfast.errors import UsageError
+from holdfast.files import disk
+from holdfast.files.secrets import masked
+from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.program import Thing
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.facts.model import MODULE, FileFacts, Symbol
+from holdfast.index.generations.gate import Open
+from holdfast.index.references.answers import ReferencesAnswer, SymbolEditAnswer, SymbolEditDoubt
+from holdfast.index.references.find import Reference, ReferenceSearch, Target, target_of
+from holdfast.index.references.implementations import implementations
+from holdfast.index.references.symbol_edits import (
+    CERTAIN,
+    Doubt,
+    Plan,
+    Replacement,
+    indented,
+    settle,
+    whole_lines,
+)
+from holdfast.index.tools.mention_files import files_with, read_files
+from holdfast.index.tools.references import references
+from holdfast.text import counted
+
+Action = Literal["rename", "replace", "insert_before", "insert_after"]
+ACTIONS: tuple[Action, ...] = ("rename", "replace", "insert_before", "insert_after")
+Write = Callable[[str, dict[str, bytes], dict[str, bytes]], None]
+"""Writes files below a root, given their texts before and after; all of them or none."""
+
+_NAME = re.compile(r"[^\W\d][\w$]*[!?]?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What is asked for."""
+
+    action: Action
+    symbol: str
+    text: str
+    file: str = ""
+    confirmed: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
+    token: str = ""
+
+
+def edit_symbol(index: CodeIndex, tree: str, edit: Edit, write: Write) -> SymbolEditAnswer:
+    """The preview of an edit, or its application if the token of the preview is given."""
+    answer = SymbolEditAnswer(
+        status="ok", path=tree, symbol=edit.symbol, action=edit.action, applied=False
+    )
+    where = references(index, tree, edit.symbol, file=edit.file, relation="declaration")
+    if where.status != "ok" or len(where.definitions) != 1:
+        return _not_one(answer, where)
+    if edit.action == "rename" and not _NAME.match(edit.text):
+        raise UsageError(f"'{edit.text}' is not a name", "a name has letters, digits and _")
+    _, record = index.root_of(tree)
+    gate = index.gate(record)
+    if not isinstance(gate, Open):
+        return replace(answer, status="not_ready", message="the index changed; ask again")
+    root = gate.record.root
+    plan = _plan(index, gate, root, where.definitions[0].symbol_id, edit)
+    answer = replace(
+        answer,
+        path=root,
+        diff=plan.diff(masked),
+        token=plan.token,
+        files=tuple(plan.paths),
+        places=len(plan.replacements),
+        doubts=tuple(SymbolEditDoubt(d.path, d.line, d.why, d.text) for d in plan.doubts),
+        notes=plan.notes,
+    )
+    if not edit.token:
+        return answer
+    if edit.token != plan.token:
+        return replace(
+            answer,
+            status="blocked",
+            reason="stale_preview",
+            message="a file changed since the preview, or the call is another; nothing was written",
+        )
+    if plan.doubts:
+        return replace(
+            answer,
+            status="blocked",
+            reason="in_doubt",
+            message=f"{counted(len(plan.doubts), 'place')} in doubt; nothing was written",
+        )
+    before = {path: plan.sources[path] for path in plan.paths}
+    write(root, before, {path: plan.after(path) for path in plan.paths})
+    return replace(answer, applied=True)
+
+
+def _not_one(answer: SymbolEditAnswer, where: ReferencesAnswer) -> SymbolEditAnswer:
+    if where.status == "ok":
+        places = ", ".join(f"{one.file}:{one.span.start_line}" for one in where.definitions)
+        message = f"several symbols have that name: {places}; name its file or its id"
+        return replace(answer, status="ambiguous", reason="ambiguous_symbol", message=message)
+    return replace(
+        answer,
+        status=where.status,
+        reason=where.reason,
+        message=where.message,
+        hints=where.hints,
+        indexing=where.indexing,
+    )
+
+
+def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) -> Plan:
+    with index.backend.reader(root) as reader:
+        overlay = index.check_freshness(gate.record, reader)
+        with index.programs.lock:
+            program = index.programs.program(root, reader, overlay)
+            thing = program.resolver.program.by_id.get(identity)
+            if thing is None:
+                raise UsageError("the symbol is gone by now", "ask again")
+            facts = program.resolver.program.files[thing.path].facts
+            if edit.action != "rename":
+                return _text_plan(index, root, facts, facts.symbols[thing.at], edit)
+            targets, notes = _family(program, identity)
+            _check_free(program, targets, edit.text)
+            known = frozenset().union(*(target.names for target in targets))
+            family = targets[0].family
+            ours = {p for p, v in program.resolver.program.files.items() if v.family == family}
+        paths, complete = files_with(root, reader, overlay, known, ours)
+        files, unread = read_files(root, sorted(paths | {thing.path}), known)
+        if unread or not complete:
+            notes.append("not every file could be read: there may be more mentions")
+        with index.programs.lock:
+            program = index.programs.program(root, reader, overlay)
+            search = ReferenceSearch(program)
+            found = [search.judge(target, files) for target in targets]
+    sources = {}
+    for one in files:
+        sources[one.path], _ = disk.read_file(root, one.path)
+    old = targets[0].name
+    places = {(r.path, r.start): r for refs in found for r in refs.found if r.name == old}
+    undecided = {(r.path, r.start): r for refs in found for r in refs.undecided}
+    _check_read(sources, [*places.values(), *undecided.values()])
+    certain, doubtful = _sorted_out(places.values(), edit.text)
+    doubtful += [
+        (_doubt(one, "the type of the receiver is not known"), _renaming(one, edit.text))
+        for at, one in sorted(undecided.items())
+        if at not in places
+    ]
+    clashes = _clashes(sources, {one.path for one in certain}, edit.text)
+    confirmed, doubts = settle([*doubtful, *clashes], edit.confirmed, edit.left_out)
+    return Plan(sources, tuple(sorted([*certain, *confirmed])), tuple(sorted(doubts)), tuple(notes))
+
+
+def _check_read(sources: dict[str, bytes], places: Iterable[Reference]) -> None:
+    """Every place still has the name in the text that will be changed."""
+    for one in places:
+        name = one.name.encode()
+        if sources[one.path][one.start : one.start + len(name)] != name:
+            raise UsageError(f"{one.path} changed while it was read", "ask again")
+
+
+def _sorted_out(
+    places: Iterable[Reference], name: str
+) -> tuple[list[Replacement], list[tuple[Doubt, Replacement | None]]]:
+    certain, doubtful = [], list[tuple[Doubt, Replacement | None]]()
+    for one in places:
+        made = _renaming(one, name)
+        if one.confidence >= CERTAIN:
+            certain.append(made)
+        else:
+            doubtful.append((_doubt(one, f"{one.confidence:.2f} {one.reason}"), made))
+    return certain, doubtful
+
+
+def _renaming(one: Reference, name: str) -> Replacement:
+    return Replacement(one.path, one.start, one.start + len(one.name.encode()), name.encode())
+
+
+def _doubt(one: Reference, why: str) -> Doubt:
+    return Doubt(one.path, one.line, why, one.text)
+
+
+def _clashes(
+    sources: dict[str, bytes], touched: set[str], name: str
+) -> list[tuple[Doubt, Replacement | None]]:
+    """Where the new name is used already in a file that would get it."""
+    pattern = re.compile(rb"(?<![\w$])" + re.escape(name.encode()) + rb"(?![\w$])")
+    found: list[tuple[Doubt, Replacement | None]] = []
+    for path in sorted(touched):
+        match = pattern.search(sources[path])
+        if match:
+            line = sources[path].count(b"\n", 0, match.start()) + 1
+            text = sources[path].split(b"\n")[line - 1].decode("utf-8", "replace").strip()
+            found.append((Doubt(path, line, f"{name} is used here already", text[:200]), None))
+    return found
+
+
+def _family(program: LinkedProgram, identity: str) -> tuple[list[Target], list[str]]:
+    """The symbol with what overrides it and what it overrides: they have one name."""
+    inner, names = program.resolver.program, program.resolver.names
+    notes: list[str] = []
+    queue, seen = [identity], dict.fromkeys([identity])
+    while queue:
+        at = queue.pop()
+        thing = inner.by_id[at]
+        symbol = inner.symbol(thing)
+        if symbol.parent == MODULE or symbol.kind not in ("method", "property"):
+            continue
+        view = inner.files[thing.path]
+        related = list(implementations(program, at))
+        owner = Thing("symbol", thing.path, symbol.parent)
+        bases = names.bases(owner)
+        written = view.bases.get(view.symbol(symbol.parent).qualified, [])
+        if len(bases) < len(written):
+            notes.append(f"a base class of {view.full(symbol.parent)} is not in the tree")
+        for base in bases:
+            other = inner.files[base.path]
+            related += inner.exact(other.family, f"{other.full(base.at)}.{symbol.name}")
+        for one in related:
+            found = inner.symbol(one).id
+            if found not in seen:
+                seen[found] = None
+                queue.append(found)
+    targets = [target for one in seen if (target := target_of(program, one)) is not None]
+    return targets, sorted(set(notes))
+
+
+def _check_free(program: LinkedProgram, targets: list[Target], name: str) -> None:
+    inner = program.resolver.program
+    for target in targets:
+        for thing in target.things:
+            view = inner.files[thing.path]
+            if view.family == "python" and keyword.iskeyword(name):
+                raise UsageError(f"{name} is a keyword of Python")
+            owner, _, _ = view.full(thing.at).rpartition(".")
+            taken = inner.exact(view.family, f"{owner}.{name}" if owner else name)
+            if taken:
+                place = f"{taken[0].path}:{inner.symbol(taken[0]).span.first_line}"
+                raise UsageError(f"{name} exists already at {place}", "choose another name")
+
+
+def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, edit: Edit) -> Plan:
+    """A replacement of the lines of a symbol, or lines before or after it."""
+    source, _ = disk.read_file(root, facts.path)
+    start, end = whole_lines(source, symbol.span.start, symbol.span.end)
+    line = source[start:end].decode("utf-8", "replace")
+    indent = line[: len(line) - len(line.lstrip())]
+    text = indented(edit.text, indent)
+    if not text.strip():
+        raise UsageError("there is no text", "pass the new lines")
+    gap = "\n\n\n" if facts.language == "python" and symbol.parent == MODULE else "\n\n"
+    if edit.action == "replace":
+        made = Replacement(facts.path, start, end, text.encode())
+    elif edit.action == "insert_before":
+        made = Replacement(facts.path, start, start, (text + gap).encode())
+    else:
+        made = Replacement(facts.path, end, end, (gap + text).encode())
+    plan = Plan({facts.path: source}, (made,))
+    before, after = (index.extract(facts.path, s) for s in (source, plan.after(facts.path)))
+    doubts: list[tuple[Doubt, Replacement | None]] = []
+    broken = [p for p in after.problems if p.code == "syntax"]
+    if broken and not any(p.code == "syntax" for p in before.problems):
+        why = "the file would no longer parse"
+        doubts.append((Doubt(facts.path, broken[0].line, why, broken[0].detail), None))
+    if edit.action == "replace" and symbol.qualified not in {s.qualified for s in after.symbols}:
+        why = f"the new text does not define {symbol.qualified}"
+        doubts.append((Doubt(facts.path, symbol.span.first_line, why, ""), None))
+    _, left = settle(doubts, edit.confirmed, edit.left_out | edit.confirmed)
+    return Plan(plan.sources, plan.replacements, tuple(left))

@@ -1,0 +1,233 @@
+"""Edits of symbols: a preview with its doubts, applied to exactly what it was made from."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from holdfast.errors import UsageError
+from holdfast.files.replacing import replace_files
+from holdfast.index.code_index import CodeIndex, open_index, run_here
+from holdfast.index.embedding.hashed import HashedEmbedding
+from holdfast.index.references.answers import SymbolEditAnswer
+from holdfast.index.tools.symbol_edits import Action, Edit, edit_symbol
+from tests.index.wire import manage_index
+
+FILES = {
+    "cart.py": """\
+class Cart:
+    def total(self):
+        # the total
+        return 1
+
+
+class Big(Cart):
+    def total(self):
+        return 2 * super().total()
+
+
+def make() -> Cart:
+    return Cart()
+""",
+    "pay.py": """\
+from cart import Cart as Basket
+from cart import make
+
+
+def pay(cart: Basket):
+    total = cart.total()
+    return total + make().total()
+
+
+print(pay(Basket()), "total")
+""",
+}
+
+
+class Tree(NamedTuple):
+    """A tree and its index."""
+
+    root: Path
+    code: CodeIndex
+
+    def edit(
+        self,
+        action: Action,
+        symbol: str,
+        text: str,
+        token: str = "",
+        confirm: str = "",
+        leave: str = "",
+    ) -> SymbolEditAnswer:
+        asked = Edit(
+            action,
+            symbol,
+            text,
+            "",
+            frozenset(filter(None, [confirm])),
+            frozenset(filter(None, [leave])),
+            token,
+        )
+        return edit_symbol(self.code, str(self.root), asked, replace_files)
+
+    def applied(self, action: Action, symbol: str, text: str, **more: str) -> SymbolEditAnswer:
+        preview = self.edit(action, symbol, text, **more)
+        return self.edit(action, symbol, text, token=preview.token, **more)
+
+    def texts(self) -> dict[str, str]:
+        return {str(p.relative_to(self.root)): p.read_text() for p in self.root.rglob("*.py")}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Iterator[Tree]:
+    root = tmp_path / "tree"
+    root.mkdir()
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    index = open_index(tmp_path / "home", HashedEmbedding())
+    index.start = run_here
+    manage_index(index, "create", str(root))
+    yield Tree(root, index)
+    index.close()
+
+
+def runs(root: Path) -> str:
+    return subprocess.run(
+        [sys.executable, "pay.py"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.shows("EDIT-RENAME")
+def test_a_method_is_renamed_with_its_overrides_and_the_program_still_runs(tree: Tree) -> None:
+    before = runs(tree.root)
+    done = tree.applied("rename", "Cart.total", "sum_up")
+    assert done.applied, done.message
+    assert runs(tree.root) == before
+    texts = tree.texts()
+    assert texts["cart.py"] == FILES["cart.py"].replace("def total", "def sum_up").replace(
+        "super().total", "super().sum_up"
+    )
+    assert "total = cart.sum_up()" in texts["pay.py"]
+    assert "make().sum_up()" in texts["pay.py"]
+    assert '"total"' in texts["pay.py"]
+
+
+@pytest.mark.shows("EDIT-RENAME")
+def test_a_class_is_renamed_and_its_alias_stays(tree: Tree) -> None:
+    done = tree.applied("rename", "Cart", "Trolley")
+    assert done.applied, done
+    assert "from cart import Trolley as Basket" in tree.texts()["pay.py"]
+    assert "class Big(Trolley)" in tree.texts()["cart.py"]
+    runs(tree.root)
+
+
+@pytest.mark.shows("EDIT-PROVEN")
+def test_a_file_that_changed_since_the_preview_keeps_everything_from_being_written(
+    tree: Tree,
+) -> None:
+    preview = tree.edit("rename", "Cart.total", "sum_up")
+    assert "+        return 2 * super().sum_up()" in preview.diff
+    (tree.root / "pay.py").write_text(FILES["pay.py"] + "\n# more\n")
+    texts = tree.texts()
+    refused = tree.edit("rename", "Cart.total", "sum_up", token=preview.token)
+    assert (refused.status, refused.reason) == ("blocked", "stale_preview")
+    assert tree.texts() == texts
+    assert tree.edit("rename", "Cart.total", "other", token=preview.token).status == "blocked"
+
+
+@pytest.mark.shows("EDIT-DOUBT")
+def test_a_place_in_doubt_is_confirmed_or_left_out(tree: Tree) -> None:
+    (tree.root / "loose.py").write_text("def f(thing):\n    return thing.total\n")
+    preview = tree.edit("rename", "Cart.total", "sum_up")
+    assert [(one.file, one.line) for one in preview.doubts] == [("loose.py", 2)]
+    refused = tree.edit("rename", "Cart.total", "sum_up", token=preview.token)
+    assert (refused.reason, tree.texts()["cart.py"]) == ("in_doubt", FILES["cart.py"])
+    left = tree.applied("rename", "Cart.total", "sum_up", leave="loose.py:2")
+    assert left.applied
+    assert "thing.total" in tree.texts()["loose.py"]
+    again = tree.applied("rename", "Cart.sum_up", "count", confirm="*")
+    assert again.applied, again
+    taken = tree.applied("rename", "make", "pay", confirm="")
+    assert [one.why for one in taken.doubts] == ["pay is used here already"]
+
+
+@pytest.mark.shows("EDIT-DOUBT")
+def test_names_that_cannot_be_are_refused(tree: Tree) -> None:
+    for name, why in (("a b", "not a name"), ("class", "keyword"), ("Big", "exists already")):
+        with pytest.raises(UsageError, match=why):
+            tree.edit("rename", "Cart", name)
+    assert tree.edit("rename", "total", "x").status == "ambiguous"
+    assert tree.edit("rename", "nothing_here", "x").status == "not_found"
+
+
+@pytest.mark.shows("EDIT-TEXT")
+def test_lines_are_replaced_and_inserted_with_their_indentation(tree: Tree) -> None:
+    done = tree.applied("replace", "Cart.total", "def total(self):\n    return 3")
+    assert done.applied, done
+    tree.applied("insert_after", "Cart.total", "def count(self):\n    return 4")
+    tree.applied("insert_before", "make", "def first():\n    return 5")
+    assert tree.texts()["cart.py"].startswith(
+        "class Cart:\n    def total(self):\n        return 3\n\n"
+        "    def count(self):\n        return 4\n\n\nclass Big(Cart):"
+    )
+    assert "\n\n\ndef first():\n    return 5\n\n\ndef make() -> Cart:" in tree.texts()["cart.py"]
+    runs(tree.root)
+    broken = tree.applied("replace", "make", "def make(:")
+    assert (broken.applied, broken.status) == (False, "blocked")
+    other = tree.applied("replace", "make", "def another():\n    return 1")
+    assert [one.why for one in other.doubts] == ["the new text does not define make"]
+    with pytest.raises(UsageError, match="no text"):
+        tree.edit("replace", "make", "\n")
+
+
+@pytest.mark.shows("EDIT-ALL-OR-NONE")
+def test_files_are_written_all_or_none_and_keep_their_modes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("old")
+    (tmp_path / "a").chmod(0o750)
+    before = dict.fromkeys("abc", b"old")
+    replace_files(str(tmp_path), before, dict.fromkeys("abc", b"new"))
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == dict.fromkeys("abc", "new")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o750
+    with pytest.raises(UsageError, match="changed"):
+        replace_files(str(tmp_path), before, dict.fromkeys("abc", b"newer"))
+    real = os.replace
+
+    def fails_at_c(source: str, target: str) -> None:
+        if target.endswith("c"):
+            raise OSError("no")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", fails_at_c)
+    with pytest.raises(OSError, match="no"):
+        replace_files(str(tmp_path), dict.fromkeys("abc", b"new"), dict.fromkeys("abc", b"newest"))
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == dict.fromkeys("abc", "new")
+    (tmp_path / "link").symlink_to("a")
+    with pytest.raises(UsageError, match="not a regular file"):
+        replace_files(str(tmp_path), {"link": b"new"}, {"link": b"x"})
+
+
+@pytest.mark.shows("EDIT-RENAME")
+def test_renaming_there_and_back_restores_every_byte(tree: Tree) -> None:
+    rng = random.Random(5)
+    names = {"Cart": "Cart", "Cart.total": "total", "make": "make", "pay": "pay", "Big": "Big"}
+    for step in range(6):
+        symbol = rng.choice(sorted(names))
+        new = f"renamed_{step}"
+        there = tree.applied("rename", symbol, new)
+        assert there.applied, (step, there)
+        owner = symbol.rpartition(".")[0]
+        # `total` is also the name of a local variable and of a word in a comment.
+        after = f"{owner}.{new}" if owner else new
+        back = tree.applied("rename", after, names[symbol], leave="*")
+        assert back.applied, (step, back)
+        assert tree.texts() == FILES, f"seed 5, step {step}"
