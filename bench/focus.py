@@ -1,233 +1,29 @@
 """What focused first reads would save: `python -m bench.focus --sessions DIR`.
 
-Transcripts of real sessions are gone through step by step. Each whole first read of a long file is
-folded by the real rules, with the outline of that text and what the conversation had said by then.
-Then the next calls tell what was used: lines that were edited (and five around), distinctive lines
-that were quoted, names of units that were said, ranges that were read again. A used part that was
-folded is a miss, and costs
-
-    optimistic     its text and a call
-    middle         the same, or the whole file when more than three parts or 40 % of it are missed
-    pessimistic    the whole file
-
-Printed is what is left of the saving, in % of all tokens read. What is understood without a trace
-in the log is not measured: that is why focus is off by default.
+Transcripts of real sessions are folded by the real rules and judged by what they used later; see
+`holdfast.replay.folding`. Printed is what is left of the saving, in % of all tokens read.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdfast.focused import units_of
-from holdfast.index.facts.extract import extract
-from holdfast.reading import focus as rules
-from holdfast.reading.focus import Focus, Presets, Unit
-from holdfast.reading.history import claude
-from holdfast.reading.history.reads import Change, Shown, changes, is_read, shown
-from holdfast.reading.history.signals import Heard
-from holdfast.reading.history.steps import Called, Compacted, Context, Returned, Said, Step, strings
-from holdfast.reading.hosts.lines import objects
-
-AHEAD = 30
-"""How many calls later a use still counts."""
-EDIT_AROUND = 5
-QUOTE_MIN = 24
-"""A line of at least so many characters, once in its file, is one that can be quoted."""
-CALL_BYTES = 400
-"""What one more call costs: the call, the numbers and the notices of its result."""
-PARTS_MAX, SHARE_MAX = 3, 0.4
+from bench.sessions import load
+from holdfast.focused import outliner
+from holdfast.reading.focus import Presets
+from holdfast.replay.folding import VIEWS, Tally, play, row_of
 
 OUT = Path(__file__).parent / "out"
-
-
-def load(folder: Path) -> Iterator[Context]:
-    for path in sorted(folder.iterdir()):
-        if ".jsonl" in path.name:
-            data = path.read_bytes()
-            lines = (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()
-            found = [one for line in lines if line.strip() for one in objects(line)]
-            yield from claude.contexts(path.name.partition(".")[0], found)
-
-
-@dataclass
-class Fold:
-    """One read that was folded, and what was used of it later."""
-
-    context: str
-    path: str
-    size: int
-    shown_bytes: int
-    misses: list[int] = field(default_factory=list)
-    """The bytes of each folded part that was used."""
-    edits: int = 0
-    edits_open: int = 0
-    reread: bool = False
-    units: int = 0
-    used: int = 0
-
-    @property
-    def saved(self) -> int:
-        return self.size - self.shown_bytes
-
-    def net(self, view: str) -> float:
-        if self.reread:
-            return self.saved - self.size
-        if not self.misses:
-            return self.saved
-        parts = self.saved - sum(self.misses) - CALL_BYTES * len(self.misses)
-        whole = self.saved - self.size - CALL_BYTES
-        if view == "optimistic":
-            return parts
-        if view == "pessimistic":
-            return whole
-        return whole if self.reopened_whole else parts
-
-    @property
-    def reopened_whole(self) -> bool:
-        return len(self.misses) > PARTS_MAX or sum(self.misses) > SHARE_MAX * self.size
-
-    @property
-    def extra(self) -> int:
-        return 1 if self.reopened_whole else len(self.misses)
-
-
-@dataclass
-class Tally:
-    """What was read in some contexts, and what was folded."""
-
-    read: int = 0
-    firsts: int = 0
-    folds: list[Fold] = field(default_factory=list)
-
-
-def play(context: Context, presets: Presets, tally: Tally) -> None:
-    heard = Heard()
-    known: set[str] = set()
-    for at, step in enumerate(context.steps):
-        if isinstance(step, Compacted):
-            known.clear()
-        if isinstance(step, Returned) and is_read(step):
-            tally.read += len(step.text.encode("utf-8", "surrogatepass"))
-            found = shown(step)
-            if found is not None:
-                if found.whole and found.path not in known and not found.shell:
-                    _first(context, at, found, heard, presets, tally)
-                known.add(found.path)
-        if isinstance(step, Returned):
-            known.update(change.path for change in changes(step))
-        heard.take(step)
-
-
-def _first(
-    context: Context, at: int, found: Shown, heard: Heard, presets: Presets, tally: Tally
-) -> None:
-    rows = list(found.rows)
-    if rows and rows[-1] == "":
-        rows.pop()
-    if not presets.applies(len(rows), subagent=context.subagent) or rules.stays_whole(found.path):
-        return
-    tally.firsts += 1
-    facts = extract(os.path.basename(found.path), "\n".join(rows).encode("utf-8", "surrogatepass"))
-    units = units_of(facts, rows)
-    signals = heard.signals(found.path, rows)
-    focus = rules.focus(rows, units, signals)
-    if focus is None:
-        return
-    over = max(0, found.size_bytes - sum(len(row.encode()) + 1 for row in rows)) / len(rows)
-    fold = Fold(context.name, found.path, found.size_bytes, round(_cost(rows, focus, over)))
-    uses = used_lines(context.steps[at + 1 :], found.path, rows, units)
-    for part in focus.folds:
-        if any(part.first <= n <= part.last for n in uses.lines):
-            fold.misses.append(
-                round(sum(len(r.encode()) + 1 + over for r in rows[part.first - 1 : part.last]))
-            )
-    opened = {n for p in focus.parts if p.title is None for n in range(p.first, p.last + 1)}
-    fold.reread = uses.reread
-    fold.units = len(units)
-    fold.used = sum(any(u.first <= n <= u.last for n in uses.lines) for u in units)
-    fold.edits = len(uses.edited)
-    fold.edits_open = len(uses.edited & opened)
-    tally.folds.append(fold)
-
-
-def _cost(rows: Sequence[str], focus: Focus, over: float) -> float:
-    text = rules.to_text(rows, focus, "same call again prints all")
-    return len(text.encode("utf-8", "surrogatepass")) + over * (text.count("\n") + 1)
-
-
-@dataclass
-class Uses:
-    """The lines of a file that were used after it was read."""
-
-    lines: set[int] = field(default_factory=set)
-    edited: set[int] = field(default_factory=set)
-    reread: bool = False
-
-
-def used_lines(
-    steps: Sequence[Step], path: str, rows: Sequence[str], units: Sequence[Unit]
-) -> Uses:
-    """The lines of a file that the next calls used, as it was when it was read."""
-    text = "\n".join(rows)
-    uses = Uses()
-    places: dict[str, int] = {}
-    for number, row in enumerate(rows, start=1):
-        bare = row.strip()
-        if len(bare) >= QUOTE_MIN:
-            places[bare] = -1 if bare in places else number
-    names: dict[str, list[Unit]] = {}
-    for unit in units:
-        names.setdefault(unit.name, []).append(unit)
-    calls = 0
-    for step in steps:
-        if isinstance(step, Called):
-            calls += 1
-        if isinstance(step, Compacted):
-            break
-        for said in _said(step):
-            for row in said.split("\n"):
-                at = places.get(row.strip(), -1)
-                if at > 0:
-                    uses.lines.add(at)
-            for word in set(rules.WORD.findall(said)) & names.keys():
-                for unit in names[word]:
-                    uses.lines.update(range(unit.start, min(unit.last, unit.start + 2) + 1))
-        if isinstance(step, Returned):
-            again = shown(step)
-            if again is not None and again.path == path and again.whole:
-                uses.reread = True
-                break
-            if again is not None and again.path == path and calls <= AHEAD:
-                uses.lines.update(range(again.first, again.first + len(again.rows)))
-            for change in changes(step):
-                if change.path == path:
-                    found = _place(text, change)
-                    uses.edited |= found
-                    for n in found:
-                        uses.lines.update(range(max(1, n - EDIT_AROUND), n + EDIT_AROUND + 1))
-    return uses
-
-
-def _said(step: Step) -> Iterator[str]:
-    if isinstance(step, Said) and step.role == "assistant":
-        yield step.text
-    elif isinstance(step, Called):
-        yield from strings(step.given)
-
-
-def _place(text: str, change: Change) -> set[int]:
-    at = text.find(change.old) if change.old else -1
-    if at < 0:
-        return set()
-    first = text.count("\n", 0, at) + 1
-    return set(range(first, first + (change.old or "").count("\n") + 1))
+NEVER = 10**9
+PRESETS = {
+    "preset": Presets(),
+    "above 300": Presets(300, 300),
+    "subagents": Presets(NEVER, 300),
+    "main": Presets(800, NEVER),
+}
 
 
 def main() -> None:
@@ -236,47 +32,28 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many contexts")
     arguments = parser.parse_args()
     contexts = list(load(arguments.sessions))[: arguments.limit]
+    outline = outliner()
     rows = []
-    for title, presets in (
-        ("preset", Presets()),
-        ("above 300", Presets(300, 300)),
-        ("subagents", Presets(10**9, 300)),
-        ("main > 800", Presets(800, 10**9)),
-    ):
+    for title, presets in PRESETS.items():
         tally = Tally()
         for context in contexts:
-            play(context, presets, tally)
+            play(context, presets, outline, tally)
         rows.append(row_of(title, tally))
     OUT.mkdir(exist_ok=True)
     (OUT / "focus.json").write_text(json.dumps(rows, indent=1))
     table(rows)
 
 
-def row_of(title: str, tally: Tally) -> dict[str, Any]:
-    read, folds = tally.read or 1, tally.folds
-    size = sum(one.size for one in folds) or 1
-    edits = sum(one.edits for one in folds) or 1
-    return {
-        "preset": title,
-        "folds": len(folds),
-        "of": tally.firsts,
-        "shown": sum(one.shown_bytes for one in folds) / size,
-        "editsOpen": sum(one.edits_open for one in folds) / edits,
-        **{v: sum(one.net(v) for one in folds) / read for v in VIEWS},
-        "used": sum(one.used for one in folds) / (sum(one.units for one in folds) or 1),
-        "reread": sum(one.reread for one in folds),
-        "gross": sum(one.saved for one in folds) / read,
-        "extra": sum(one.extra for one in folds) / (len(folds) or 1),
-        "whole": sum(one.reopened_whole for one in folds) / (len(folds) or 1),
-    }
-
-
-VIEWS = ("optimistic", "middle", "pessimistic")
-
-
 def table(rows: list[dict[str, Any]]) -> None:
+    names = ("preset", "folds", "of", "shown %", "edits open %", *VIEWS, "extra reads")
+    print("".join(f"{name:>14}" for name in names))
     for row in rows:
-        print({k: (round(v, 3) if isinstance(v, float) else v) for k, v in row.items()})
+        cells = [row["preset"], row["folds"], row["of"]]
+        cells += [f"{row[name]:.0%}" for name in ("shown", "editsOpen")]
+        cells += [f"{row[view]:.1%}" for view in VIEWS]
+        cells.append(f"{row['extra']:.2f}")
+        print("".join(f"{cell:>14}" for cell in cells))
+    print("net saving in % of all tokens read; extra reads per fold")
 
 
 if __name__ == "__main__":

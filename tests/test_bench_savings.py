@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from bench import bound, savings
+from holdfast.replay import bound
+from holdfast.replay.player import play
 
 SIZES = [40] * 200
 
@@ -45,7 +46,7 @@ def trace(kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["claude-code", "claude-code-sub", "codex", "pi"])
 def test_a_trace_saves_what_its_context_holds(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    player = savings.play(trace(kind))
+    player = play(trace(kind))
     assert player.answers == {"unchanged": 3, "diff": 0, "unseen": 0, "whole": 2}
     most = bound.saved(trace(kind))
     assert 0.9 * most <= sum(player.saved.values()) <= most

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench import savings
-from bench.traces import WRITERS, Change, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
 from holdfast.reading.focus import Focus, Part
 from holdfast.reading.native import AGAIN, Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
+from holdfast.replay import player
+from holdfast.replay.texts import Change
+from holdfast.replay.writers import WRITERS, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
 
 
 class Untrue(AssertionError):
@@ -176,8 +177,8 @@ class Session:
     def __init__(self, kind: str, seed: int, folder: Path) -> None:
         self.kind, self.rng = kind, random.Random(seed)
         self.writer = WRITERS[kind](folder)
-        self.log = savings.log_of(kind, self.writer)
-        self.objects = savings.MemoryObjects(folder)
+        self.log = player.log_of(kind, self.writer)
+        self.objects = player.MemoryObjects(folder)
         self.files = {n: [self.word() for _ in range(self.rng.randint(3, 40))] for n in range(2)}
         self.versions = {n: [list(rows)] for n, rows in self.files.items()}
         reader = Reader(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.traces import Change
+from holdfast.replay.texts import Change
 from tests.reading.requests import Message, Session, Untrue, known, rebuilt
 
 SOAK = bool(os.environ.get("HOLDFAST_SOAK"))

@@ -1,4 +1,4 @@
-"""The bound for `bench.savings`: what a cache saves that knows every line the model was shown.
+"""The bound of a replay: what a cache saves that knows every line the model was shown.
 
 A replay of the trace alone, with no log, no files and no doubt: each line number of a file has the
 line that was last shown or written there. A read is a repeat (one marker), a change of a text that
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from bench.traces import ids_of
+from holdfast.replay.texts import ids_of
 
 MARKER_BYTES = 32
 

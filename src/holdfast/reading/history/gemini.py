@@ -1,0 +1,129 @@
+"""Session files of Gemini CLI and Qwen Code as steps.
+
+Gemini writes a message under an id and writes it again when its tools have answered: the last
+writing counts, in the first one's place. `$rewindTo` takes back a message and what follows,
+`$set.messages` puts others in the place of all, which is what a compression does. Older versions
+write one JSON object with all messages.
+
+Qwen writes a tree of records in Gemini's own form of content; a record of a compression ends what
+the model sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from holdfast.reading.history.steps import (
+    Called,
+    Compacted,
+    Context,
+    Returned,
+    Said,
+    Step,
+    mappings,
+    text_of,
+)
+
+GEMINI, QWEN = "gemini", "qwen"
+
+
+def gemini_contexts(name: str, lines: Iterable[object]) -> list[Context]:
+    """The one conversation of a session file of Gemini CLI."""
+    context = Context(name, GEMINI)
+    earlier: list[Step] = []
+    messages: dict[str, Mapping[str, Any]] = {}
+    for raw in lines:
+        if not isinstance(raw, Mapping):
+            continue
+        rewind, update = raw.get("$rewindTo"), raw.get("$set")
+        if isinstance(rewind, str):
+            names = list(messages)
+            kept = names[: names.index(rewind)] if rewind in messages else []
+            messages = {one: messages[one] for one in kept}
+        elif isinstance(update, Mapping):
+            if isinstance(update.get("messages"), list):
+                earlier += [*_gemini_steps(messages.values(), context), Compacted()]
+                messages = {str(one.get("id")): one for one in mappings(update["messages"])}
+        elif isinstance(raw.get("id"), str):
+            messages[raw["id"]] = raw
+        else:
+            context.subagent = context.subagent or raw.get("kind") == "subagent"
+            folders = raw.get("directories")
+            if isinstance(folders, list) and folders and isinstance(folders[0], str):
+                context.cwd = folders[0]
+            messages |= {str(one.get("id")): one for one in mappings(raw.get("messages"))}
+    context.steps = [*earlier, *_gemini_steps(messages.values(), context)]
+    return [context]
+
+
+def _gemini_steps(messages: Iterable[Mapping[str, Any]], context: Context) -> list[Step]:
+    out: list[Step] = []
+    for message in messages:
+        role = "user" if message.get("type") == "user" else "assistant"
+        text = text_of(message.get("content"))
+        if text and message.get("type") in ("user", "gemini"):
+            out.append(Said("user" if role == "user" else "assistant", text))
+        for tool in mappings(message.get("toolCalls")):
+            call, name, given = str(tool.get("id")), str(tool.get("name")), tool.get("args")
+            arguments = given if isinstance(given, Mapping) else {}
+            out.append(Called(call, name, arguments))
+            failed = tool.get("status") != "success"
+            shown = _response(tool.get("result"))
+            if shown is not None:
+                out.append(Returned(call, name, arguments, shown, None, failed, context.cwd))
+    return out
+
+
+def _response(parts: object) -> str | None:
+    """What a function answered, in parts of Gemini's form; None when it has not."""
+    found = []
+    for part in [parts] if isinstance(parts, Mapping) else mappings(parts):
+        inner = part.get("functionResponse")
+        response = inner.get("response") if isinstance(inner, Mapping) else None
+        if isinstance(response, Mapping):
+            output = response.get("output", response.get("error"))
+            found.append(output if isinstance(output, str) else text_of(output))
+    return "\n".join(found) if found else None
+
+
+def qwen_contexts(name: str, lines: Iterable[object]) -> list[Context]:
+    """The one conversation of a session file of Qwen Code."""
+    context = Context(name, QWEN)
+    calls: dict[str, Called] = {}
+    seen: set[str] = set()
+    for raw in lines:
+        if not isinstance(raw, Mapping) or raw.get("uuid") in seen:
+            continue
+        seen.add(str(raw.get("uuid")))
+        if isinstance(raw.get("cwd"), str):
+            context.cwd = raw["cwd"]
+        if raw.get("type") == "system":
+            if raw.get("subtype") == "chat_compression":
+                context.steps.append(Compacted())
+            continue
+        message = raw.get("message")
+        for part in mappings(message.get("parts") if isinstance(message, Mapping) else None):
+            _qwen_part(context, str(raw.get("type")), part, calls)
+    return [context]
+
+
+def _qwen_part(
+    context: Context, kind: str, part: Mapping[str, Any], calls: dict[str, Called]
+) -> None:
+    asked, answered = part.get("functionCall"), part.get("functionResponse")
+    if isinstance(asked, Mapping):
+        call, given = str(asked.get("id")), asked.get("args")
+        step = Called(call, str(asked.get("name")), given if isinstance(given, Mapping) else {})
+        calls[call] = step
+        context.steps.append(step)
+    elif isinstance(answered, Mapping):
+        known, text = calls.pop(str(answered.get("id")), None), _response(part)
+        response = answered.get("response")
+        failed = isinstance(response, Mapping) and "error" in response
+        if known is not None and text is not None:
+            context.steps.append(
+                Returned(known.id, known.tool, known.given, text, None, failed, context.cwd)
+            )
+    elif isinstance(part.get("text"), str) and not part.get("thought"):
+        context.steps.append(Said("user" if kind == "user" else "assistant", part["text"]))
