@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from holdfast.reading.native import Focuser
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
+    from holdfast.replay.report import SavingsAnswer
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.store.author import Author
@@ -331,6 +332,33 @@ class App:
 
         presets = reader.settings.focus_of(agent) or Presets(SUBAGENT_LINES, SUBAGENT_LINES)
         return focuser(presets, heard_in_log(log).signals, outliner(index))
+
+    def own_savings(
+        self,
+        seconds: float,
+        agent: str | None = None,
+        limit: int = 40,
+        progress: Callable[[int, int], None] = lambda done, of: None,
+    ) -> SavingsAnswer:
+        """What the user's own sessions of the last seconds read, saved and could have saved."""
+        from datetime import UTC, datetime
+
+        from holdfast.focused import outliner
+        from holdfast.replay.find import session_files
+        from holdfast.replay.own import own_savings
+
+        since_s = self.clock.now_s() - seconds
+        files = session_files(self.user_home, self.environment, since_s, agent)
+        since = datetime.fromtimestamp(since_s, UTC).isoformat(timespec="seconds")
+        return own_savings(
+            files,
+            self.home,
+            outliner(),
+            since=since,
+            since_s=since_s,
+            limit=limit,
+            progress=progress,
+        )
 
     def collect_daily(self, reader: Reader, log: SessionLog) -> None:
         """Once a day, delete stored texts that are long unused and not part of this session."""

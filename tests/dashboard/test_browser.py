@@ -16,6 +16,7 @@ from holdfast.index.generations.record import Indexing, Record
 from holdfast.index.generations.registry import Registry
 from tests.dashboard.browser import PHONE, Dashboarded, Visit, running_browser
 from tests.dashboard.demo import DRAFT, Demo, fill
+from tests.replay.home import write_session
 
 pytestmark = pytest.mark.service("browser")
 
@@ -225,6 +226,34 @@ def test_savings_are_drawn_over_time(visit: Visit) -> None:
     assert page.locator(".chart rect.saved").count() >= 8
     page.get_by_role("button", name="By hour").click()
     expect(page.locator(".chart rect.saved").first).to_be_attached()
+
+
+@pytest.mark.shows("SAVINGS-OWN")
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_own_sessions_are_played_again_when_asked(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, colours: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    write_session(tmp_path / "user")
+    (tmp_path / "home").mkdir()
+    server = Dashboarded(tmp_path / "home")
+    small = {"viewport": PHONE, "has_touch": True, "is_mobile": True} if colours == "dark" else {}
+    visit = Visit(browser, server, color_scheme=colours, **small)
+    visit.live()
+    page = visit.go("savings")
+    page.get_by_role("button", name="Look at my sessions").click()
+    row = page.locator("[data-agent=claude-code]")
+    expect(row).to_contain_text("1 context, 3 reads")
+    expect(row).to_contain_text("too few long first reads")
+    expect(row.locator(".shares .again")).to_be_attached()
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= page.evaluate("innerWidth")
+    visit.picture(f"own-savings-{colours}", full_page=True)
+    visit.close()
+    server.stop()
+    assert visit.complaints == []
 
 
 @pytest.mark.shows("DASH-HEALTH")

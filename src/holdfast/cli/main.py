@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),
     "doctor": ("holdfast.cli.doctor", "look at everything that could be wrong, and say the fix"),
     "status": ("holdfast.cli.status", "everything on one screen"),
+    "savings": ("holdfast.cli.savings", "what your own sessions read, saved and could save"),
     "bench": ("holdfast.cli.bench", "how fast it is here, on a tree of yours"),
     "completion": ("holdfast.cli.completion", "make Tab work in bash, zsh or fish"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),

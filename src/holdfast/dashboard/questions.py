@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from holdfast.reading.context import ContextMap
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
+    from holdfast.replay.report import SavingsAnswer
     from holdfast.sequence.clones_answer import ClonesAnswer
     from holdfast.store.store import Store
 
@@ -56,6 +57,7 @@ Members = Mapping[str, str]
 T = TypeVar("T", bound=str)
 
 DOCUMENTS_MAX = 1_000
+DAYS_MAX = 3_650
 CLONES_MAX = 60
 LINES_MAX = 4_000
 ENTRIES_MAX = 500
@@ -94,6 +96,7 @@ class Questions:
             "memory/log": self.log,
             "memory/drift": self.drift,
             "doctor": self.doctor,
+            "savings": self.savings,
         }
 
     # code
@@ -300,6 +303,18 @@ class Questions:
                     )
                 )
         return LinkStates(tuple(found))
+
+    # savings
+
+    def savings(self, asked: Members) -> SavingsAnswer:
+        """What the user's own sessions of the last days read, saved and could have saved."""
+        try:
+            days = float(asked.get("days", "14"))
+        except ValueError:
+            days = 0.0
+        if not 0 < days <= DAYS_MAX:
+            raise UsageError(f"days must be a number above 0 (got {asked.get('days')})")
+        return self._app.own_savings(days * 86_400)
 
     # health
 

@@ -1,8 +1,8 @@
 // Tokens saved over time: what was sent, and what a plain read would have sent on top.
 
-import { h } from "./ui.js";
+import { ask, h, resource } from "./ui.js";
 import { all, arrived, changed, savings, to } from "./state.js";
-import { brief, card, counted, empty, figure, head, loading, number, percent, segments } from "./parts.js";
+import { brief, card, counted, empty, figure, head, loading, number, percent, segments, shown } from "./parts.js";
 import { bars } from "./draw.js";
 
 const MODES = {
@@ -13,6 +13,8 @@ const MODES = {
   baseline_fallback: "plain again",
 };
 const state = { span: "days" };
+const own = resource(changed);
+const RULES = { unchanged: "unchanged", diff: "as a diff", unseen: "only new lines", focused: "folded" };
 const DAY = 86_400_000;
 
 const dayOf = (at) => {
@@ -57,11 +59,45 @@ function byHour(hours) {
   });
 }
 
+const total = (rules) => Object.values(rules ?? {}).reduce((sum, tokens) => sum + tokens, 0);
+const share = (part, whole) => `${((100 * part) / (whole || 1)).toFixed(1)} %`;
+
+/** One agent's own sessions: what was read as a bar, with what was saved, could be, and must be sent. */
+function agentRow(one) {
+  const served = total(one.served), replayed = total(one.replayed), possible = served + one.bound;
+  const name = one.subagents ? `${one.agent} subagents` : one.agent;
+  const rules = Object.keys(RULES).map((rule) => [rule, (one.served[rule] ?? 0) + (one.replayed[rule] ?? 0)]).filter(([, tokens]) => tokens > 0);
+  const part = (tokens, name, title) => h("i", { class: name, title: `${title}: ${number(tokens)} tokens`, style: { width: `${(100 * tokens) / (one.readTokens || 1)}%` } });
+  return h("li", { key: name, "data-agent": name },
+    h("div", { class: "item stack tight" },
+      h("div", { class: "row spread" }, h("strong", null, name),
+        h("span", { class: "num muted small" }, `${counted(one.contexts, "context")}, ${counted(one.reads, "read")}, ${brief(one.readTokens)} tokens`)),
+      h("div", { class: "progress shares", role: "img", "aria-label": `${share(served, one.readTokens)} saved, ${share(replayed, one.readTokens)} more by a replay, ${share(possible, one.readTokens)} possible` },
+        part(served, "", "saved"), part(replayed, "again", "a replay saves"), part(Math.max(0, possible - served - replayed), "left", "possible besides")),
+      h("div", { class: "row wrap small soft" },
+        h("span", null, `saved ${share(served, one.readTokens)}`), h("span", null, `replay saves ${share(replayed, one.readTokens)}`), h("span", null, `possible ${share(possible, one.readTokens)}`),
+        rules.map(([rule, tokens]) => h("span", { key: rule, class: "muted" }, `${RULES[rule]} ${share(tokens, one.readTokens)}`))),
+      h("div", { class: "small muted" },
+        one.focus.folds ? `${counted(one.focus.folds, "fold")}, ${number(one.focus.reopened ?? 0)} reopened; ` : "",
+        one.focus.possibleFolds ? `${counted(one.focus.possibleFolds, "long first read")} could be folded: ${share(one.focus.middle ?? 0, one.readTokens)} probably, ${share(one.focus.pessimistic ?? 0, one.readTokens)} at worst; ` : "",
+        one.focus.advice)));
+}
+
+function ownCard() {
+  const look = h("button", { class: "button small", disabled: own.status === "loading", onclick: () => own.load(() => ask("savings", { days: 14 })) },
+    own.status === "loading" ? "Looking…" : "Look at my sessions");
+  return card("Your own sessions, 14 days", { acts: look },
+    shown(own, ({ agents, leftOut }) => agents.length
+      ? [h("ul", { class: "list" }, agents.map(agentRow)), leftOut ? h("p", { class: "inner small muted" }, `${counted(leftOut, "older session")} left out`) : ""]
+      : empty("savings", "No sessions with reads", "Nothing was found where agents keep their sessions."), undefined, 4)
+      ?? empty("savings", "Not looked at yet", "Plays the sessions of your agents again, and says what was read, what was saved by which rule, what was possible, and whether focus pays. Nothing is sent anywhere."));
+}
+
 export function savingsPage() {
   if (!arrived()) return [head("Savings"), card(null, {}, loading(6))];
   const hours = savings();
   if (!hours.length) {
-    return [head("Savings"), card(null, {}, empty("savings", "Nothing read yet", "Savings appear with the first read in a session."))];
+    return [head("Savings"), card(null, {}, empty("savings", "Nothing read yet", "Savings appear with the first read in a session.")), ownCard()];
   }
   const sum = (name) => hours.reduce((total, hour) => total + hour[name], 0);
   const saved = sum("savedTokens"), sent = sum("sentTokens"), reads = sum("reads");
@@ -79,6 +115,7 @@ export function savingsPage() {
       figure("Less than plain reads", percent(saved, saved + sent), "of all tokens"), figure("Reads", number(reads), "answered")),
     card("Over time", { acts: h("div", { class: "legend" }, h("span", null, h("i"), "Saved"), h("span", null, h("i", { class: "sent" }), "Sent")) },
       h("div", { class: "inner" }, bars(points, { height: 250, width: 940, label: "Tokens saved and sent over time" }))),
+    ownCard(),
     h("div", { class: "two" },
       card("By session", {},
         h("div", { class: "over" }, h("table", { class: "table" },
