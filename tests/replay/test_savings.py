@@ -14,6 +14,7 @@ from holdfast.home import Home
 from holdfast.reading.events import FOLDED, Piece, Pieced
 from holdfast.reading.focus import Presets
 from holdfast.reading.history.readers import contexts_at
+from holdfast.reading.history.steps import Called, Returned
 from holdfast.reading.hosts.detect import sidecar_path
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.replay import bound, player
@@ -78,7 +79,7 @@ def test_short_answers_and_reopened_folds_of_the_session_itself_are_counted(tmp_
 def test_a_fold_that_is_used_later_costs_what_the_view_says(tmp_path: Path) -> None:
     (context,) = contexts_at(write_session(tmp_path, [*LONG, "x = 1"]))
     for at, step in enumerate(context.steps):
-        if hasattr(step, "given"):
+        if isinstance(step, Called | Returned):
             given = {**step.given, "file_path": "/w/f0.py"}
             context.steps[at] = step._replace(given=given)
     tally = Tally()
