@@ -48,7 +48,7 @@ class Texts:
         return self._made[line]
 
     def filler(self) -> str:
-        """A line that nobody was ever shown."""
+        """A line that the model was never shown."""
         self._fillers += 1
         return f"\u00b7never shown {self._fillers}"
 
