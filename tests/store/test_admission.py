@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, note, settings
 
 from holdfast.errors import StoreError
-from holdfast.ids import Seq, SessionId
+from holdfast.ids import MAIN, EntityId, Seq, SessionId
 from holdfast.store import admit, patch, pointer
 from holdfast.store.admit import Reach, reshapes, touched
 from holdfast.store.errors import ConflictError, PatchError, ProtocolError
@@ -521,6 +521,23 @@ def patched_often(store: Store, times: int) -> None:
         store.submit("seed", patch_commit, told.append)
     store.transact("last", commit(1, set_("doc:z", 1)))
     assert all(isinstance(answer, Applied) for answer in told)
+
+
+@pytest.mark.shows("STORE-READ-AGE")
+def test_an_old_read_is_looked_up_before_its_commit_is_queued(engines: Engines) -> None:
+    """Otherwise the writer does it, and everyone else waits meanwhile."""
+    store = engines.open()
+    patched_often(store, 100)
+    read = {"id": "doc:a", "path": ["value", "m"], "seq": 2}
+    told: list[Any] = []
+
+    def queue() -> None:
+        store.submit("old", commit(1, set_("doc:b", 1), reads=[read]), told.append)
+        assert store.engine._recent.keeps((MAIN, EntityId("doc:a")))
+
+    store._group.exclusively(queue)
+    store.close()
+    assert isinstance(told[0], Applied)
 
 
 @pytest.mark.shows("STORE-READ-AGE", "INV-1")

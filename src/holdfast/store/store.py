@@ -131,6 +131,11 @@ class Store:
         parsed = self.engine.parse(by, commit)
         if commit.get("merge") is not None:
             self._check_merge(by, commit, parsed)
+        if parsed.confirmed and self._reader.acquire(blocking=False):
+            try:
+                self.engine.look_up_writes(parsed)
+            finally:
+                self._reader.release()
         request = self.engine.prepare(by, commit, parsed, guard)
 
         def tell_outcome(outcome: Applied | StoreError | BaseException) -> None:
