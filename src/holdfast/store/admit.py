@@ -53,21 +53,21 @@ class StoredWrite:
     Only where they write is decoded, not what: that takes a tenth of the time.
     """
 
-    __slots__ = ("_patches", "_text", "_touched", "op", "seq")
+    __slots__ = ("_patches", "_reach", "_text", "_touched", "op", "seq")
 
     def __init__(self, seq: Seq, op: str, text: str | None) -> None:
         self.seq, self.op, self._text = seq, op, text
         self._patches: list[Mapping[str, Any]] | None = None
-        self._touched: dict[Reach, list[Path]] = {}
+        self._reach: Reach | None = None
+        self._touched: list[Path] = []
 
     def touched(self, reach: Reach) -> list[Path]:
-        """Every path that its operations touch, in their order; computed once."""
-        known = self._touched.get(reach)
-        if known is None:
+        """Every path that its operations touch, in their order; computed once for a rule."""
+        if self._reach is not reach:
             known = [path for one in self.patches or () for path in touched(one, reach)]
             # An empty patch changes no member, but it may have created the document.
-            known = self._touched[reach] = known or [pointer.ROOT]
-        return known
+            self._touched, self._reach = known or [pointer.ROOT], reach
+        return self._touched
 
     @property
     def patches(self) -> list[Mapping[str, Any]] | None:
@@ -186,9 +186,9 @@ def first_overlap(
     simple = LENGTH not in path and not (shape and reach is Reach.LEAF)
     size = len(path)
     for write in writes:
-        if simple and isinstance(write, StoredWrite):
-            # A thousand of these are looked at for one old read, so without any calls.
-            for at in write.touched(reach):
+        if simple and type(write) is StoredWrite:
+            # A thousand of these are looked at for one old read, so almost without calls.
+            for at in write._touched if write._reach is reach else write.touched(reach):
                 if at[:size] == path or path[: len(at)] == at:
                     return Overlap(write, at)
             continue
