@@ -57,7 +57,7 @@ def test_the_tables_change_only_with_a_new_schema_version(engine: str, schema: s
     plain = " ".join(schema.split())
     assert SCHEMAS.get(SCHEMA_VERSION, {}).get(engine) == digest(plain), (
         f"the tables on {engine} are not those of version {SCHEMA_VERSION}. Spaces that people "
-        f"have would be opened and misread. Raise SCHEMA_VERSION in tables.py, say in its "
+        f"have would be opened and misread. Raise SCHEMA_VERSION in tables/database.py, say in its "
         f"history what is new, and add this version's digest here: {digest(plain)}"
     )
 

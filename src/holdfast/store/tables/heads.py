@@ -1,0 +1,157 @@
+"""Heads: the newest revision of each document on each branch. They are derived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from holdfast.ids import BranchName, EntityId, Seq
+from holdfast.store import checks
+from holdfast.store.errors import DamagedStore
+from holdfast.store.model import CommitKey
+from holdfast.store.tables.database import Row
+from holdfast.store.tables.revisions import RevisionTable
+from holdfast.store.tables.rows import RevisionRow, checked_revision
+
+_HEAD_OF = (
+    "FROM head h LEFT JOIN revision r "
+    "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+)
+_HEAD_REVISION = (
+    f"SELECT r.seq, r.op_index, r.op, r.data, h.crc {_HEAD_OF}WHERE h.branch = $1 AND h.id = $2"
+)
+_HEAD_KIND = f"SELECT h.seq, r.op, h.crc, r.crc {_HEAD_OF}WHERE h.branch = $1 AND h.id = $2"
+_NEWEST = Seq(2**62)
+
+
+class HeadTable(RevisionTable):
+    """Typed access to heads; one that is damaged is answered from the revisions."""
+
+    def head(self, branch: BranchName, id: EntityId) -> tuple[Seq, int] | None:
+        found = self._db.rows(
+            "SELECT seq, op_index FROM head WHERE branch = $1 AND id = $2", (branch, id)
+        )
+        return (Seq(found[0][0]), found[0][1]) if found else None
+
+    def head_revision(self, branch: BranchName, id: EntityId) -> RevisionRow | None:
+        """The newest revision of a document on this branch.
+
+        A head that is missing, damaged or points to nothing is not believed: it is derived, and the
+        revisions know better.
+        """
+        try:
+            found = self._db.rows(_HEAD_REVISION, (branch, id))
+        except DamagedStore:
+            found = []
+        if found:
+            seq, op_index, op, data, crc = found[0]
+            if checks.revision_crc(branch, id, seq, op_index, op, data) == crc:
+                return RevisionRow(seq, op_index, op, data)
+        return self.newest_revision(branch, id, _NEWEST)
+
+    def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
+        """The seq and the kind (set, patch, delete) of a document's head on this branch."""
+        try:
+            found = self._db.rows(_HEAD_KIND, (branch, id))
+        except DamagedStore:
+            found = []
+        if found:
+            seq, op, of_head, of_revision = found[0]
+            if of_head == of_revision:
+                return Seq(seq), op
+        row = self.newest_revision(branch, id, _NEWEST)
+        return None if row is None else (row.seq, row.op)
+
+    def head_and_key(self, branch: BranchName, id: EntityId, key: CommitKey) -> Row | None:
+        """(seq, op, session, localSeq) of a document's head, and whether `key` has landed."""
+        found = self._db.rows(
+            "SELECT h.seq, r.op, c.session_id, c.local_seq, EXISTS "
+            '(SELECT 1 FROM "commit" WHERE session_id = $3 AND local_seq = $4) '
+            "FROM head h JOIN revision r "
+            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+            'JOIN "commit" c ON c.seq = h.seq WHERE h.branch = $1 AND h.id = $2',
+            (branch, id, key.session, key.local_seq),
+        )
+        return found[0] if found else None
+
+    def heads_between(
+        self, branch: BranchName, first: EntityId, last: EntityId, limit: int
+    ) -> list[tuple[EntityId, RevisionRow]]:
+        """The head revisions of documents with an id from `first` up to `last`, by id."""
+        found = self._db.rows(
+            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, h.crc, r.crc {_HEAD_OF}"
+            "WHERE h.branch = $1 AND h.id >= $2 AND h.id <= $3 ORDER BY h.id LIMIT $4",
+            (branch, first, last, limit),
+        )
+        return [(EntityId(row[0]), self._believed(branch, row)) for row in found]
+
+    def heads_after(
+        self, branch: BranchName, after: EntityId, prefix: str, limit: int
+    ) -> list[tuple[EntityId, RevisionRow]]:
+        """The head revisions of documents with an id above `after` and from `prefix` on, by id."""
+        found = self._db.rows(
+            f"SELECT h.id, h.seq, h.op_index, r.op, r.data, h.crc, r.crc {_HEAD_OF}"
+            "WHERE h.branch = $1 AND h.id > $2 AND h.id >= $3 ORDER BY h.id LIMIT $4",
+            (branch, after, prefix, limit),
+        )
+        return [(EntityId(row[0]), self._believed(branch, row)) for row in found]
+
+    def _believed(self, branch: BranchName, row: Row) -> RevisionRow:
+        """The revision of a head that was read with it; of a damaged head, the newest one."""
+        id, seq, op_index, op, data, of_head, crc = row
+        if of_head != crc:
+            newest = self.newest_revision(branch, id, _NEWEST)
+            if newest is None:
+                raise DamagedStore(f"the head of {id} has no revision")
+            return newest
+        return checked_revision(branch, id, (seq, op_index, op, data, crc))
+
+    def put_heads(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of (branch, id, seq, op_index, crc); each becomes the head."""
+        self._db.run_many(
+            "INSERT INTO head (branch, id, seq, op_index, crc) VALUES ($1, $2, $3, $4, $5) "
+            "ON CONFLICT (branch, id) "
+            "DO UPDATE SET seq = excluded.seq, op_index = excluded.op_index, crc = excluded.crc",
+            rows,
+        )
+
+    def heads(self, branch: BranchName) -> list[tuple[EntityId, Seq, int]]:
+        sql = "SELECT id, seq, op_index FROM head WHERE branch = $1 ORDER BY id"
+        return [(EntityId(i), Seq(s), o) for i, s, o in self._db.rows(sql, (branch,))]
+
+    def all_heads(self) -> Iterator[Row]:
+        """(branch, id, seq, op_index, crc) of every head, in that order."""
+        return self._paged(
+            "SELECT branch, id, seq, op_index, crc FROM head WHERE (branch, id) > ($1, $2) "
+            "ORDER BY branch, id LIMIT $3",
+            ("", ""),
+            2,
+        )
+
+    def heads_exceed(self, branch: BranchName, limit: int) -> bool:
+        """Whether a branch has more than so many heads."""
+        found = self._db.rows(
+            "SELECT count(*) FROM (SELECT 1 FROM head WHERE branch = $1 LIMIT $2) AS heads",
+            (branch, limit + 1),
+        )
+        return int(found[0][0]) > limit
+
+    def heads_up_to(self, branch: BranchName, limit: int) -> list[tuple[EntityId, Seq]] | None:
+        """Id and seq of every head of a branch; None if there are more than `limit`."""
+        sql = (
+            "SELECT h.id, h.seq, h.crc, r.crc FROM (SELECT * FROM head WHERE branch = $1 LIMIT $2) "
+            "AS h LEFT JOIN revision r ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq "
+            "AND r.op_index = h.op_index"
+        )
+        found = self._db.rows(sql, (branch, min(limit + 1, 2**31)))
+        if len(found) > limit:
+            return None
+        # A damaged head may stand for any change.
+        return [
+            (EntityId(id), Seq(seq) if one == other else _NEWEST) for id, seq, one, other in found
+        ]
+
+    def ids_changed(self, branch: BranchName, after: Seq) -> list[EntityId]:
+        """Documents whose newest revision on this branch is above `after`."""
+        sql = "SELECT id FROM head WHERE branch = $1 AND seq > $2 ORDER BY id"
+        return [EntityId(row[0]) for row in self._db.rows(sql, (branch, after))]

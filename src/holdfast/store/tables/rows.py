@@ -1,0 +1,95 @@
+"""Stored rows as they are read, and whether they are what was written."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from holdfast.ids import BranchName, LocalSeq, Seq, SessionId
+from holdfast.store import checks
+from holdfast.store.errors import DamagedStore
+from holdfast.store.model import CommitKey
+from holdfast.store.tables.database import Row
+
+
+class RevisionRow(NamedTuple):
+    """A stored revision, its data still encoded."""
+
+    seq: Seq
+    op_index: int
+    op: Any
+    data: str | None
+
+
+class CommitRow(NamedTuple):
+    """A stored commit, its JSON still encoded."""
+
+    seq: Seq
+    branch: BranchName
+    session: SessionId
+    local_seq: LocalSeq
+    original: str
+    resolution: str
+    created_at: str = ""
+    merged: str | None = None
+    """Which branch it merged up to which seq, as `[name, seq]`."""
+    chain: bytes = b""
+    invocation_ref: str | None = None
+    authorization_ref: str | None = None
+
+    @property
+    def key(self) -> CommitKey:
+        return CommitKey(self.session, self.local_seq)
+
+    @property
+    def squashed(self) -> bool:
+        """Whether its text was removed by retention; its digest stands in its place."""
+        return self.original.startswith(SQUASHED)
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of its text as it was committed."""
+        if self.squashed:
+            return bytes.fromhex(self.original[len(SQUASHED) : len(SQUASHED) + 64])
+        return checks.text_digest(self.original)
+
+    def linked(self, previous: bytes) -> bytes:
+        """Its hash in the chain, computed from its columns and the hash before it."""
+        return checks.chain(
+            previous,
+            self.seq,
+            self.branch,
+            self.session,
+            self.local_seq,
+            self.digest,
+            self.resolution,
+            self.created_at,
+        )
+
+
+SQUASHED = '{"squashed":"'
+"""How the text of a commit begins that retention removed; its SHA-256 follows, as hex."""
+
+NewCommit = tuple[Seq, BranchName, SessionId, LocalSeq, str, str, str, str | None, bytes]
+"""A commit to be stored: the columns with which a `CommitRow` begins."""
+
+
+def is_linked(row: CommitRow, previous: bytes) -> bool:
+    """Whether a commit's columns match its hash, given the hash before it."""
+    try:
+        return row.linked(previous) == row.chain
+    except (ValueError, AttributeError, TypeError):  # a column of another type
+        return False
+
+
+def damaged_commit(seq: int) -> DamagedStore:
+    return DamagedStore(f"the commit at seq {seq} is damaged: it does not match its hash")
+
+
+def checked_revision(branch: str, id: str, row: Row) -> RevisionRow:
+    """A revision read as (seq, op_index, op, data, crc), or `DamagedStore`."""
+    seq, op_index, op, data, crc = row
+    if checks.revision_crc(branch, id, seq, op_index, op, data) != crc:
+        raise DamagedStore(
+            f"the revision of {id} at seq {seq} is damaged: it does not match its checksum"
+        )
+    return RevisionRow(seq, op_index, op, data)

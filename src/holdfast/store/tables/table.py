@@ -1,0 +1,27 @@
+"""What the tables have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.store.tables.database import Database, Row
+
+
+class Table:
+    """A table on one connection."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def _paged(
+        self, sql: str, start: tuple[Any, ...], width: int, page: int = 2_000
+    ) -> Iterator[Row]:
+        """Every row of a question that begins after a key; the key is the first columns."""
+        at = start
+        while True:
+            found = self._db.rows(sql, (*at, page))
+            yield from found
+            if len(found) < page:
+                return
+            at = tuple(found[-1][:width])
