@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "requirements.md"
-ROW = re.compile(r"^\| (?P<id>[A-Za-z][\w.:+-]*) \| (?P<rule>.*) \| (?P<shown>[^|]*) \|$")
+ROW = re.compile(r"^\| (?P<id>[A-Za-z][\w.:+-]*) \| (?P<rule>.*) \|(?P<shown>[^|]*)\|$")
 
 
 def marks() -> dict[str, list[str]]:

@@ -275,7 +275,7 @@ def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
 
 
 def code_like(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[CloneGroup]:
-    """The groups without tables of numbers and texts, which are no more code than a data file."""
+    """The groups without tables of numbers and texts: those are data, not code."""
     is_name: dict[int, bool] = {}
     kept = []
     for group in groups:
