@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import sys
 from dataclasses import replace
@@ -14,8 +15,10 @@ from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import Failure, failure_of
-from holdfast.cli.given import mention_link
-from holdfast.errors import ReadingError, StoreError
+from holdfast.cli.given import mention_link, read_given
+from holdfast.cli.places import NamedLines, Place, places_of
+from holdfast.cli.shown_lines import code_lines, printed, without_rest
+from holdfast.errors import ReadingError, StoreError, UsageError
 from holdfast.home import expand_user
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
@@ -26,10 +29,19 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "path", metavar="PATH[:A-B]", help="the file, and optionally a range of lines"
+        "paths",
+        nargs="+",
+        metavar="PATH[:A-B]",
+        help="a file, lines of it, or a symbol of it; several after a comma: a.py:3-9,Cart.total",
     )
     parser.add_argument("--offset", type=_number, metavar="N", help="the first line, from 1")
     parser.add_argument("--limit", type=_number, metavar="N", help="how many lines")
+    parser.add_argument("-n", "--numbers", action="store_true", help="number the lines")
+    parser.add_argument(
+        "--no-comments",
+        action="store_true",
+        help="leave out lines that have only comments, docstrings or nothing",
+    )
     parser.add_argument(
         "--bypass-cache", action="store_true", help="answer with the plain text this time"
     )
@@ -53,20 +65,61 @@ def _number(text: str) -> float:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    mention_link(args.path)
+    if args.session is not None and (args.numbers or args.no_comments):
+        raise UsageError(
+            "--numbers and --no-comments are for reads without a session",
+            "a session compares plain text with what was read before",
+        )
+    whole = args.offset is None and args.limit is None
+    places = [
+        place for typed in args.paths for place in (_places(typed) if whole else [Place(typed)])
+    ]
+    if args.json and len(places) > 1:
+        raise UsageError("--json answers for one place at a time")
+    for place in places:
+        mention_link(place.path)
+        _read(place, args, app, titled=len(places) > 1 or bool(place.symbol and args.numbers))
+    return 0
+
+
+def _places(typed: str) -> list[Place]:
+    def is_file(path: str) -> bool:
+        return os.path.isfile(absolute(path))
+
+    def symbols(path: str) -> list[NamedLines]:
+        from holdfast.index.building.prepare import extract_facts
+
+        facts = extract_facts(path, read_given(path))
+        return [
+            NamedLines(one.qualified, one.span.first_line, one.span.last_line)
+            for one in facts.symbols
+        ]
+
+    found = places_of(typed, is_file, symbols)
+    # A single range is resolved by the reader, which has rules of its own for it.
+    return [Place(typed)] if len(found) == 1 and not found[0].symbol else found
+
+
+def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> None:
     log, lost = _session_log(args, app)
-    request = Request(args.path, args.offset, args.limit, args.bypass_cache, args.focus)
+    offset, limit = args.offset, args.limit
+    if place.first is not None:
+        offset, limit = place.first, (place.last or place.first) - place.first + 1
+    request = Request(place.path, offset, limit, args.bypass_cache, args.focus)
     reader = reading.reader(app)
     focuser = app.focuser(reader, log) if request.focus else None
     try:
         answer = reader.read(request, log, focuser=focuser)
     except ReadingError as error:
-        raise _hinted(error, expand_user(args.path, app.environment)) from None
+        raise _hinted(error, expand_user(place.path, app.environment)) from None
     if args.json:
         note = {} if lost is None else {"note": lost.message}
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
-        sys.stdout.write(answer.text + "\n")
+        if titled:
+            print(f"{place.named}  {place.symbol}".rstrip())
+        text = answer.text if log is not None else _shaped(answer.text, place, args)
+        sys.stdout.write(text + "\n")
     # Printed first, recorded after: text that was not shown must not count as seen.
     sys.stdout.flush()
     if lost is not None and not args.json:
@@ -77,7 +130,22 @@ def run(args: argparse.Namespace, app: App) -> int:
     elif log is not None:
         _record(log, answer, args.call, app)
         app.collect_daily(reader, log)
-    return 0
+
+
+_ENDED = re.compile(r":[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
+
+
+def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
+    """The text of a read without a session, in the form that was asked for."""
+    ranged = _ENDED.search(place.path) if place.first is None else None
+    if place.first is not None or ranged is not None:
+        text = without_rest(text)
+    if not (args.numbers or args.no_comments):
+        return text
+    path = place.path if ranged is None else place.path[: ranged.start()]
+    first = place.first or int(args.offset or (ranged[0][1:].split("-")[0] if ranged else 1))
+    kept = code_lines(path, read_given(path)) if args.no_comments else None
+    return printed(text, first, kept, args.numbers)
 
 
 def _was_shown(text: str, encoding: str | None) -> bool:

@@ -16,7 +16,7 @@ from holdfast.files import disk
 from holdfast.index.facts.naming import names_symbol
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, PreparedFile, Reader, StoredChunk
-from holdfast.index.search.operators import Query
+from holdfast.index.search.operators import Query, alternatives
 from holdfast.index.search.regex import (
     AllOf,
     LineMatch,
@@ -109,7 +109,8 @@ class _Lane:
         self._overlay, self._keep, self._bounds = fresh_files, keep, bounds
         self._matchers: list[Matcher] = [matcher(pattern) for pattern in query.patterns]
         self._needs = AllOf(tuple(each.needs for each in self._matchers))
-        self._pieces = [_longest_piece(symbol) for symbol in query.symbols]
+        self._symbols = [alternatives(symbol) for symbol in query.symbols]
+        self._pieces = [[_longest_piece(one) for one in several] for several in self._symbols]
         self._table: Trigrams = table_of(reader)
         self._deadline = bounds.clock() + bounds.seconds
         self.found = ExactFound(chunks=len(self._table))
@@ -161,7 +162,7 @@ class _Lane:
 
     def _names_may_match(self, place: int) -> bool:
         kept = self._table.files[place].names or b""
-        return all(piece in kept for piece in self._pieces)
+        return all(any(piece in kept for piece in several) for several in self._pieces)
 
     def _units_of_changed(self, path: str, file: PreparedFile) -> Iterator[StoredChunk]:
         chunks = [
@@ -202,7 +203,10 @@ class _Lane:
             asked = [
                 name
                 for name in names()
-                if all(names_symbol(s, name.qualified, path) for s in self._query.symbols)
+                if all(
+                    any(names_symbol(one, name.qualified, path) for one in several)
+                    for several in self._symbols
+                )
             ]
             if asked:
                 own_chunks = chunks()

@@ -227,6 +227,13 @@ def _checked(
     return value, None
 
 
+def alternatives(symbol: str) -> list[str]:
+    """The names of which one is asked for: `a|b` and `a|sym:b` have two."""
+    parts = [part.removeprefix("sym:") for part in symbol.split("|")]
+    # In `operator|` and `operator||` it is part of the name.
+    return parts if all(part.strip(".:#*") for part in parts) else [symbol]
+
+
 def _unquoted(pattern: str) -> str:
     r"""A pattern with `"` for `\"`, which means the same and could not be quoted."""
     return re.sub(

@@ -56,6 +56,11 @@ from holdfast.index.tools.search_request import (
     request_of,
     targets_of,
 )
+from holdfast.index.tools.unmatched import (
+    BY_MEANING_MAX,
+    unmatched_warning,
+    unmatched_words,
+)
 
 FRESH_S, AGING_S = 1_800, 86_400
 """How old an index is called fresh, and how old it is called aging; after that it is stale."""
@@ -210,6 +215,9 @@ def _page(
         several_roots=bool(answer.roots), debug=request.debug, lane=request.lane,
         listed=request.listed,
     )  # fmt: skip
+    unmatched = unmatched_words(question, groups) if request.lane == "ranked" else ()
+    if question is not None and len(unmatched) > 1 and len(unmatched) == len(question.words):
+        groups = groups[:BY_MEANING_MAX]
     start = min(request.cursor.offset, len(groups)) if request.cursor else 0
     page = items.page(groups, start, request.limit, request.budget)
     counts = SearchCounts(
@@ -235,7 +243,11 @@ def _page(
     return replace(
         answer,
         results=tuple(page.items),
-        warnings=(*answer.warnings, *warnings_of(request, searched, groups)),
+        warnings=(
+            *unmatched_warning(unmatched, question, groups),
+            *answer.warnings,
+            *warnings_of(request, searched, groups),
+        ),
         counts=counts,
         continuation=continuation,
         recommended_next_action=next_action(groups, page),

@@ -167,7 +167,7 @@ def request_of(
 ) -> SearchRequest:
     """The request for these targets; raises `UsageError` for a cursor or sample that is wrong."""
     paths = tuple(dict.fromkeys(path for target in targets for path in target.paths))
-    parsed = operators.parse(query, wrong_pattern)
+    parsed = operators.parse(query, _refuse_wrong)
     if limit is None:  # A list of lines or of files is short, so it has more of them.
         is_list = result_mode != "raw" and (parsed.query.patterns or group_by == "file")
         most = LIMIT_MAX if is_list else LIMIT_DEFAULT
@@ -196,6 +196,17 @@ def request_of(
             hint="repeat the arguments of the first page, or leave the cursor out",
         )
     return request
+
+
+def _refuse_wrong(pattern: str) -> None:
+    """Raise `UsageError` for a pattern that cannot be searched by: as text it would be another
+    question."""
+    problem = wrong_pattern(pattern)
+    if problem is not None:
+        raise UsageError(
+            f"re:{pattern[:60]} cannot be searched for: {problem}",
+            hint="escape what is meant as it is with a backslash, or search for the words",
+        )
 
 
 def targets_of(index: CodeIndex, paths: Sequence[str]) -> list[Target]:

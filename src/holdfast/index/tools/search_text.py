@@ -12,13 +12,16 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.index.answers import SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface, warning_text
+from holdfast.index.tools.unmatched import UNMATCHED
 from holdfast.text import counted
 
 
 def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None = None) -> str:
     """The results of a search that was answered; `next_page` is the call that continues it."""
     results = _by_file(answer)
-    lines = [] if results else ["Nothing found."]
+    first = [text for text in answer.warnings if text.startswith(f"{UNMATCHED}:")]
+    lines = [_warning(text, surface) for text in first]
+    lines += [] if results else ["Nothing found."]
     file = None
     for result in results:
         tree = result.codebase_path or answer.path
@@ -36,8 +39,7 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
             f"[{stats.added} new, {stats.modified} changed, {stats.removed} removed files since "
             "the index was made were taken as they are now]"
         )
-    for warning in answer.warnings:
-        lines.append(surface.style(f"[{surface.text(warning_text(warning))}]", "warning"))
+    lines += [_warning(text, surface) for text in answer.warnings if text not in first]
     lines += [f"[{surface.message(r.message or '')}]" for r in answer.roots if r.status != "ok"]
     counts = answer.counts
     if counts is not None and counts.matched_lines:
@@ -49,6 +51,10 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
         page = f"results {counts.first}-{counts.last} of {counts.total}"
         lines.append(f"[{page}; continue: {next_page}]")
     return "\n".join(lines).rstrip("\n")
+
+
+def _warning(warning: str, surface: Surface) -> str:
+    return surface.style(f"[{surface.text(warning_text(warning))}]", "warning")
 
 
 def _by_file(answer: SearchAnswer) -> list[SearchResult]:

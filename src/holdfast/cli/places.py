@@ -1,0 +1,76 @@
+"""Places that a reader names: `path`, `path:10-20`, `path:Cart.total`, `path:3-5,Cart,40`.
+
+Pure: what exists and which symbols a file has are passed in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from holdfast.cli.failures import CommandRefused
+
+_RANGE = re.compile(r"[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLines:
+    """A symbol of a file and its lines."""
+
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file as it was typed, or lines of it; `symbol` is the name that they were found by."""
+
+    path: str
+    first: int | None = None
+    last: int | None = None
+    symbol: str = ""
+
+    @property
+    def named(self) -> str:
+        """The place as it would be typed."""
+        if self.first is None:
+            return self.path
+        return f"{self.path}:{self.first}-{self.last or self.first}"
+
+
+Symbols = Callable[[str], Sequence[NamedLines]]
+
+
+def places_of(typed: str, is_file: Callable[[str], bool], symbols: Symbols) -> list[Place]:
+    """The places that a word names. One that names lines in the usual way, or no file, is left to
+    the reader; raises `CommandRefused` for a symbol that the file does not have."""
+    path, colon, rest = typed.rpartition(":")
+    if is_file(typed) or not colon or not rest or not is_file(path):
+        return [Place(typed)]
+    found: list[Place] = []
+    for part in rest.split(","):
+        if _RANGE.match(part):
+            first, _, last = part.partition("-")
+            found.append(Place(path, int(first), int(last or first)))
+            continue
+        named = symbols_named(part, symbols(path))
+        if not named:
+            raise _no_symbol(path, part, symbols(path))
+        found += [Place(path, one.first, one.last, one.name) for one in named]
+    return found
+
+
+def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
+    """The symbols of this qualified name, or else those whose name ends with it."""
+    exact = [one for one in symbols if one.name == name]
+    return exact or [one for one in symbols if one.name.endswith(f".{name}")]
+
+
+def _no_symbol(path: str, name: str, symbols: Sequence[NamedLines]) -> CommandRefused:
+    lasts = {one.name.rpartition(".")[2]: one.name for one in symbols}
+    near = get_close_matches(name.rpartition(".")[2], lasts, 3)
+    hint = "did you mean " + " or ".join(lasts[one] for one in near) + "?" if near else ""
+    return CommandRefused("NoSuchSymbol", f"{path} has no symbol {name}", hint)

@@ -1,0 +1,59 @@
+"""Lines of a file as they are printed: with numbers, and without comments."""
+
+from __future__ import annotations
+
+import bisect
+import re
+
+_MORE = re.compile(r"\n\n\[[0-9]+ more lines in file\. Use offset=[0-9]+ to continue\.\]\Z")
+_CUT = re.compile(r"\n\n\[Showing lines [^\n]*\]\Z")
+
+
+def without_rest(text: str) -> str:
+    """A text without the line that says how much more the file has; nothing more was asked for."""
+    return _MORE.sub("", text)
+
+
+def code_lines(path: str, source: bytes) -> frozenset[int]:
+    """The numbers of lines with code: not those with only comments, or a string by itself."""
+    # Imported here: a read imports nothing heavy.
+    from holdfast.sequence.tokens.families import family_of
+    from holdfast.sequence.tokens.lexer import TokenKind, kind_of, lex
+
+    starts = [0, *(found.end() for found in re.finditer(rb"\n", source))]
+    lexed = lex(source, family_of(path))
+    code: set[int] = set()
+    texts: dict[int, list[tuple[bytes, int]]] = {}
+    for text, start in zip(lexed.texts, lexed.starts, strict=True):
+        first = bisect.bisect_right(starts, start)
+        last = bisect.bisect_right(starts, start + len(text) - 1)
+        for line in range(first, last + 1):
+            texts.setdefault(line, []).append((text, last - first))
+    for line, found in texts.items():
+        alone = len(found) == 1 and kind_of(found[0][0]) is TokenKind.STRING
+        # A string over several lines is data where something stands before it.
+        if not alone or (found[0][1] and not _stands_alone(found[0][0], line, texts)):
+            code.add(line)
+    return frozenset(code)
+
+
+def _stands_alone(text: bytes, line: int, texts: dict[int, list[tuple[bytes, int]]]) -> bool:
+    """Whether a string of several lines is all that its first and its last line have."""
+    first = last = line
+    while texts.get(first - 1, [(b"", 0)])[-1][0] is text:
+        first -= 1
+    while texts.get(last + 1, [(b"", 0)])[0][0] is text:
+        last += 1
+    return len(texts[first]) == 1 and len(texts[last]) == 1
+
+
+def printed(text: str, first: int, kept: frozenset[int] | None, numbers: bool) -> str:
+    """The lines of a text that begins at line `first`; `kept` are those to show, None for all."""
+    cut = _CUT.search(text)
+    body = text if cut is None else text[: cut.start()]
+    shown = [
+        f"{number} {line}".rstrip() if numbers else line
+        for number, line in enumerate(body.split("\n"), first)
+        if kept is None or number in kept
+    ]
+    return "\n".join(shown) + ("" if cut is None else cut[0])

@@ -1,0 +1,59 @@
+"""Words of a question that no result has: the answer names them first.
+
+Vectors always find something near, so a question about what a tree does not have got ten confident
+results. A word that is in the tree brings a chunk that has it among the ranked ones, the more so
+the rarer it is; a word that none of them has is therefore most likely nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.index.search.query_analysis import AnalyzedQuery, Word
+from holdfast.index.search.results import Group
+
+BY_MEANING_MAX = 3
+"""How many results are shown if none has any word of the question."""
+UNMATCHED = "WORDS_UNMATCHED"
+
+
+def unmatched_words(question: AnalyzedQuery | None, groups: Sequence[Group]) -> tuple[str, ...]:
+    """The words of a question that no ranked chunk has, as they were written.
+
+    May take a word for present that is only part of a longer one; never names one that a result
+    has.
+    """
+    if question is None or not groups:
+        return ()
+    waiting = {word.text: _beginnings(word) for word in question.words}
+    for group in groups:
+        for member in group.members:
+            chunk = member.chunk
+            text = f"{chunk.path} {chunk.label or ''} {chunk.text}".lower().replace("_", "")
+            found = [
+                word for word, starts in waiting.items() if any(each in text for each in starts)
+            ]
+            for word in found:
+                del waiting[word]
+            if not waiting:
+                return ()
+    return tuple(waiting)
+
+
+def _beginnings(word: Word) -> list[str]:
+    """What the words that count as this one begin with: an ending may change the last letter."""
+    terms = (word.term, *word.others)
+    return [term[:-1] if len(term) > 3 else term for term in terms]
+
+
+def unmatched_warning(
+    words: Sequence[str], question: AnalyzedQuery | None, groups: Sequence[Group]
+) -> list[str]:
+    """The warning that names these words, as `CODE:sentence`."""
+    if not words or question is None:
+        return []
+    named = ", ".join(words)
+    if len(words) < len(question.words):
+        return [f"{UNMATCHED}:no result has {named}"]
+    nearest = "; this is the nearest by meaning" if groups else ""
+    return [f"{UNMATCHED}:no result has any word of the question ({named}){nearest}"]

@@ -1,0 +1,141 @@
+"""`holdfast read` of symbols, of several places, with numbers and without comments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.main import main
+from holdfast.cli.places import NamedLines, Place, places_of
+from holdfast.cli.shown_lines import code_lines
+
+CART = '''"""A cart."""
+
+import os
+
+
+class Cart:
+    """Lines and prices."""
+
+    def total(self):
+        """Sum up.
+
+        All of it.
+        """
+        # Prices are in cents.
+        text = """
+        not a comment
+        """
+        return sum(self.lines)  # at last
+
+
+def total(cart):
+    return cart.total()
+'''
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def cart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cart.py").write_text(CART)
+    return tmp_path / "cart.py"
+
+
+def run(capsys: Capture, *words: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = main(["read", *words])
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+@pytest.mark.shows("READ-PLACES")
+@pytest.mark.usefixtures("cart")
+def test_a_symbol_is_read_by_its_name(capsys: Capture) -> None:
+    assert run(capsys, "cart.py:Cart.total")[1].startswith("    def total(self):\n")
+    code, out, _ = run(capsys, "cart.py:total")
+    assert (code, out) == (0, "def total(cart):\n    return cart.total()\n")
+
+
+@pytest.mark.shows("READ-PLACES")
+@pytest.mark.usefixtures("cart")
+def test_several_places_are_read_at_once_under_their_names(capsys: Capture) -> None:
+    _, out, _ = run(capsys, "cart.py:3,total,1-1", "cart.py:6-6")
+    assert out.split("\n") == [
+        "cart.py:3-3",
+        "import os",
+        "cart.py:21-22  total",
+        "def total(cart):",
+        "    return cart.total()",
+        "cart.py:1-1",
+        '"""A cart."""',
+        "cart.py:6-6",
+        "class Cart:",
+        "",
+    ]
+
+
+@pytest.mark.shows("READ-PLACES")
+@pytest.mark.usefixtures("cart")
+def test_a_range_ends_where_it_was_asked_to(capsys: Capture) -> None:
+    """Each one ended with a line that said how many more lines there are."""
+    assert run(capsys, "cart.py:3-3")[1] == "import os\n"
+
+
+@pytest.mark.shows("READ-PLACES")
+@pytest.mark.usefixtures("cart")
+def test_a_mistyped_symbol_is_refused_with_the_nearest(capsys: Capture) -> None:
+    code, out, error = run(capsys, "cart.py:totl")
+    assert (code, out) == (1, "")
+    assert "cart.py has no symbol totl" in error
+    assert "did you mean total" in error
+
+
+@pytest.mark.shows("READ-NUMBERS")
+@pytest.mark.usefixtures("cart")
+def test_lines_are_numbered_and_comments_left_out(capsys: Capture) -> None:
+    numbered = run(capsys, "-n", "cart.py:21-22")[1]
+    assert numbered == "21 def total(cart):\n22     return cart.total()\n"
+    _, out, _ = run(capsys, "-n", "--no-comments", "cart.py")
+    shown = [int(line.split()[0]) for line in out.splitlines()]
+    assert shown == [3, 6, 9, 15, 16, 17, 18, 21, 22]
+
+
+@pytest.mark.shows("READ-NUMBERS")
+@pytest.mark.usefixtures("cart")
+def test_a_session_keeps_plain_text(capsys: Capture) -> None:
+    code, _, error = run(capsys, "-n", "cart.py", "--session", "demo")
+    assert code == 2
+    assert "without a session" in error
+    assert "unchanged" not in run(capsys, "cart.py:total", "--session", "demo")[1]
+    assert "unchanged" in run(capsys, "cart.py:total", "--session", "demo")[1]
+
+
+@pytest.mark.shows("READ-PLACES")
+def test_what_a_word_names() -> None:
+    symbols = [NamedLines("A.b", 2, 3), NamedLines("C.b", 5, 6), NamedLines("b", 8, 9)]
+
+    def places(typed: str, *files: str) -> list[Place]:
+        return places_of(typed, files.__contains__, lambda path: symbols)
+
+    assert places("a.py", "a.py") == [Place("a.py")]
+    assert places("a.py:3", "a.py:3", "a.py") == [Place("a.py:3")]
+    assert places("nowhere.py:b") == [Place("nowhere.py:b")]
+    assert places("a.py:b", "a.py") == [Place("a.py", 8, 9, "b")]
+    assert places("a.py:C.b,1-2", "a.py") == [Place("a.py", 5, 6, "C.b"), Place("a.py", 1, 2)]
+
+
+@pytest.mark.shows("READ-NUMBERS")
+@pytest.mark.parametrize(
+    ("name", "text", "kept"),
+    [
+        ("a.js", "// one\nlet a = 1 // two\n/* three\nfour */\nlet b\n", [2, 5]),
+        ("a.py", "x = 1\n\n'alone'\nf('''\n# kept\n''')\n", [1, 4, 5, 6]),
+        ("a.txt", "# words\n", [1]),
+    ],
+)
+def test_which_lines_are_code(name: str, text: str, kept: list[int]) -> None:
+    assert sorted(code_lines(name, text.encode())) == kept
