@@ -404,12 +404,12 @@ def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
 
 
 def used_files(ledger: Ledger, reader: Reader) -> list[recovery.Used]:
-    """What the model did with each file of which it held some lines."""
+    """What the model did with each file of which it saw some lines, or that it changed."""
     out = []
     for path in list(ledger.seen_paths())[-PATHS_MAX:]:
-        view = ledger.view(path, reader.objects.load)
-        if view.lines:
-            out.append(recovery.used(path, ledger.history(path), len(view.lines)))
+        view, history = ledger.view(path, reader.objects.load), ledger.history(path)
+        if view.lines or recovery.was_seen(history):
+            out.append(recovery.used(path, history, len(view.lines)))
     return out
 
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from holdfast.reading.events import Anchored, Patched, Pieced, Printed
+from holdfast.reading.events import Anchored, Patched, Pieced, Printed, Replaced
 from holdfast.reading.scope import Lines
 from holdfast.reading.view import ViewEvent
 
@@ -42,6 +42,12 @@ class Used:
         return (self.edits > 0, bool(self.runs), self.last)
 
 
+def was_seen(events: Iterable[tuple[ViewEvent, int]]) -> bool:
+    """Whether lines of a file were shown or changed, also where which ones is not certain now."""
+    seen = Anchored | Printed | Patched | Replaced | Pieced
+    return any(isinstance(event, seen) for event, _ in events)
+
+
 def used(path: str, events: Iterable[tuple[ViewEvent, int]], lines: int) -> Used:
     """What the model did with a file, from what it was shown and what it changed."""
     runs: list[Lines] = []
@@ -62,6 +68,8 @@ def used(path: str, events: Iterable[tuple[ViewEvent, int]], lines: int) -> Used
             case Patched(_, hunks):
                 edits += 1
                 runs = _edited(runs, hunks)
+            case Replaced():
+                edits += 1
             case Pieced(_, pieces):
                 runs += [Lines(p.first, p.first + p.lines - 1) for p in pieces if p.before is None]
             case _:

@@ -145,6 +145,7 @@ class ClaudeCodeLog:
         self._compactions: list[_Line] = []
         self._undamaged_from = 0
         self._callers: dict[str, _Line] = {}
+        self._messages: dict[str, list[_Line]] = {}
         self._answers: dict[str, _Line] = {}
         self._names: dict[str, tuple[str, Mapping[str, Any], str]] = {}
         self._session = os.path.splitext(os.path.basename(self.path))[0]
@@ -255,6 +256,7 @@ class ClaudeCodeLog:
             self._lines, self._order, self._blanking, self._compactions = {}, [], [], []
             self._undamaged_from = 0
             self._callers, self._answers, self._names = {}, {}, {}
+            self._messages = {}
         self._torn = False
         for line in grown.lines:
             if line.strip():
@@ -316,6 +318,8 @@ class ClaudeCodeLog:
         if line.kind == "assistant":
             found = message.get("id") if isinstance(message, Mapping) else None
             line.message = found if isinstance(found, str) else None
+            if line.message is not None:
+                self._messages.setdefault(line.message, []).append(line)
             calls = []
             for block in blocks:
                 call = block.get("id")
@@ -421,12 +425,14 @@ class ClaudeCodeLog:
             if at.results:
                 weighed.add(at.uuid)
             left -= at.size
-            for call in at.calls:
+            for call in self._calls_of(at):
                 answer = self._answers.get(call)
                 if answer is not None and answer.uuid not in weighed:
                     weighed.add(answer.uuid)
                     left -= answer.size
             above = None if at.parent is None else self._lines.get(at.parent)
+            if above is None and at.parent is not None and not bounded:
+                above = self._written_before(at)  # its parent was never written
             # Claude Code writes a parent before its child; any other link is not trusted.
             goes_on = above is not None and above.number < at.number
             if above is not None and bounded and _paused(above, at):
@@ -471,10 +477,24 @@ class ClaudeCodeLog:
         named = None if root.bridged is None else self._lines.get(root.bridged)
         if named is not None and named.number < root.number:
             return named
-        for line in reversed(self._order[: root.number]):
-            if line.sidechain == root.sidechain and line.kind in ("user", "assistant"):
-                return line
+        return self._written_before(root)
+
+    def _written_before(self, line: _Line) -> _Line | None:
+        """The message that was written before a line. Never a way for trust."""
+        for other in reversed(self._order[: line.number]):
+            if other.sidechain == line.sidechain and other.kind in ("user", "assistant"):
+                return other
         return None
+
+    def _calls_of(self, line: _Line) -> Iterator[str]:
+        """The calls of a message, of which one line is on the path.
+
+        Parallel calls are lines of their own, each below the one before, and the path may go on
+        from the result of an earlier one: the later calls and results are beside it then.
+        """
+        beside = None if line.message is None else self._messages.get(line.message)
+        for other in beside or (line,):
+            yield from other.calls
 
     def _tree(self, leaf: _Line, *, bounded: bool = True) -> Tree:
         """One chain with everything the model sees at the leaf."""
@@ -491,7 +511,7 @@ class ClaudeCodeLog:
         for line in path:
             if line.message is None or line.message not in answered:
                 continue
-            for call in line.calls:
+            for call in self._calls_of(line):
                 sibling = self._answers.get(call)
                 if sibling is not None and sibling.uuid not in on_path:
                     on_path.add(sibling.uuid)

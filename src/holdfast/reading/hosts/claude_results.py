@@ -31,6 +31,7 @@ from holdfast.reading.events import (
 
 NUMBERED = re.compile(r" *([0-9]+)(?:\t|\u2192)(.*)\Z", re.DOTALL)
 _PERSISTED = "<persisted-output>"
+_MOVED = re.compile(r"\s*(Shell cwd was reset to [^\n]+?)\s*")
 _REMINDER = "<system-reminder>"
 _MODIFIED = "user modified"
 """What Claude Code says when someone changed an edit before it was made."""
@@ -329,8 +330,12 @@ def bash(
     command, stdout = given.get("command"), result.get("stdout")
     if not isinstance(command, str) or not isinstance(stdout, str):
         return None
+    moved = _MOVED.fullmatch(str(result.get("stderr") or ""))
+    if moved is not None and text.rstrip().endswith(moved[1]):
+        # The agent's own note that it went back to its folder, below the output.
+        text = text.rstrip().removesuffix(moved[1])
     if (
-        result.get("stderr")
+        (result.get("stderr") and moved is None)
         or result.get("interrupted")
         or result.get("isImage")
         or result.get("persistedOutputPath")
