@@ -102,6 +102,17 @@ def gemini(place: Place, prompt: str, *options: str) -> str:
     )
 
 
+def reads_found(place: Place, agent: str) -> int:
+    """How many reads `holdfast savings` finds where this agent keeps its sessions."""
+    return sum(one["reads"] for one in savings_found(place, agent))
+
+
+def savings_found(place: Place, agent: str) -> list[dict[str, Any]]:
+    """What `holdfast savings` says of this agent's sessions."""
+    found = json.loads(place.holdfast_command("savings", "--json", "--client", agent))
+    return list(found["agents"])
+
+
 def _set(path: Path, security: dict[str, Any]) -> None:
     """What it needs to run without a terminal, beside what is in its settings."""
     path.parent.mkdir(exist_ok=True)

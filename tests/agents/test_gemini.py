@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.model import Turn, call
-from tests.agents.other_programs import TEXT, gemini, installed, played
+from tests.agents.other_programs import TEXT, gemini, installed, played, reads_found
 from tests.agents.programs import Place
 
 pytestmark = pytest.mark.service("node")
@@ -29,7 +29,7 @@ def replace(place: Place, old: str, new: str) -> Turn:
     return call("replace", file_path=name, old_string=old, new_string=new, instruction="do it")
 
 
-@pytest.mark.shows("AGENT-GEMINI")
+@pytest.mark.shows("AGENT-GEMINI", "HISTORY-READERS")
 def test_a_failed_edit_is_helped_and_reads_are_untouched(place: Place) -> None:
     name = str(place.work / "a.py")
     shown = run(
@@ -48,5 +48,6 @@ def test_a_failed_edit_is_helped_and_reads_are_untouched(place: Place) -> None:
     assert "the old text occurs 30 times in a.py" in several
     assert "Successfully modified" in edited
     assert "holdfast" not in edited
+    assert reads_found(place, "gemini") == 2, "its own session file is read"
     log = (place.root / "program.log").read_text()
     assert "strict mode" not in log.lower()

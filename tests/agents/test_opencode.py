@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.model import Turn, call
-from tests.agents.other_programs import TEXT, UNCHANGED, installed, opencode, played
+from tests.agents.other_programs import TEXT, UNCHANGED, installed, opencode, played, savings_found
 from tests.agents.programs import Place
 from tests.agents.shown import results
 
@@ -32,7 +32,7 @@ def run(place: Place, *turns: Turn, options: tuple[str, ...] = ()) -> list[str]:
     return played(opencode, place, *turns, options=options)
 
 
-@pytest.mark.shows("AGENT-OPENCODE")
+@pytest.mark.shows("AGENT-OPENCODE", "HISTORY-READERS", "SAVINGS-OWN")
 def test_the_six_checks(place: Place) -> None:
     file = place.work / "a.py"
     name = str(file)
@@ -67,6 +67,9 @@ def test_the_six_checks(place: Place) -> None:
     # What was added to a failed edit is in every later request, word for word.
     for request in place.script.played()[5:]:
         assert results(request)[4] == missing
+    (found,) = savings_found(place, "opencode")
+    assert found["reads"] == 4, "the database has them"
+    assert found["served"]["unchanged"] > 0, "and our records say what was saved"
 
 
 @pytest.mark.shows("AGENT-OPENCODE-FALLBACK")

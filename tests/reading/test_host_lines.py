@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.reading import recovery
 from holdfast.reading.hosts import calls
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
@@ -129,6 +130,53 @@ def test_claude_what_a_compaction_took_is_known(tmp_path: Path, bridged: str) ->
     before = claude.log.before_compaction()
     assert before is not None
     assert lines_in(before) == {1: "one", 2: "two"}
+
+
+@pytest.mark.shows("READ-CC-RECOVERY", "READ-CC-LINES")
+def test_claude_parallel_calls_beside_the_path_and_broken_chains_are_known(tmp_path: Path) -> None:
+    """Of two parallel reads the path goes on from the first one's result; the second call and its
+    result are beside it. And a line whose parent was never written hides nothing from the list."""
+    claude = Claude(tmp_path)
+    claude.read(1, ["zero"], 1)
+    claude.last = "never written"
+    calls_of = [("p1", PATH), ("p2", "/w/b.py")]
+    for call, path in calls_of:
+        block = {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": path}}
+        message = {"role": "assistant", "id": "same", "content": [block]}
+        claude.put("assistant", message=message)
+    first = f"u{claude.count - 1}"
+    for (call, path), parent in zip(reversed(calls_of), (claude.last, first), strict=True):
+        file = {"filePath": path, "content": call, "startLine": 1, "numLines": 1, "totalLines": 1}
+        answer = {"type": "tool_result", "tool_use_id": call, "content": f"     1\t{call}"}
+        claude.last = parent
+        result = {"type": "text", "file": file}
+        claude.put("user", message={"role": "user", "content": [answer]}, toolUseResult=result)
+    assert held(claude.log) == {1: "p1"}
+    assert held(claude.log, "/w/b.py") == {1: "p2"}, "the model was sent both results"
+    edit = {"filePath": PATH, "oldString": "a", "newString": "b", "userModified": True}
+    claude.use("Edit", {"file_path": PATH}, "updated", edit)
+    claude.last = None
+    claude.put("system", subtype="compact_boundary", logicalParentUuid="gone")
+    claude.put("user", message={"role": "user", "content": "…"}, isCompactSummary=True)
+    held(claude.log)
+    before = claude.log.before_compaction()
+    assert before is not None
+    assert set(before.seen_paths()) == {PATH, "/w/b.py"}
+    assert lines_in(before) == {}, "after that edit no line is certain"
+    assert recovery.was_seen(before.history(PATH)), "and the file is listed all the same"
+    assert len(before.history(PATH)) >= 4, "with what was read before the break"
+
+
+@pytest.mark.shows("READ-CC-LINES")
+def test_claude_the_note_that_the_shell_went_back_is_not_output(tmp_path: Path) -> None:
+    claude = Claude(tmp_path)
+    note = "Shell cwd was reset to /w"
+    result = {"stdout": "one\ntwo", "stderr": note, "interrupted": False}
+    claude.use("Bash", {"command": "cd /v && cat a.py"}, f"one\ntwo\n{note}", result)
+    assert held(claude.log, "/v/a.py") == {1: "one", 2: "two"}
+    result = {"stdout": "one\ntwo", "stderr": f"{note}\nwarning", "interrupted": False}
+    claude.use("Bash", {"command": "cd /u && cat a.py"}, f"one\ntwo\n{note}", result)
+    assert held(claude.log, "/u/a.py") == {}
 
 
 @pytest.mark.shows("READ-CC-SUBAGENT")

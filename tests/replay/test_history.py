@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.cli.main import main
 from holdfast.reading.history import opencode
 from holdfast.reading.history.readers import contexts_in
 from holdfast.reading.history.reads import changes, is_read, shown
@@ -196,3 +197,36 @@ def test_codex_and_pi_and_what_is_damaged() -> None:
     assert [type(step) for step in pi.steps] == [Called, Returned], "two objects on one line"
     assert contexts_in(b"\xff\xfe nothing", "x") == []
     assert contexts_in(b"", "x") == []
+
+
+@pytest.mark.shows("HISTORY-LOOK")
+def test_a_session_of_gemini_is_looked_at_and_proves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "hf"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    (tmp_path / "b.py").write_text("three\n")
+
+    def tool(id: str, name: str, text: str, **given: str) -> dict[str, Any]:
+        response = {"functionResponse": {"id": id, "response": {"output": text}}}
+        done = {"id": id, "name": name, "args": given, "result": [response], "status": "success"}
+        return {"id": f"m{id}", "type": "gemini", "content": "", "toolCalls": [done]}
+
+    path = tmp_path / "session-1.jsonl"
+    a, b = str(tmp_path / "a.py"), str(tmp_path / "b.py")
+    path.write_bytes(
+        lines(
+            {"sessionId": "s", "projectHash": "h", "directories": [str(tmp_path)]},
+            tool("1", "read_file", "three\n", file_path=b),
+            {"$set": {"messages": []}},
+            tool("2", "read_file", "one\ntwo\n", file_path=a),
+        )
+    )
+    assert main(["context", "--session", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "a.py" in shown
+    assert "as on disk" in shown
+    assert "b.py" in shown, "what the compression took is listed"
+    assert main(["read", "a.py", "--session", str(path)]) == 0
+    assert capsys.readouterr().out == "one\ntwo\n\n", "the plain text: nothing is proven"

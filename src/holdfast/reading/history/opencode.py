@@ -19,8 +19,10 @@ AGENT = "opencode"
 BUSY_S = 2.0
 
 
-def sessions(path: str | Path, since_ms: int = 0) -> Iterator[Context]:
+def sessions(path: str | Path, since_ms: int = 0, *, newest: bool = False) -> Iterator[Context]:
     """The conversations in a database that changed since then, the oldest first.
+
+    With `newest` only the one that changed last.
 
     Raises sqlite3.Error for a file that is not such a database.
     """
@@ -33,6 +35,10 @@ def sessions(path: str | Path, since_ms: int = 0) -> Iterator[Context]:
             "ORDER BY time_created, id",
             (since_ms,),
         ).fetchall()
+        if newest:
+            found = database.execute(
+                "SELECT id, parent_id, directory FROM session ORDER BY time_updated DESC LIMIT 1"
+            ).fetchall()
         for session, parent, directory in found:
             context = Context(str(session), AGENT, parent is not None, str(directory or ""))
             for role, data in _parts(database, session):

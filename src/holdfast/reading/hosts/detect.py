@@ -20,6 +20,8 @@ from holdfast.reading.session_log import SessionLog
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _LOOKED_AT = 40
+HISTORY = ("opencode", "gemini", "qwen")
+"""Agents whose logs are looked at and prove nothing."""
 
 
 def detect(path: str) -> str:
@@ -29,6 +31,8 @@ def detect(path: str) -> str:
             lines = [file.readline(1 << 20) for _ in range(_LOOKED_AT)]
     except OSError as error:
         raise NoSuchSession(path, error.strerror or str(error)) from error
+    if lines[0].startswith(b"SQLite format 3\0"):
+        return "opencode"
     for line in lines:
         raw = loads(line) if line.strip() else None
         if not isinstance(raw, dict):
@@ -39,6 +43,10 @@ def detect(path: str) -> str:
             return "pi"
         if raw.get("type") == "session_meta" or "payload" in raw:
             return "codex"
+        if "projectHash" in raw:
+            return "gemini"
+        if isinstance(raw.get("message"), dict) and "parts" in raw["message"]:
+            return "qwen"
         if "uuid" in raw or "sessionId" in raw or "leafUuid" in raw:
             return "claude-code"
     raise NoSuchSession(path, "its first lines are not from a session of a supported agent")
@@ -60,6 +68,10 @@ def open_host(
         return NativeSession(FileLog(path), now_ms=now_ms, new_id=new_id)
     if not os.path.exists(path):
         raise NoSuchSession(path, "no such file")
+    if kind in HISTORY:
+        from holdfast.reading.hosts.history_log import HistoryLog
+
+        return HistoryLog(path, looking=newest_leaf)
     sidecar = Sidecar(sidecar_path(home, kind, path))
     if kind == "pi":
         return PiLog(path, sidecar)

@@ -1,0 +1,118 @@
+"""Session files of OpenCode, Gemini and Qwen: for looking at a session, never for answering.
+
+These agents do not tell in their logs what the model is shown at a call: OpenCode prunes at request
+time, Gemini and Qwen compress behind the scenes. Where one of them lets us see its requests, those
+decide (`mcp/request_log.py`). Here the log is read as a conversation, so that `holdfast context`
+and `holdfast session show` can say what was read, changed, and lost in a compaction.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from holdfast.reading.errors import NotOurs
+from holdfast.reading.events import Barrier, Event, Hidden, Printed, Refreshed
+from holdfast.reading.history import opencode
+from holdfast.reading.history.readers import contexts_at
+from holdfast.reading.history.reads import changes, shown
+from holdfast.reading.history.steps import (
+    Blanked,
+    Called,
+    Compacted,
+    Context,
+    Returned,
+    Said,
+    Step,
+)
+from holdfast.reading.hosts import calls
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree, evidence_at
+
+
+class HistoryLog:
+    """One session file, read anew when it changed."""
+
+    counts_when_recorded = False
+
+    def __init__(self, path: str, *, looking: bool) -> None:
+        self.path, self._looking = path, looking
+        self.tree = Tree()
+        self._stamp: tuple[int, int] | None = None
+        self._asked = 0
+
+    def evidence(self) -> Evidence | Doubt:
+        """What the conversation shows; nothing is proven for an answer."""
+        if not self._looking:
+            return Doubt("the log of this agent does not tell what the model is shown")
+        try:
+            found = os.stat(self.path)
+            if (found.st_mtime_ns, found.st_size) != self._stamp:
+                self.tree = tree_of(_newest(self.path))
+                self._stamp = (found.st_mtime_ns, found.st_size)
+        except (OSError, sqlite3.Error) as error:
+            return Doubt(f"the session cannot be read: {error}")
+        last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
+        self._asked += 1
+        return evidence_at(self.tree, last, os.path.basename(self.path), self._asked)
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        """Refused: the log is the agent's to write."""
+        raise NotOurs(self.path)
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Nothing to do: no answer counts here."""
+
+
+def _newest(path: str) -> Context:
+    """The conversation of a file; of a database the one that changed last."""
+    if path.endswith(".db"):
+        found = list(opencode.sessions(path, newest=True))
+    else:
+        found = contexts_at(path)
+    if not found:
+        raise OSError("it has no conversation that is understood")
+    return found[0]
+
+
+def tree_of(context: Context) -> Tree:
+    """The conversation as one chain of entries."""
+    tree = Tree()
+    for number, step in enumerate(context.steps):
+        kind, events = _events(step)
+        name = step.id if isinstance(step, Returned) else f"step-{number}"
+        text = step.text if isinstance(step, Said | Returned) else ""
+        size = len(text.encode("utf-8", "surrogatepass"))
+        for count, event in enumerate(events or [None]):
+            entry = name if not count else f"{name}/{count}"
+            tree.add(entry, tree.ids[-1] if tree.ids else None, kind, event, None, size)
+            size = 0
+    return tree
+
+
+def _events(step: Step) -> tuple[str, list[Event]]:
+    match step:
+        case Compacted():
+            return "compaction", [Barrier()]
+        case Blanked(targets):
+            return "blanked", [Hidden(targets)]
+        case Returned():
+            return "result", _seen(step)
+        case Said(role):
+            return role, []
+        case Called():
+            return "call", []
+
+
+def _seen(step: Returned) -> list[Event]:
+    found = shown(step)
+    if found is not None:
+        return [Printed(found.path, found.first, found.rows, found.whole)]
+    out: list[Event] = []
+    for change in changes(step):
+        if change.old is None:
+            out.append(calls.write(change.path, change.new))
+        else:
+            one = {"oldText": change.old, "newText": change.new, "replaceAll": change.every}
+            out += calls.edits(change.path, [one])
+    return out
