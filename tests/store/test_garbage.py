@@ -1,14 +1,18 @@
 """Collecting garbage: what nothing names goes, and nothing else."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.store.derive import earlier
-from holdfast.store.errors import InvalidBlob
+from holdfast.store.errors import DamagedStore, InvalidBlob
+from holdfast.store.roots import resolve
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.store.values import Map, Set, UnknownInstance
@@ -150,3 +154,57 @@ def test_a_grace_of_a_thousand_years_is_one() -> None:
     """Times are compared as text, and a year of three digits comes after one of four."""
     assert earlier("2026-11-16T08:00:00.000Z", 4e10) < "1000"
     assert earlier("2026-11-16T08:00:00.000Z", 4e10).startswith("0759-")
+
+
+@pytest.mark.shows("INV-39")
+@pytest.mark.parametrize(
+    ("tree", "mended"),
+    [
+        ("sqlite_autoindex_commit_1", True),
+        ("commit_merged", True),
+        ("head", True),
+        ("commit", False),
+        ("revision", False),
+    ],
+)
+def test_a_damaged_page_is_rebuilt_or_stays_known_as_damaged(
+    tmp_path: Path, tree: str, mended: bool
+) -> None:
+    """It once copied a damaged page of commits, or of an index of them, as if it were sound.
+
+    With the index of keys a commit that was sent again could then have landed a second time.
+    """
+    with open_store(tmp_path, "space") as store:
+        told: list[Any] = []
+        for n in range(1, 401):
+            message = commit(n, set_(f"doc:{n:03}", {"n": n, "text": "x" * 60}))
+            store.submit("one", message, told.append)
+        store.transact("two", commit(1, set_("doc:z", 1)))
+    path = resolve(tmp_path, "space")
+    assert path is not None
+    page = leaf_page(path, tree)
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096 + 4000)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 4]))
+    with open_store(tmp_path, "space") as store:
+        assert not store.verify().sound
+        if mended:
+            store.collect_garbage()
+        else:
+            with pytest.raises(DamagedStore):
+                store.collect_garbage()
+        assert store.verify().sound is mended
+        if mended:
+            again = commit(200, set_("doc:200", {"n": 200, "text": "x" * 60}))
+            assert store.transact("one", again).replayed
+
+
+def leaf_page(path: Path, tree: str) -> int:
+    """The page in the middle of a table or an index."""
+    connection = apsw.Connection(str(path))
+    sql = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path"
+    pages = [page for (page,) in connection.execute(sql, (tree,))]
+    connection.close()
+    return int(pages[len(pages) // 2])

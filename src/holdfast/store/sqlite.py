@@ -14,8 +14,8 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from holdfast.errors import HOME_HINT, StoreError
 from holdfast.store import wal
 from holdfast.store.errors import DamagedStore, StoreBusy, StoreFailed
 from holdfast.store.roots import is_made
-from holdfast.store.sqlite_driver import BUSY_MS, SqliteDriver
+from holdfast.store.sqlite_driver import BUSY_MS, PAGE_HINT, SqliteDriver
 from holdfast.store.tables import SCHEMA_VERSION, Row
 from holdfast.store.upgrade import OLDEST, seal_branches, upgrade
 
@@ -339,20 +339,46 @@ class SqliteDatabase:
             problems.append("the pages of the file have no checksums; run: holdfast memory gc")
         return problems
 
+    def _lasting_damage(self) -> str:
+        """What is wrong with pages that are in use; empty if nothing is."""
+        try:
+            found = self.rows("PRAGMA integrity_check(1000)")
+        except DamagedStore as damage:
+            return str(damage).removeprefix("the database file is damaged: ")
+        lines = [line for (text,) in found for line in text.split("\n")]
+        used = [line for line in lines if not line.endswith("never used")]
+        return next((line for line in used if line != "ok" and not line.startswith("***")), "")
+
+    @contextmanager
+    def _unverified(self) -> Iterator[None]:
+        """Inside, pages are read whether they match their checksums or not."""
+        self.rows("PRAGMA checksum_verification=OFF")
+        try:
+            yield
+        finally:
+            self.rows("PRAGMA checksum_verification=ON")
+
     def compact(self) -> None:
-        """Give free pages back to the file system and empty the write-ahead log."""
+        """Give free pages back to the file system and empty the write-ahead log.
+
+        Damaged indexes are built again. Nothing damaged is written as if it were sound.
+        """
         self._driver.check_pages()
         try:
             self.rows("VACUUM")
         except DamagedStore:
-            # It reads pages only to overwrite them. Those of replaced tables may be damaged; first
-            # make sure that all others are sound.
-            self.rows("PRAGMA integrity_check(1)")
-            self.rows("PRAGMA checksum_verification=OFF")
-            try:
+            if self._lasting_damage():
+                # What an index says can be read from its table.
+                with self._unverified():
+                    self.rows("REINDEX")
+                # Pages that were read without being checked must not be believed.
+                self.rows("PRAGMA shrink_memory")
+            damage = self._lasting_damage()
+            if damage:
+                raise DamagedStore(f"the database file is damaged: {damage}", PAGE_HINT) from None
+            # The pages of replaced tables are read only to be overwritten.
+            with self._unverified():
                 self.rows("VACUUM")
-            finally:
-                self.rows("PRAGMA checksum_verification=ON")
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -17,6 +17,10 @@ BUSY_MS = 5_000
 ROOM_BYTES_MIN = 64 * 1024
 FULL_HINT = "free some space, then try again, or set HOLDFAST_HOME to a directory on another disk"
 
+PAGE_HINT = (
+    "run: holdfast memory verify; then memory gc, which rebuilds derived data, or memory export "
+    "and import into a new space, or restore a backup"
+)
 
 PAGE_CHECK_BYTES = 8
 """The room for a checksum at the end of every page."""
@@ -102,9 +106,7 @@ class SqliteDriver:
             return DamagedStore(f"the database file is damaged: {error}")
         if getattr(error, "extendedresult", 0) == self._errors.SQLITE_IOERR_DATA:
             return DamagedStore(
-                "the database file is damaged: a page does not match its checksum",
-                hint="run: holdfast memory verify; then memory gc, which rebuilds derived data, or "
-                "memory export and import into a new space, or restore a backup",
+                "the database file is damaged: a page does not match its checksum", PAGE_HINT
             )
         if isinstance(error, self._errors.FullError) or (
             # Opening a database needs room for its shared memory, also to read it.
