@@ -113,7 +113,7 @@ ARROWS: dict[str, set[str]] = {
 FACES = {
     "mcp": {
         *("mcp.control", "mcp.shim", "mcp.http", "mcp.rendezvous"),
-        *("mcp.host", "mcp.host_connection"),
+        *("mcp.host", "mcp.host_connection", "mcp.toolsets"),
     },
     "web": {"web.compose", "web.site", "web.watchdog"},
     "dashboard": {"dashboard"},

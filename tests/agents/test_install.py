@@ -529,3 +529,12 @@ def test_a_file_in_a_deep_folder_is_kept_aside_too(
     (kept,) = (home / ".holdfast" / "agents" / "backups").iterdir()
     assert kept.name.endswith("%.cursor%mcp.json")
     assert kept.read_text() == "{}"
+
+
+@pytest.mark.shows("INSTALL-TOOLS")
+def test_toolsets_are_chosen_at_install(home: Path) -> None:
+    assert main(["install", "--client", "claude", "--tools", "search,memory"]) == 0
+    written = "".join(p.read_text() for p in home.rglob("*.json") if "backup" not in p.name)
+    assert '"--tools"' in written
+    assert '"search,memory"' in written
+    assert main(["install", "--client", "claude", "--tools", "serch"]) == 2

@@ -329,3 +329,14 @@ def test_colours_are_for_terminals_that_want_them(
     assert (bytes_sent.getvalue() != b"x\n") is coloured
     assert b"x" in bytes_sent.getvalue()
     assert styled("x", BOLD, io.StringIO()) == "x"
+
+
+@pytest.mark.shows("CLI-HELP")
+def test_every_command_is_listed_under_its_purpose() -> None:
+    from holdfast.cli.main import COMMANDS, GROUPS, _listing
+
+    names = [name for names in GROUPS.values() for name in names]
+    assert len(names) == len(set(names))
+    assert set(names) <= set(COMMANDS)
+    text = _listing()
+    assert all(f"\n  {name} " in text for name in COMMANDS)

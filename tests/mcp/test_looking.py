@@ -193,7 +193,7 @@ def test_the_next_page_of_code_like_this_is_a_call_that_works(settled: Agent) ->
 @pytest.mark.shows("ANSWER-SPAN")
 def test_matches_are_told_by_line_and_counted(settled: Agent) -> None:
     found = settled("search_code", query=r"re:return\s+beta")
-    assert "     2      return beta()" in found.text.split("\n")
+    assert "cart.py:2: return beta()  (alpha)" in found.text.split("\n")
     assert "[1 matching line in 1 file]" in found.text
 
 

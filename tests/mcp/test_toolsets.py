@@ -9,9 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.mcp.caller import Ancestor, Caller
+from holdfast.mcp.host_context import HostContext
+from holdfast.mcp.sdk_server import run_tool
 from holdfast.mcp.structured import RATIO_MAX, content, lean_facts, mode_of, size
+from holdfast.mcp.tool import ToolCall
 from holdfast.mcp.tools import TOOLS
 from holdfast.mcp.toolsets import DEFAULT, NEEDS_CONVERSATION, TOOLSETS, listed, parse
 from tests.mcp.agents import call, machine_in, text_of
@@ -98,7 +102,7 @@ def test_the_default_list_is_cheap_and_answers_carry_lean_facts(tmp_path: Path) 
             lean = found.structured_content
             assert lean is not None
             assert "Cart" in {one["symbol"] for one in lean["results"]}
-            assert any("Sum up" in one["text"] for one in lean["results"])
+            assert any(one["symbol"] == "Cart.total" for one in lean["results"])
             assert size(lean) <= RATIO_MAX * len(text_of(found).encode())
             whole = await other.call_tool(
                 "search_code", {"query": "sum up prices", "verbose": True}
@@ -123,3 +127,28 @@ def test_full_facts_are_declared_and_fit_their_schemas(tmp_path: Path) -> None:
 
     with machine_in(tmp_path) as machine:
         asyncio.run(story())
+
+
+@pytest.mark.shows("MCP-MISSING-PATH")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_code", {"query": "x", "path": "nowhere"}),
+        ("file_outline", {"file": "nowhere.py"}),
+        ("call_graph", {"symbol": "x", "path": "nowhere"}),
+        ("manage_index", {"action": "status", "path": "nowhere"}),
+        ("locate", {"snippet": "x", "path": "nowhere"}),
+        ("clones", {"path": "nowhere"}),
+        ("read", {"path": "nowhere.py"}),
+    ],
+)
+def test_a_path_that_does_not_exist_is_an_error(
+    tmp_path: Path, tool: str, arguments: dict[str, object]
+) -> None:
+    (tmp_path / "tree").mkdir()
+    context = HostContext(App(tmp_path / "home"))
+    try:
+        call = ToolCall(context, Caller(cwd=str(tmp_path / "tree")), {})
+        assert run_tool(TOOLS[tool], call, arguments).failed
+    finally:
+        context.close()

@@ -37,6 +37,13 @@ class InstallTarget:
     quick: tuple[str, ...] = ()
     """The small client for hooks, if it belongs to the same installation: `client AGENT [HOME]`."""
     quick_home: tuple[str, ...] = ()
+    tools: str = ""
+    """The toolsets that the agent lists; none named means the usual ones."""
+
+    @property
+    def server_words(self) -> list[str]:
+        """What follows the command to start the server of tools."""
+        return ["mcp", *(["--tools", self.tools] if self.tools else [])]
 
     def hook_command(self, agent: str) -> str:
         """What an agent's hook runs."""
@@ -148,7 +155,7 @@ def _is_empty(value: Any) -> bool:
 
 
 def server_entry(target: InstallTarget) -> dict[str, Any]:
-    return {"command": target.command[0], "args": [*target.command[1:], "mcp"]}
+    return {"command": target.command[0], "args": [*target.command[1:], *target.server_words]}
 
 
 def bundled(package: str, name: str) -> str:

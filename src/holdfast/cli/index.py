@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-from collections.abc import Callable
 
 from holdfast.app import App
+from holdfast.cli.build_progress import progress_to
 from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import print_json
 from holdfast.cli.terminal import OK, REFUSED, exit_code, with_commands
 from holdfast.errors import HoldfastError
-from holdfast.index.building.progress import Progress
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.tools.codebases import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.manage.status import LAST_RUN_FAILED
-from holdfast.index.tools.render import built_text
+from holdfast.index.tools.render import built_text, without_internals
 
 ACTIONS = ("create", "reindex", "sync", "status", "verify", "clear", "list", "repair")
 
@@ -73,20 +71,22 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         return _repair(index, args)
     if args.action == "verify":
         return _verify(index, args)
-    bar = _Bar(sys.stderr.isatty() and not args.json, app.clock.monotonic)
-    answer = manage_index(
-        index,
-        args.action,
-        args.path,
-        force=args.force,
-        custom_extensions=args.extension,
-        ignore_patterns=args.ignore,
-        allow_unnecessary_reindex=args.allow_unnecessary,
-        report=bar,
-    )
-    bar.close()
+    bar = progress_to(sys.stderr, app.clock.monotonic, shown=not args.json)
+    try:
+        answer = manage_index(
+            index,
+            args.action,
+            args.path,
+            force=args.force,
+            custom_extensions=args.extension,
+            ignore_patterns=args.ignore,
+            allow_unnecessary_reindex=args.allow_unnecessary,
+            report=bar,
+        )
+    finally:
+        bar.close()
     if answer.status != "ok" or args.action not in ("create", "reindex"):
-        text = with_commands(answer.human_text, answer.path)
+        text = with_commands(without_internals(answer.human_text), answer.path)
         print_json(answer.to_wire()) if args.json else print(text)
         return exit_code(answer.status)
     # The command has waited for the build, so it reports the state that the build led to.
@@ -163,28 +163,3 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
     elif aside is None and not ended and not restored and not unusable:
         print("Nothing needed repair.")
     return code
-
-
-class _Bar:
-    """One line of progress on a terminal, rewritten at most ten times a second."""
-
-    def __init__(self, shown: bool, clock: Callable[[], float]) -> None:
-        self._shown, self._clock, self._last, self._width = shown, clock, 0.0, 0
-
-    def __call__(self, progress: Progress) -> None:
-        if not self._shown:
-            return
-        now = self._clock()
-        if now - self._last < 0.1 and progress.pct < 100:
-            return
-        self._last = now
-        filled = int(progress.pct / 5)
-        # A line that wraps cannot be rewritten.
-        room = shutil.get_terminal_size().columns - 1
-        line = f"[{'=' * filled}{' ' * (20 - filled)}] {progress}"[:room]
-        print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
-        self._width = len(line)
-
-    def close(self) -> None:
-        if self._shown and self._width:
-            print(f"\r{'':<{self._width}}\r", end="", file=sys.stderr, flush=True)

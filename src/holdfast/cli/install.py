@@ -17,6 +17,7 @@ from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import ignore_broken_pipe, print_json, styled
 from holdfast.errors import HoldfastError, UsageError
+from holdfast.mcp.toolsets import parse
 
 
 def configure(parser: argparse.ArgumentParser, *, install: bool = True) -> None:
@@ -41,6 +42,11 @@ def configure(parser: argparse.ArgumentParser, *, install: bool = True) -> None:
     )
     if install:
         parser.add_argument(
+            "--tools",
+            metavar="SETS",
+            help="toolsets to list: search, read, memory or all (default: search,read,memory)",
+        )
+        parser.add_argument(
             "--focus",
             action="store_true",
             help="also fold whole first reads of long files; `holdfast savings` says if that pays",
@@ -58,6 +64,9 @@ def run_uninstall(args: argparse.Namespace, app: App) -> int:
 
 def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
     target = target_of(app, args.scope, args.start)
+    if install and args.tools is not None:
+        parse(args.tools)  # refuses a set that does not exist
+        target = replace(target, tools=args.tools)
     receipts = Receipts(app.home.receipts)
     clients = _clients(args, target, receipts, install=install)
     if not clients and not args.json:

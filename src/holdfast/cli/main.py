@@ -99,13 +99,32 @@ def components() -> list[tuple[str, str]]:
     ]
 
 
-def _overview() -> argparse.ArgumentParser:
+GROUPS: dict[str, tuple[str, ...]] = {
+    "code": ("index", "search", "outline", "calls", "locate", "clones", "sequence"),
+    "reading": ("read", "context", "readcache", "session"),
+    "memory": ("memory", "keys"),
+    "agents": ("install", "uninstall", "mcp", "hook"),
+    "this machine": ("status", "doctor", "serve", "purge", "bench", "completion", "try"),
+}
+"""Commands by purpose, as the help lists them; those of no group come last."""
+
+
+def _listing() -> str:
     width = max((len(name) for name in COMMANDS), default=0)
-    listing = "\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in COMMANDS.items())
+    grouped = [name for names in GROUPS.values() for name in names]
+    others = tuple(name for name in COMMANDS if name not in grouped)
+    parts = []
+    for title, names in {**GROUPS, "other": others}.items():
+        lines = [f"  {name:<{width}}  {COMMANDS[name][1]}" for name in names if name in COMMANDS]
+        parts += [f"{title}:", *lines, ""] if lines else []
+    return "\n".join(parts)
+
+
+def _overview() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="holdfast",
         description="A local-first context engine for coding agents.",
-        epilog=f"commands:\n{listing}\n\n{_ALWAYS}",
+        epilog=f"{_listing()}\n{_ALWAYS}",
         # With a width of its own it does not import shutil to ask for the terminal's.
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=78),
     )
@@ -165,6 +184,7 @@ def dispatch(argv: list[str], environment: Mapping[str, str], app: App | None = 
 
         return failure_of(error, None if app is None else app.home).show(as_json=as_json)
     except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
         return 130
 
 

@@ -40,8 +40,13 @@ def content(tool: str, facts: Facts, text: str, mode: Mode) -> Facts | None:
         return None
     if mode == "full":
         return facts
+    allowed = RATIO_MAX * len(text.encode("utf-8", "replace"))
     lean = lean_facts(tool, facts)
-    return lean if size(lean) <= RATIO_MAX * len(text.encode("utf-8", "replace")) else None
+    if tool == "search_code" and size(lean) > allowed:
+        # The text of the answer has the lines; the places alone are worth having as data.
+        hits = [{k: v for k, v in hit.items() if k != "text"} for hit in lean.get("results", ())]
+        lean = {**lean, "results": hits}
+    return lean if size(lean) <= allowed else None
 
 
 def size(facts: Facts) -> int:

@@ -34,7 +34,7 @@ def _plugin(target: InstallTarget) -> Path:
 
 
 def _install(target: InstallTarget) -> list[Edit]:
-    value = {"type": "local", "command": [*target.command, "mcp"], "enabled": True}
+    value = {"type": "local", "command": [*target.command, *target.server_words], "enabled": True}
     plugin = _plugin(target)
     return [
         put_entry(_file(target), ("mcp", NAME), value, "the tools"),

@@ -93,6 +93,15 @@ def built_text(started: ManageAnswer, final: ManageAnswer) -> str:
     return "\n".join([*notes, *(line for line in state if not line.startswith(STATUS_ONLY))])
 
 
+INTERNAL = ("Runtime fingerprint", "Indexed fingerprint", "Fingerprint source", "Reindex reason")
+"""How lines of a status begin that are for programs; JSON has them."""
+
+
+def without_internals(text: str) -> str:
+    """A status for people."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith(INTERNAL))
+
+
 # file_outline and call_graph
 
 

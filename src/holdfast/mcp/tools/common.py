@@ -131,17 +131,18 @@ def continued(tool: str, **args: Any) -> dict[str, Any]:
 
 def refused(answer: IndexAnswer, text: str | None = None) -> Result:
     """A refusal of the index, ended by the call that helps, if it names one."""
-    result = Result(text or answer.message or answer.status, answer.to_wire())
+    is_missing = not os.path.exists(answer.path)
+    result = Result(text or answer.message or answer.status, answer.to_wire(), failed=is_missing)
     for name, why in HELPS.items():
         call = getattr(answer.hints, name, None)
         if call is not None:
             return result.ended(why, call.tool, **call.args)
-    return result if os.path.exists(answer.path) else no_such_tree(result)
+    return no_such_tree(result) if is_missing else result
 
 
 def no_such_tree(result: Result) -> Result:
     """A refusal about a path that does not exist."""
-    return result.ended("the tracked trees", "list_codebases")
+    return replace(result, failed=True).ended("the tracked trees", "list_codebases")
 
 
 def listed_inside(call: ToolCall) -> Callable[[str], list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -55,7 +56,8 @@ def run(call: ToolCall) -> Result:
     )
     whole = os.path.join(path, file)
     if found.outline is None:
-        return _refused(call, found, whole, exact is not None)
+        refusal = _refused(call, found, whole, exact is not None)
+        return refusal if os.path.exists(whole) else dataclasses.replace(refusal, failed=True)
     symbols = tuple(usable(call, s, found.path) for s in found.outline.symbols[a["skip"] :])
     found = replace(found, outline=Outline(symbols))
     more = {**a, "file": whole, "skip": a["skip"] + a["limit"]}
