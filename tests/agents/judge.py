@@ -22,6 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.agents.model import Recorded
 from tests.agents.shown import Result, Said, Used, shown
@@ -39,8 +40,21 @@ RECOVERY = "[holdfast: before this compaction you had seen"
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 OWN_UNCHANGED = ("Wasted call", "file unchanged since")
 
-READS = {"Read": "file_path", "read": "filePath", "read_file": "absolute_path"}
-EDITS = {"Edit": ("file_path", "old_string", "new_string")}
+RESTORED = re.compile(r"\[holdfast: lines (\d+)-(\d+) of (\S+) as they were then\]")
+OURS_SAME = re.compile(r"\[readcache: unchanged(?: in lines (\d+)-(\d+) of|,) (\d+)(?: lines)?\]\Z")
+OURS_INSIDE = re.compile(r"\[readcache: unchanged in lines (\d+)-(\d+); changes exist outside")
+OURS_DIFF = re.compile(r"\[readcache: \d+ lines changed of (\d+)\]")
+
+READS = {
+    "Read": ("file_path",),
+    "read": ("filePath", "path"),
+    "read_file": ("absolute_path", "file_path"),
+}
+EDITS = ("Edit", "edit", "replace")
+WRITES = ("Write", "write", "write_file")
+PATHS = ("file_path", "filePath", "path", "absolute_path")
+OLD, NEW = ("old_string", "oldString", "oldText"), ("new_string", "newString", "newText")
+DONE = ("has been updated", "Edit applied", "Successfully", "created successfully", "Wrote file")
 SHELLS = {
     "Bash": "command",
     "bash": "command",
@@ -138,14 +152,26 @@ def _judge_one(
             use = calls.get(item.id)
             if use is None:
                 continue
+            body, note_at, notes = _without_notes(item.text)
+            item = Result(item.id, body)
             try:
                 _result(use, item, cwd, disk, known, verdict if fresh else Verdict())
+                if note_at:
+                    said = Said("user", notes)
+                    _said(said, request, cwd, known, ever, snapshots, verdict)
             except Wrong:
                 path = _path_of(use, cwd)
                 if fresh or path is None or os.path.relpath(path, cwd) not in note:
                     raise
     for path, lines in known.files.items():
         ever.setdefault(path, set()).update(lines)
+
+
+def _without_notes(text: str) -> tuple[str, int, str]:
+    """A result, and what was added behind it; agents without another place get it there."""
+    found = [m.start() for pattern in (STALE, HELP) for m in pattern.finditer(text) if m.start()]
+    at = min(found, default=0)
+    return (text[:at].rstrip("\n"), at, text[at:]) if at else (text, 0, "")
 
 
 def _result(
@@ -162,18 +188,26 @@ def _result(
         return
     rows = _disk_rows(disk, path)
     if use.name in EDITS:
-        names = EDITS[use.name]
-        if "error" not in item.text[:40].lower() and "has been updated" in item.text:
-            old, new = (str(use.arguments[name]) for name in names[1:])
-            known.edit(path, old, new, every=bool(use.arguments.get("replace_all")))
+        if any(one in item.text for one in DONE) and "error" not in item.text[:40].lower():
+            for one in use.arguments.get("edits", [use.arguments]):
+                every = any(one.get(name) is True for name in ("replace_all", "replaceAll"))
+                known.edit(path, _first(one, OLD), _first(one, NEW), every=every)
+        return
+    if use.name in WRITES:
+        if any(one in item.text for one in DONE):
+            known.show(path, 1, str(use.arguments["content"]).split("\n"), whole=True)
         return
     if use.name == "apply_patch":
         if "Success." in item.text:
             old, new = _patched(str(use.arguments["input"]))
             known.edit(path, old, new, every=False)
         return
-    numbered = use.name in READS
+    numbered = use.name in READS and "path" not in use.arguments  # pi prints the plain text
     plain = _unnumbered(text) if numbered else text
+    if plain.startswith("[readcache: "):
+        _own_short(plain, path, rows, known)
+        verdict.add("readcache", plain)
+        return
     if MARK in plain.split("\n", 1)[0]:
         _short(plain, text, path, rows, known, verdict, numbered=numbered)
     elif plain.startswith(OWN_UNCHANGED):
@@ -196,6 +230,12 @@ def _shown_text(
             if whole:
                 known.files[path] = {}
             known.files.setdefault(path, {}).update(pairs)
+        return
+    if use.name in READS:
+        first, _ = _span_of(use, len(rows))
+        shown = text.partition("\n\n[")[0].split("\n")
+        whole = "offset" not in use.arguments and "limit" not in use.arguments
+        known.show(path, first, shown, whole=whole)
         return
     span = _shell_span(str(use.arguments[SHELLS[use.name]]), len(rows))
     lines = text.rstrip("\n").split("\n")
@@ -235,6 +275,10 @@ def _short(
             raise Wrong(f"not the lines it names: {head}")
         _held(known, path, rows, first, last, head)
         verdict.add("unseen", head)
+    elif RESTORED.match(head):
+        pairs = [NUMBERED.match(line) for line in text.split("\n")[1:]]
+        known.files.setdefault(path, {}).update({int(m[1]): m[2] for m in pairs if m is not None})
+        verdict.add("restored", head)
     elif match := UNSEEN.match(head):
         first, last = int(match[1]), int(match[2] or match[1])
         _pieces(known, path, plain.split("\n")[1:])
@@ -266,6 +310,22 @@ def _folds(
     if at != total or len(seen) != shown or total not in (len(rows), len(rows) - 1):
         raise Wrong(f"a focused answer of {at} lines, {len(seen)} shown")
     known.files[path] = seen
+
+
+def _own_short(text: str, path: str, rows: list[str], known: Knowledge) -> None:
+    """An answer of our own read."""
+    head, *rest = text.split("\n")
+    if found := OURS_SAME.match(head):
+        first, last = int(found[1] or 1), int(found[2] or found[3])
+        if int(found[3]) != len(rows):
+            raise Wrong(f"{head} for a file of {len(rows)} lines")
+        _held(known, path, rows, first, last, head)
+    elif found := OURS_INSIDE.match(head):
+        _held(known, path, rows, int(found[1]), int(found[2]), head)
+    elif OURS_DIFF.match(head):
+        _apply(known, path, rows, 1, len(rows), rest[2:])
+    else:
+        raise Wrong(f"not understood: {head}")
 
 
 def _held(known: Knowledge, path: str, rows: list[str], first: int, last: int, what: str) -> None:
@@ -439,10 +499,9 @@ def _recovery(text: str, cwd: str, disk: dict[str, str], ever: dict[str, set[int
 
 def _path_of(use: Used, cwd: str) -> str | None:
     """The file that a call reads or edits; None for any other call."""
-    name = READS.get(use.name) or (EDITS[use.name][0] if use.name in EDITS else None)
-    if name is not None:
-        path = use.arguments.get(name)
-        return os.path.normpath(os.path.join(cwd, path)) if isinstance(path, str) else None
+    if use.name in READS or use.name in EDITS or use.name in WRITES:
+        path = _first(use.arguments, PATHS)
+        return os.path.normpath(os.path.join(cwd, path)) if path else None
     if use.name == "apply_patch":
         match = re.search(r"\*\*\* Update File: (.*)", str(use.arguments["input"]))
         return os.path.normpath(os.path.join(cwd, match[1])) if match else None
@@ -453,6 +512,10 @@ def _path_of(use: Used, cwd: str) -> str | None:
         r"(?:cat|nl -ba|head -n \d+|tail -n \+?\d+|sed -n '[\d,$]+p') (\S+)\Z", command
     )
     return os.path.normpath(os.path.join(cwd, match[1])) if match else None
+
+
+def _first(arguments: dict[str, Any], names: tuple[str, ...]) -> str:
+    return next((str(arguments[name]) for name in names if name in arguments), "")
 
 
 def _patched(patch: str) -> tuple[str, str]:

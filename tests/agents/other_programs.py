@@ -42,8 +42,16 @@ def played(
     return results(place.script.played()[-1])
 
 
+Command = tuple[list[str], dict[str, str]]
+
+
 def opencode(place: Place, prompt: str, *options: str) -> str:
     """OpenCode; `options` such as `--continue` come before the prompt."""
+    return place.run(*opencode_command(place, prompt, *options))
+
+
+def opencode_command(place: Place, prompt: str, *options: str) -> Command:
+    """How OpenCode is started, and what it needs in its environment."""
     folder = place.home / ".config" / "opencode"
     folder.mkdir(parents=True, exist_ok=True)
     provider = {
@@ -62,7 +70,7 @@ def opencode(place: Place, prompt: str, *options: str) -> str:
         "permission": {"*": "allow"},
     }
     program = package_file(f"opencode-{_platform()}", "bin/opencode")
-    return place.run(
+    return (
         [program, "run", *options, prompt],
         {**OFFLINE, "OPENCODE_CONFIG_CONTENT": json.dumps(content)},
     )
@@ -70,6 +78,11 @@ def opencode(place: Place, prompt: str, *options: str) -> str:
 
 def pi(place: Place, prompt: str, *options: str) -> str:
     """pi; `options` such as `--continue` come before the prompt."""
+    return place.run(*pi_command(place, prompt, *options))
+
+
+def pi_command(place: Place, prompt: str, *options: str) -> Command:
+    """How pi is started; the key of its model is in a file."""
     agent = place.home / ".pi" / "agent"
     agent.mkdir(parents=True, exist_ok=True)
     provider = {
@@ -80,7 +93,7 @@ def pi(place: Place, prompt: str, *options: str) -> str:
     }
     (agent / "models.json").write_text(json.dumps({"providers": {"local": provider}}))
     command = nodejs.program("@mariozechner/pi-coding-agent", "dist/cli.js")
-    return place.run(
+    return (
         [*command, "--model", "local/scripted", *options, "-p", prompt],
         {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"},
     )

@@ -189,6 +189,13 @@ def codex(place: Place, prompt: str, *options: str, model: str = "gpt-5.5") -> s
 
     `gpt-5.5` calls tools one by one; a newer model runs scripts that call them.
     """
+    return place.run(*codex_command(place, prompt, *options, model=model))
+
+
+def codex_command(
+    place: Place, prompt: str, *options: str, model: str = "gpt-5.5"
+) -> tuple[list[str], dict[str, str]]:
+    """How Codex is started, and what it needs in its environment."""
     folder = place.home / ".codex"
     folder.mkdir(exist_ok=True)
     program = package_file("@openai/codex", "bin/codex.js")
@@ -196,7 +203,7 @@ def codex(place: Place, prompt: str, *options: str, model: str = "gpt-5.5") -> s
         f'model_providers.local={{name="local",base_url="{place.model.url}/v1",'
         'wire_api="responses",env_key="LOCAL_KEY",requires_openai_auth=false}'
     )
-    return place.run(
+    return (
         [
             *(nodejs.node(), program, "exec", "--skip-git-repo-check"),
             *("-c", provider, "-c", 'model_provider="local"', "-m", model),

@@ -194,6 +194,39 @@ def test_the_plugin_has_the_same_hooks_and_names_its_own_server(home: Path) -> N
     assert tree(home) == {}
 
 
+FOREIGN = {
+    ".codex/hooks.json": '{"hooks": {\r\n\t"PostToolUse": [{"matcher": "Bash", "hooks": '
+    '[{"type": "command", "command": "perl mine.pl PYTHON codex"}]}]\r\n}}',
+    ".claude/skills/mine/SKILL.md": "mine\n",
+    ".claude/holdfast-plugin/notes.txt": "not of the plugin\n",
+    ".config/opencode/plugins/mine.js": "export const Mine = async () => ({})\n",
+    ".pi/agent/extensions/mine.ts": "export default () => {}\n",
+    ".qwen/settings.json": '{"hooks":{"PostToolUseFailure":[{"matcher":"edit","hooks":[{"type":'
+    '"command","command":"python -I mine.py qwen"}]}],},}',
+    ".cursor/mcp.json": '{\n\t"mcpServers": {\n\t\t// mine\n\t\t"other": {"url": "x"},\n\t},\n}',
+}
+
+
+@pytest.mark.shows("AGENT-INSTALL", "AGENT-UNINSTALL")
+@pytest.mark.parametrize("command", [(), ("--command", "/opt/bin/holdfast")], ids=["own", "other"])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_each_client_alone_leaves_foreign_settings_to_the_byte(
+    home: Path, client: str, command: tuple[str, ...]
+) -> None:
+    """With the small client for hooks of this installation, and with a program elsewhere."""
+    fill(home)
+    for name, text in FOREIGN.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(text.encode())
+    before = tree(home)
+    assert main(["install", "--client", client, *command]) == 0
+    written = tree(home)
+    assert written != before
+    assert before.keys() <= written.keys()
+    assert main(["uninstall", "--client", client, *command]) == 0
+    assert tree(home) == before
+
+
 @pytest.mark.shows("AGENT-IDEMPOTENT")
 @pytest.mark.parametrize("client", CLIENTS)
 def test_installing_twice_is_installing_once(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,16 @@ def test_a_text_that_the_terminal_cannot_show_does_not_count_as_shown(work: Path
     assert "\U0001f600" in subprocess.run(command, env=wide, capture_output=True).stdout.decode()
     again = subprocess.run(command, env=wide, capture_output=True)
     assert again.stdout == b"[readcache: unchanged, 2 lines]\n"
+
+
+@pytest.mark.shows("READ-CLI-READ", "READ-PROMISE")
+@pytest.mark.parametrize("where", [">&-", "> /dev/null"])
+def test_a_text_that_goes_nowhere_does_not_count_as_shown(work: Path, where: str) -> None:
+    """The next read said *unchanged* of a text that was never shown."""
+    command = [sys.executable, "-m", "holdfast.cli.main", "read", "a.txt", "--session", "demo"]
+    gone = subprocess.run(f"{shlex.join(command)} {where}", shell=True, capture_output=True)
+    assert b"is not recorded" in gone.stderr
+    assert subprocess.run(command, capture_output=True).stdout.startswith(b"a line of text, 1\n")
 
 
 @pytest.mark.shows("READ-CLI-COMPACT")

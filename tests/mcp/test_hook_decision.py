@@ -17,6 +17,8 @@ from holdfast.home import Home
 from holdfast.mcp.hook_decision import HookDecision
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.sidecar import Sidecar
+from holdfast.reading.reader import Settings
+from holdfast.reading.sensitive import Sensitive
 from holdfast.system import Clock
 from tests.reading.desk import Desk
 
@@ -130,6 +132,24 @@ def test_a_request_counts_only_once_the_agent_has_our_answer_to_it(desk: Desk) -
     assert not plugin.ran(None), "a plugin that does not number its requests proves nothing"
     assert opencode.reply_to(_event(7), Outcome(request=7)) == {"request": 7}
     assert opencode.reply_to(_event(7), Outcome()) == {}
+
+
+@pytest.mark.shows("EDIT-HELP")
+@pytest.mark.parametrize("path", ["a.py", "secrets/a.py", "link.py", "other/../a.py"])
+def test_help_for_an_edit_shows_nothing_that_the_user_calls_sensitive(
+    desk: Desk, path: str
+) -> None:
+    """Nor a file with `..` in its path: behind a link that is another one."""
+    desk.settings = Settings(sensitive=Sensitive(("*/secrets/*",)))
+    desk.reader = desk.new_reader()
+    for name in ("a.py", "secrets/a.py", "other/b.py"):
+        desk.write(name, TEXT)
+    (desk.cwd / "link.py").symlink_to(desk.cwd / "secrets" / "a.py")
+    given = {"filePath": path, "oldString": "line 7 of a texts", "newString": "x"}
+    error = "Could not find oldString in the file. It must match exactly."
+    use = {"id": "e", "tool": "edit", "status": "error", "input": given, "error": error}
+    found = Plugin(desk).request(1, use)
+    assert bool(found.notes) == (path == "a.py")
 
 
 def _event(number: int) -> HookEvent:

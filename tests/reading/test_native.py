@@ -255,3 +255,20 @@ def test_every_short_answer_gives_back_the_whole_result(seed: int) -> None:
         now = view.live(step, None)
         assert [now.get(n) for n in range(first, last + 1)] == rows[first - 1 : last] or horizon
     assert shorts or seed
+
+
+@pytest.mark.shows("READ-VIEW-FOLD")
+def test_an_edit_beside_a_line_that_is_held_as_something_else_forgets_that_line() -> None:
+    """Someone inserted a line; the model then put one before what it saw elsewhere.
+
+    The line behind the new one counted as moved, with a text that the file no longer had there.
+    """
+    view = View()
+    view.apply(Printed("/a", 1, ("one", "two", "three")), 0, lambda _: None)
+    hunk = Hunk(3, ("two",), ("new", "two"))
+    view.apply(Patched("/a", (hunk,), frozenset({"new"})), 1, lambda _: None)
+    assert {number: held.text for number, held in view.lines.items()} == {
+        1: "one",
+        2: "two",
+        3: "new",
+    }

@@ -18,6 +18,7 @@ from holdfast.cli.failures import Failure, failure_of
 from holdfast.cli.given import mention_link, read_given
 from holdfast.cli.places import NamedLines, Place, places_of
 from holdfast.cli.shown_lines import code_lines, printed, without_rest
+from holdfast.cli.streams import is_discarded
 from holdfast.errors import ReadingError, StoreError, UsageError
 from holdfast.home import expand_user
 from holdfast.reading.paths import Request
@@ -127,6 +128,8 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
     if log is not None and not _was_shown(answer.text, sys.stdout.encoding):
         why = f"the output is {sys.stdout.encoding} and cannot show all of it"
         print(f"holdfast: {why}: the read is not recorded", file=sys.stderr)
+    elif log is not None and is_discarded(sys.stdout):
+        print("holdfast: the output is discarded: the read is not recorded", file=sys.stderr)
     elif log is not None:
         _record(log, answer, args.call, app)
         app.collect_daily(reader, log)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Mapping
 from io import TextIOWrapper
@@ -86,6 +87,15 @@ def prepared(
     elif not is_utf8:
         stream.reconfigure(encoding="utf-8")
     return stream
+
+
+def is_discarded(stream: TextIO) -> bool:
+    """Whether what is written here goes nowhere: the stream was closed, or is /dev/null."""
+    try:
+        found = os.fstat(stream.fileno())
+        return stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev
+    except (OSError, ValueError):
+        return False  # not a file: something that keeps what is written
 
 
 def discard(stream: TextIO) -> None:

@@ -41,6 +41,8 @@ def help_text(tried: Iterable[Attempt], cwd: str, read: ReadText = read_text) ->
     texts: dict[str, str | None] = {}
     succeeding: list[tuple[Attempt, str, str]] = []
     for attempt in tried:
+        if ".." in attempt.path.split("/"):
+            continue  # behind a link it is another file than its letters say
         path = os.path.normpath(os.path.join(cwd, attempt.path))
         if path not in texts:
             texts[path] = read(path)

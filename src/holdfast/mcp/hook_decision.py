@@ -11,9 +11,10 @@ Whatever is not proven leaves the agent's own result as it is.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -93,7 +94,7 @@ class HookDecision:
         if event.moment is Moment.AFTER_BATCH:
             return self._after_batch(event, reader)
         if event.moment is Moment.BEFORE_TOOL:
-            return Outcome(notes=_patch_help(event))
+            return Outcome(notes=_patch_help(event, reader))
         return Outcome()
 
     # one result, before the model sees it
@@ -114,7 +115,7 @@ class HookDecision:
     def _read(self, event: HookEvent, reader: Reader) -> Outcome:
         use = event.uses[0]
         if use.failed:
-            return Outcome(notes=_edit_help(event))
+            return Outcome(notes=_edit_help(event, reader))
         if not isinstance(use.call, ReadCall | ShellCall) or use.id is None:
             return Outcome()
         if isinstance(use.call, ShellCall) and not _may_print_a_file(use.call.command):
@@ -243,7 +244,7 @@ class HookDecision:
                     note = self._notices.lines(event, reader, found.ledger)
         self._changes.ended(event)
         self._turns.ended(event, self._context.app.clock.monotonic())
-        return Outcome(notes=_edit_help(event), note=note)
+        return Outcome(notes=_edit_help(event, reader), note=note)
 
     # a request, before it is sent
 
@@ -252,7 +253,7 @@ class HookDecision:
             log.number = None
             log.show(event.uses, event.cwd, reader.objects.load)
             log.said = event.said
-            for place, text in _edit_help(event, frozenset(log.told)).items():
+            for place, text in _edit_help(event, reader, frozenset(log.told)).items():
                 log.told[str(event.uses[place].id)] = text
             found = log.evidence()
             last = next((use.id for use in reversed(event.uses) if use.id is not None), None)
@@ -339,7 +340,21 @@ def _warm_up() -> None:
     explain("first line\nsecond line\n", "second lines", "")
 
 
-def _edit_help(event: HookEvent, known: Collection[str] = ()) -> dict[int, str]:
+def _allowed_text(reader: Reader) -> Callable[[str], str | None]:
+    """Reads the text of a file for help, unless the user calls it sensitive."""
+    from holdfast.edits.help import read_text
+
+    sensitive = reader.settings.sensitive
+
+    def allowed(path: str) -> str | None:
+        if sensitive.covers(path) or sensitive.covers(os.path.realpath(path)):
+            return None
+        return read_text(path)
+
+    return allowed
+
+
+def _edit_help(event: HookEvent, reader: Reader, known: Collection[str] = ()) -> dict[int, str]:
     """For each edit that failed, what is really there; not for calls that are known."""
     from holdfast.edits import Attempt, failure_of, help_text
 
@@ -354,20 +369,20 @@ def _edit_help(event: HookEvent, known: Collection[str] = ()) -> dict[int, str]:
             continue
         edits = (use.call, *use.call.more)
         tried = [Attempt(one.path, one.old, one.everywhere) for one in edits]
-        text = help_text(tried, event.cwd)
+        text = help_text(tried, event.cwd, _allowed_text(reader))
         if text is not None:
             found[at] = text
     return found
 
 
-def _patch_help(event: HookEvent) -> dict[int, str]:
+def _patch_help(event: HookEvent, reader: Reader) -> dict[int, str]:
     """For a patch that is about to fail, what is really there."""
     from holdfast.edits import help_text, patch_attempts
 
     found = {}
     for at, use in enumerate(event.uses):
         if isinstance(use.call, PatchCall):
-            text = help_text(patch_attempts(use.call.patch), event.cwd)
+            text = help_text(patch_attempts(use.call.patch), event.cwd, _allowed_text(reader))
             if text is not None:
                 found[at] = text
     return found

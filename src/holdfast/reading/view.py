@@ -234,6 +234,7 @@ class View:
         """Put `new` in the place of `old`, touching only the lines that differ."""
         head = _common(old, new)
         tail = _common(old[head:][::-1], new[head:][::-1])
+        start, after = first, new
         first, old, new = first + head, old[head : len(old) - tail], new[head : len(new) - tail]
         before = [self.lines.get(first + offset) for offset in range(len(old))]
         understood = all(
@@ -253,6 +254,11 @@ class View:
                 moved[number] = Held(row, at)
             elif understood:
                 moved[number] = Held(row, min(oldest, at))
+        for number, row in enumerate(after, start):
+            known = moved.get(number)
+            if known is not None and known.text != row:
+                # A line that the edit left as it was, and that is held as something else.
+                del moved[number]
         self.lines = moved
 
     def _move(self, first: int, old: int, new: int) -> None:
