@@ -1,12 +1,17 @@
 """Clones that people want: code first, each with its first line, and the share of all groups."""
 
+import random
 from pathlib import Path
 
 import pytest
 
 from holdfast.app import App
 from holdfast.repeats import find_clones, is_code
+from holdfast.sequence import clones
 from holdfast.sequence.clones_answer import ClonesAnswer, as_text
+from holdfast.sequence.corpus import Occurrence
+from holdfast.sequence.suffix.segment import build
+from holdfast.sequence.suffix.stream import stream_of
 from holdfast.sequence.tokens.lexer import LexerOptions
 
 BODY = "".join(f"    step_{n} = first_{n}(value, {n})\n" for n in range(12))
@@ -71,3 +76,24 @@ def test_the_share_is_of_all_groups_not_of_the_listed_ones(tmp_path: Path) -> No
 )  # fmt: skip
 def test_what_counts_as_code(path: str, code: bool) -> None:
     assert is_code(path) == code
+
+
+@pytest.mark.shows("SEC-NO-DELAY")
+def test_pieces_are_sorted_as_one_list_and_freed_completely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One sort of very many groups held up every agent of a host."""
+    choose = random.Random(7)
+    segment = build(stream_of([], LexerOptions()))
+    groups = [
+        clones.CloneGroup(
+            choose.randrange(2, 9),
+            tuple(Occurrence(segment, at, 2) for at in range(n, n + choose.randrange(2, 6))),
+        )
+        for n in range(500)
+    ]
+    whole = clones.in_order(list(groups))
+    monkeypatch.setattr(clones, "PIECE", 7)
+    assert clones.in_order(list(groups)) == whole
+    clones.release(groups)
+    assert groups == []

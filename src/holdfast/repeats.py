@@ -58,21 +58,26 @@ def find_clones(
             searched = clones.renamed(segment) if renamed else segment
             groups = clones.find_groups(searched, minimum=minimum, only=only)
             if only is not None:
-                groups = clones.code_like(groups, segment)
+                every = groups
+                groups = clones.code_like(every, segment)
+                clones.release(every)
             if repository is not None and commit is not None:
                 before = _before(repository, str(since), commit, options, renamed, progress)
                 groups = clones.new_since(groups, *before)
-            groups = clones.relocated(groups, segment)
+            if searched is not segment:
+                groups = clones.relocated(groups, segment)
             repeated = clones.covered(groups, len(segment.tokens))
             if not overlapping:
                 found = len(groups)
                 groups = clones.informative(groups, len(segment.tokens))
                 folded = found - len(groups)
+    total = len(groups)
     listed = tuple(groups[:limit] if limit else groups)
+    clones.release(groups)
     return ClonesAnswer(
         str(tree.root),
         listed,
-        len(groups),
+        total,
         tokens,
         documents,
         tree.not_searched(),

@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import contextlib
 import fcntl
+import gc
 import json
 import logging
 import os
@@ -283,6 +284,12 @@ def idle_seconds(value: str | float) -> float | None:
 
 SWITCH_S = 0.0005
 """How long a thread that computes keeps the interpreter's lock while others want it."""
+GC_THRESHOLDS = (10_000, 10, 1_000)
+"""Net allocations before a collection, and collections before one of older objects.
+
+A collection holds the interpreter's lock. With the usual thresholds a call that makes a million
+objects has all of them visited again and again, half a second each time, while every agent waits.
+"""
 
 
 def main(
@@ -317,6 +324,8 @@ def main(
     except ImportError as error:
         print(f"{error}; run: pip install 'holdfast[mcp]'", file=sys.stderr)
         return 1
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
     listening = listen(place)
     log_to(place.log)
     context = HostContext(app)

@@ -11,9 +11,10 @@ that do not overlap are reported, with every other place of the same tokens, mar
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from holdfast.sequence.corpus import Occurrence
@@ -29,6 +30,8 @@ CALL_TOKENS = 8
 """About what each place still needs when its block is replaced by a call."""
 NAMES_SHARE = 0.1
 """A block with fewer names than this is a table of numbers or texts, not code."""
+PIECE = 4_096
+"""How many groups are sorted or freed at once."""
 FRESH_SHARE = 0.5
 """A block of which less than this is new overlaps with a block that is already listed."""
 
@@ -71,9 +74,28 @@ def find_groups(
         for length, positions in _blocks(segment, minimum, backend, kept)
         for group in _groups(segment, length, positions, minimum, kept)
     ]
-    groups = _distinct(groups)
-    groups.sort(key=lambda g: (-g.saved, -g.length, g.occurrences[0].position))
-    return groups
+    return in_order(_distinct(groups))
+
+
+def in_order(groups: list[CloneGroup]) -> list[CloneGroup]:
+    """The groups, those first that save the most.
+
+    Sorted in pieces: one sort of very many would hold the interpreter's lock throughout.
+    """
+    if len(groups) <= PIECE:
+        return sorted(groups, key=_order)
+    pieces = [sorted(groups[at : at + PIECE], key=_order) for at in range(0, len(groups), PIECE)]
+    return list(heapq.merge(*pieces, key=_order))
+
+
+def _order(group: CloneGroup) -> tuple[int, int, int]:
+    return -group.saved, -group.length, group.occurrences[0].position
+
+
+def release(groups: list[CloneGroup]) -> None:
+    """Empty a list in pieces: freeing very many objects at once holds the interpreter's lock."""
+    while groups:
+        del groups[-PIECE:]
 
 
 def _kept(segment: TokenSegment, only: Callable[[str], bool]) -> bytearray | None:
@@ -176,7 +198,9 @@ def _blocks_numpy(
     if backend is SuffixBackend.COMPILED:
         table = kernel.repeats_table(shared, changes, minimum)
     else:
-        table = np.array(list(kernel.maximal_repeats(shared, changes, minimum)), np.int32)
+        # Not from a list: its conversion would hold the interpreter's lock throughout.
+        repeats = kernel.maximal_repeats(shared, changes, minimum)
+        table = np.fromiter(chain.from_iterable(repeats), np.int32).reshape(-1, 3)
     if not len(table):
         return
     # Keep the repeats that are the longest one of a free rank.

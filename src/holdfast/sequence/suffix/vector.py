@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,9 @@ import pydivsufsort
 from holdfast.sequence.suffix import SEPARATOR
 
 Ints = npt.NDArray[np.int32]
+
+PIECE = 1 << 16
+"""How many numbers of an array are converted at once."""
 
 
 def suffix_array(tokens: Ints) -> Ints:
@@ -59,12 +63,14 @@ def maximal_repeats(
     """Every maximal repeat as in `pure.maximal_repeats`, visiting only runs of long prefixes."""
     count = len(shared)
     marks = np.unpackbits(changes, count=count, bitorder="little").astype(np.bool_)
-    last_change = np.maximum.accumulate(np.where(marks, np.arange(count), -1)).tolist()
+    ranks = np.arange(count, dtype=np.int32)
+    latest: Any = np.maximum.accumulate(np.where(marks, ranks, np.int32(-1)))
+    last_change = memoryview(latest)  # Quick to index, and not a list of a million numbers.
     candidates = np.flatnonzero(shared >= minimum)
     open_lengths: list[int] = []
     open_firsts: list[int] = []
     previous = -2
-    for rank, length in zip(candidates.tolist(), shared[candidates].tolist(), strict=True):
+    for rank, length in zip(_numbers(candidates), _numbers(shared[candidates]), strict=True):
         if rank != previous + 1:
             yield from _close(open_lengths, open_firsts, previous + 1, last_change)
         first = rank - 1
@@ -79,8 +85,14 @@ def maximal_repeats(
     yield from _close(open_lengths, open_firsts, previous + 1, last_change)
 
 
+def _numbers(array: npt.NDArray[Any]) -> Iterator[int]:
+    """The numbers of an array, in pieces: one long `tolist` would hold the interpreter's lock."""
+    for at in range(0, len(array), PIECE):
+        yield from array[at : at + PIECE].tolist()
+
+
 def _close(
-    lengths: list[int], firsts: list[int], end: int, last_change: list[int]
+    lengths: list[int], firsts: list[int], end: int, last_change: Sequence[int]
 ) -> Iterator[tuple[int, int, int]]:
     while lengths:
         depth, first = lengths.pop(), firsts.pop()
