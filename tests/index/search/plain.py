@@ -234,7 +234,7 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
     top, most = max(scores), max(sums.values())
     for file in sums if most > 0 else ():
         first = max((i for i in range(n) if files[i] == file), key=lambda i: (scores[i], -i))
-        scores[first] += c.weights.coherence * top * sums[file] / most
+        scores[first] += c.weights.coherence * top * (max(sums[file], 0.0) / most) ** 0.5
     # A function takes the place of the head of its file.
     heads = {"class", "interface", "trait", "struct", "union", "enum", "object", "namespace"}
     kinds = [KINDS[kind] for kind in c.kinds.tolist()]
@@ -244,6 +244,7 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
         others = [i for i in mine if kinds[i] not in heads | {"module"}]
         if others and others[0] != mine[0]:
             one, other = mine[0], others[0]
-            if scores[other] >= c.weights.leader * scores[one]:
+            share = 1.0 if c.analyzed.kind == "symbol" else c.weights.leader
+            if share < 1.0 and scores[other] >= share * scores[one]:
                 scores[one], scores[other] = scores[other], scores[one]
     return scores

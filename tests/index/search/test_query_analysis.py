@@ -66,7 +66,7 @@ def test_the_kind_of_a_question(query: str, kind: Kind) -> None:
         ("HTTPAdapter.send", [Name("send", "httpadapter")]),
         ("std::vector::push_back", [Name("pushback", "vector")]),
         ("where is parse_http called", [Name("parsehttp")]),
-        ("class Session", [Name("session")]),
+        ("class Session", [Name("session", style="type")]),
         ("`load` a file", [Name("load")]),
         ("load() on start", [Name("load")]),
         ("how are cookies stored", []),
@@ -83,6 +83,12 @@ def test_names_are_told_from_words(query: str, names: list[Name]) -> None:
 def test_words_that_say_nothing_are_left_out_unless_they_are_all() -> None:
     assert [word.term for word in analyze("how does the parser work").words] == ["pars", "work"]
     assert [word.term for word in analyze("what is it").words] == ["what", "is", "it"]
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-WORDS")
+@pytest.mark.parametrize("query", ["a server's host key", "a server\u2019s host key"])
+def test_a_possessive_is_not_a_word(query: str) -> None:
+    assert [word.term for word in analyze(query).words] == ["serv", "host", "key"]
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-WORDS")

@@ -17,11 +17,13 @@ from holdfast.files.snapshot import Snapshot
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.embedding.provider import NOT_FINITE
+from holdfast.index.facts.extract import extract
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Backend, PreparedFile
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
+from holdfast.index.search.match_strength import WEAK
 from holdfast.index.search.ranking import Found, find
 from holdfast.index.search.weights import SIGNALS, WEIGHTS, Weights
 from tests.index.search.samples import PROVIDER, prepared, queries, trees
@@ -237,6 +239,36 @@ def test_a_qualified_name_asks_for_the_member_of_that_owner(backend: Backend) ->
     publish(backend, files)
     assert paths(ask(backend, "Mail.send"))[0] == "mail.py"
     assert paths(ask(backend, "Wire.send"))[0] == "wire.py"
+
+
+@pytest.mark.shows("SEARCH-INHERITED")
+@pytest.mark.parametrize("edited", [False, True])
+def test_an_inherited_member_is_found_in_the_base_that_defines_it(
+    backend: Backend, edited: bool
+) -> None:
+    """`Admin.rows` found another class's `rows` first, because `Admin` only inherits it."""
+    member = "    def rows(self):\n        return rows\n"
+    texts = {
+        "aside.py": f"class Aside:\n{member}",
+        "middle.py": "class Middle(Base):\n    name = 1\n",
+        "root.py": f"class Base:\n{member}",
+        "site.py": "class Admin(Middle):\n    name = 2\n",
+    }
+    files = {path: prepared(path, text, extract) for path, text in texts.items()}
+    publish(backend, files)
+    found = ask(backend, "Admin.rows", {"middle.py": files["middle.py"]} if edited else None)
+    defining = [hit.chunk.path for hit in found.hits if hit.signals["definition"]]
+    assert defining.index("root.py") < defining.index("aside.py")
+    certain = {hit.chunk.path: hit.signals["definition"] for hit in reversed(found.hits)}
+    assert certain["root.py"] > certain["aside.py"]
+
+
+@pytest.mark.shows("SEARCH-WEAK-MATCH")
+def test_a_query_that_matches_nothing_is_weak_and_a_real_one_is_not(backend: Backend) -> None:
+    publish(backend, tree(shop__cart=FUNCTION.format("session", "session(session(x))")))
+    assert ask(backend, "plumbus grommet flurbo").strength < WEAK
+    assert ask(backend, "session").strength == 1.0
+    assert ask(backend, "which session is given").strength >= WEAK
 
 
 @pytest.mark.shows("SEARCH-SIGNAL-STEM")

@@ -201,14 +201,27 @@ def test_declared_is_a_factor_for_the_declaration() -> None:
     assert values["src/rows.c", 1] == 1.0
 
 
-def test_coherence_is_the_share_of_a_files_scores_for_its_best_chunk() -> None:
+def test_coherence_is_the_root_of_a_files_share_of_the_scores_for_its_best_chunk() -> None:
     c = candidates("total of the cart")
     values = by_path(c, signals.coherence(c, np.ones(len(c))))
     chunks: dict[str, int] = {}
     for path, _ in by_chunk(c, c.rows):
         chunks[path] = chunks.get(path, 0) + 1
     most = max(chunks.values())
-    assert values == pytest.approx({path: count / most for path, count in chunks.items()})
+    assert values == pytest.approx({path: (count / most) ** 0.5 for path, count in chunks.items()})
+
+
+def test_leader_is_off_for_a_symbol_so_a_class_stays_before_its_constructor() -> None:
+    row = next(row for row in ADJUSTMENTS if row.name == "leader")
+    assert row.weight(candidates("Cart")) == 1.0
+    assert row.weight(candidates("total of the cart")) == WEIGHTS.leader
+
+
+def test_definition_of_a_name_written_like_a_type_is_the_type() -> None:
+    values = by_chunk(c := candidates("Cart"), signals.definition(c))
+    assert values["shop/cart.py", 1] == 1.0
+    assert analyze("Cart").names[0].style == "type"
+    assert analyze("cart").names[0].style == analyze("CART").names[0].style == ""
 
 
 def test_leader_keeps_the_scores_of_a_file() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.query_analysis import AnalyzedQuery
+    from holdfast.index.search.query_analysis import AnalyzedQuery, Name, Style
 
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int64]
@@ -24,8 +24,21 @@ _MINOR_KINDS = frozenset(
 )
 """Kinds of chunks whose names are seldom the ones asked for."""
 MINOR_KIND = 0.7
+_AS_TYPE = {
+    "namespace": 1.0,  # the main unit in Elixir and Ruby
+    "function": 0.9,  # a constructor in Go and JavaScript
+    "constructor": 0.85,
+    "method": 0.6,
+    "property": 0.5,
+    "key": 0.5,
+}
+"""How certain a chunk of another kind is for a name that is written like a type."""
 OTHER_OWNER = 0.4
 """How certain a definition is when its owner is not the one in the query."""
+INHERITED, FARTHER = 0.9, 0.95
+"""How certain it is when its owner is a base of the asked one, and for each base farther away."""
+HEADS_MAX = 4
+"""How many types of one name are read for their bases."""
 JOINED_WORDS = 0.8
 SINGLE_WORD = 0.35
 """A word of a natural question may be a symbol's name, although it seldom is."""
@@ -39,20 +52,20 @@ def defined_rows(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]
     rows: list[Rows] = []
     certainties: list[Floats] = []
 
-    def add(term: str, certainty: float, owner: str = "") -> None:
+    def add(term: str, certainty: float, name: Name | None = None) -> None:
         at, packed = corpus.entries(EXACT + term)
         if not len(at):
             return
         at = at[packed >> 5 == Field.NAME]
         certain = np.full(len(at), certainty)
-        certain *= _by_kind()[corpus.kinds[at]]
-        if owner:
-            certain[~_belongs_to(owner, corpus)[at]] *= OTHER_OWNER
+        certain *= _by_kind(name.style if name else "")[corpus.kinds[at]]
+        if name and name.owner:
+            certain *= _by_owner(name, corpus)[at]
         rows.append(at)
         certainties.append(certain)
 
     for name in analyzed.names:
-        add(name.name, 1.0, name.owner)
+        add(name.name, 1.0, name)
     for joined in analyzed.joins:
         add(joined, JOINED_WORDS)
     if analyzed.kind in ("question", "mixed") and not analyzed.names:
@@ -66,6 +79,51 @@ def defined_rows(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]
     first = np.ones(len(at), dtype=np.bool_)
     np.not_equal(at[1:], at[:-1], out=first[1:])
     return at[first], certain[first]
+
+
+def _by_owner(name: Name, corpus: Corpus) -> Floats:
+    """For every row, how certain its owner makes it: the asked one, one of its bases, another."""
+    import numpy as np
+
+    certain = np.full(corpus.rows, OTHER_OWNER)
+    for distance, base in reversed(list(enumerate(name.bases))):
+        certain[_is_member_of(base, corpus)] = INHERITED * FARTHER**distance
+    certain[_belongs_to(name.owner, corpus)] = 1.0
+    return certain
+
+
+def inherited_names(analyzed: AnalyzedQuery, corpus: Corpus) -> list[Name]:
+    """Asked names with an owner that does not define them itself, though other types do."""
+    found = []
+    for name in analyzed.names:
+        if not name.owner:
+            continue
+        rows, packed = corpus.entries(EXACT + name.name)
+        rows = rows[packed >> 5 == Field.NAME]
+        if len(rows) and not _is_member_of(name.owner, corpus)[rows].any():
+            found.append(name)
+    return found
+
+
+def rows_of_type(name: str, corpus: Corpus) -> Rows:
+    """The first rows that define a name, in the order of the tree."""
+    import numpy as np
+
+    rows, packed = corpus.entries(EXACT + name)
+    rows = rows[(packed >> 5 == Field.NAME) & corpus.alive[rows]]
+    return rows[np.argsort(corpus.ties[rows], kind="stable")][:HEADS_MAX]
+
+
+def _is_member_of(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
+    """For every row, whether it is in a type of this name; a short type is one row."""
+    import numpy as np
+
+    inside = np.zeros(corpus.rows, dtype=np.bool_)
+    for form in (EXACT + owner, owner):
+        rows, packed = corpus.entries(form)
+        field = packed >> 5
+        inside[rows[(field == Field.OWNER) | (field == Field.NAME)]] = True
+    return inside
 
 
 def _belongs_to(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
@@ -82,13 +140,18 @@ def _belongs_to(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
 
 
 @cache
-def _by_kind() -> Floats:
-    """How certain a definition of each kind is, by the kind's stored number."""
+def _by_kind(style: Style) -> Floats:
+    """How certain a definition of each kind is, by the kind's stored number.
+
+    A name that is written like a type asks for the type, so its constructor and members of the
+    same letters are less certain.
+    """
     import numpy as np
 
     certainty = np.ones(256)
-    minor = [number for number, kind in enumerate(KINDS) if kind in _MINOR_KINDS]
-    certainty[minor] = MINOR_KIND
+    known = _AS_TYPE if style == "type" else {}
+    for number, kind in enumerate(KINDS):
+        certainty[number] = known.get(kind, MINOR_KIND if kind in _MINOR_KINDS else 1.0)
     return certainty
 
 

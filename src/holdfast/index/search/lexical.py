@@ -50,6 +50,8 @@ class Lexical:
 
     scores: NDArray[np.float64]
     occurrences: list[Occurrences]
+    missing: float = 0.0
+    """The weight of the query's words that occur nowhere."""
 
 
 def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> Lexical:
@@ -59,9 +61,12 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
     scores = np.zeros(corpus.rows, dtype=np.float64)
     worth_of = corpus.field_worths(weights.fields.weights(), weights.fields.slopes())
     found: list[Occurrences] = []
+    missing = 0.0
     for word in _words(analyzed, weights):
         gathered = _gather(corpus, word)
         if gathered is None:
+            # Joined words are guesses: most of them occur nowhere.
+            missing += idf(corpus.chunks, 0) if word.asked == 1.0 else 0.0
             continue
         rows, packed, worths, shares, exact_rows = gathered
         fields = packed >> np.uint8(5)
@@ -84,7 +89,7 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
             corpus.file_of.take(rows), weights=value, minlength=len(corpus.files)
         ).astype(np.float64, copy=False)
         found.append(Occurrences(rows, fields, worths, in_files, weight, word.asked))
-    return Lexical(scores, found)
+    return Lexical(scores, found, missing)
 
 
 def idf(chunks: int, containing: int) -> float:

@@ -16,6 +16,8 @@ from holdfast.index.search.roles import Role
 from holdfast.index.search.terms import WORD, compact, parts, stem
 
 Kind = Literal["symbol", "path", "error", "question", "mixed"]
+Style = Literal["type", ""]
+"""How a name is written: `HttpServer` like a type, `send` and `MAX_SIZE` like anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,9 @@ class Name:
 
     name: str
     owner: str = ""
+    style: Style = ""
+    bases: tuple[str, ...] = ()
+    """The owner's bases, nearest first, if the owner does not define the name itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +261,7 @@ _MENTIONED: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("generated", re.compile(r"\b(?:generated|bundle)\b")),
     ("data", re.compile(r"\bxml\b")),
 )
+_POSSESSIVE = re.compile("(?<=\\w)['\u2019]s\\b")
 JOINED_MAX = 4
 SPOKEN_MAX = 500
 """At most this many words are searched for; a longer query is a pasted file."""
@@ -267,7 +273,7 @@ def analyze(query: str) -> AnalyzedQuery:
     tokens = text.split()
     paths = [token for token in tokens if _is_path(token.strip("\"'`,;()"))]
     names = _names(tokens)
-    spoken = WORD.findall(text)[:SPOKEN_MAX]
+    spoken = WORD.findall(_POSSESSIVE.sub("", text))[:SPOKEN_MAX]
     kind = _kind(text, tokens, paths, names)
     asked = tuple(dict.fromkeys(names if kind != "path" else ()))
     stems = tuple(compact(path.rstrip("/").rsplit("/", 1)[-1].split(".")[0]) for path in paths)
@@ -302,11 +308,19 @@ def _names(tokens: list[str]) -> list[Name]:
         named = quoted or called or qualified or _named(last) or len(tokens) == 1
         if named and _NAME.fullmatch(last):
             owner = compact(chain[-2]) if len(chain) > 1 else ""
-            found.append(Name(compact(last), owner))
+            found.append(Name(compact(last), owner, _style(last)))
     if not found and len(tokens) == 2 and all(_NAME.fullmatch(t) for t in tokens):
         # "class Session", "Session request": a capital suggests a name.
-        found = [Name(compact(t)) for t in tokens if t[0].isupper() and not t.isupper()]
+        found = [
+            Name(compact(t), style=_style(t)) for t in tokens if t[0].isupper() and not t.isupper()
+        ]
     return found
+
+
+def _style(name: str) -> Style:
+    """How a name is written; one in capitals alone may be a constant as well as a type."""
+    letters = name.lstrip("_$")
+    return "type" if letters[:1].isupper() and not letters.isupper() else ""
 
 
 def _named(word: str) -> bool:

@@ -9,7 +9,7 @@ read from the backend.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import HoldfastError
@@ -18,14 +18,19 @@ from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader, StoredChunk
 from holdfast.index.search import signals
 from holdfast.index.search.candidates import Candidates, gather
+from holdfast.index.search.definitions import inherited_names, rows_of_type
 from holdfast.index.search.fresh_files import corpus_with_fresh, fresh_chunk
 from holdfast.index.search.fusion import diversified
+from holdfast.index.search.inheritance import ancestors
+from holdfast.index.search.match_strength import match_strength
 from holdfast.index.search.query_analysis import AnalyzedQuery, analyze
 from holdfast.index.search.weights import WEIGHTS, Weights
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holdfast.index.search.corpus import Corpus
 
     Floats = NDArray[np.float64]
 
@@ -49,6 +54,8 @@ class Found:
     analyzed: AnalyzedQuery
     failures: list[str] = field(default_factory=list)
     candidates: int = 0
+    strength: float = 0.0
+    """How well the best hits match, from 0 to 1; see `match_strength`."""
 
     @property
     def chunks(self) -> list[tuple[StoredChunk, float]]:
@@ -85,6 +92,7 @@ def find(
             dense_weight *= HASHED_SHARE
     if not corpus.chunks:
         return Found([], analyzed, failures)
+    analyzed = _with_bases(analyzed, corpus, reader, fresh_files)
     candidates = gather(
         analyzed, corpus, weights, vector, dense_weight, wanted, keep, frozenset(changed)
     )
@@ -99,7 +107,32 @@ def find(
     for (candidate, points), ref in zip(order, refs, strict=True):
         chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(fresh_files, ref)
         hits.append(Hit(chunk, points, _Values(values, candidate)))
-    return Found(hits, analyzed, failures, len(candidates))
+    strength = match_strength(candidates, [candidate for candidate, _ in order])
+    return Found(hits, analyzed, failures, len(candidates), strength)
+
+
+def _with_bases(
+    analyzed: AnalyzedQuery, corpus: Corpus, reader: Reader, fresh_files: FreshFiles
+) -> AnalyzedQuery:
+    """The query with the bases of owners that do not define the asked member themselves."""
+    inherited = inherited_names(analyzed, corpus)
+    if not inherited:
+        return analyzed
+
+    def heads(name: str) -> list[str]:
+        rows = rows_of_type(name, corpus).tolist()
+        refs = [
+            (corpus.files[int(corpus.file_of[row])].number, int(corpus.ordinals[row]))
+            for row in rows
+        ]
+        stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
+        return [
+            (stored[ref] if ref[0] >= 0 else fresh_chunk(fresh_files, ref)).text for ref in refs
+        ]
+
+    bases = {name: ancestors(name.owner, heads) for name in inherited}
+    names = tuple(replace(name, bases=bases.get(name, ())) for name in analyzed.names)
+    return replace(analyzed, names=names)
 
 
 class _Values(Mapping[str, float]):

@@ -14,6 +14,7 @@ from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader, StoredChunk
 from holdfast.index.search.filters import language_fits
+from holdfast.index.search.match_strength import WEAK
 from holdfast.index.search.operators import Query
 from holdfast.index.search.ranking import Found, Hit, find
 from holdfast.index.search.results import Finding
@@ -46,6 +47,13 @@ class Retrieved:
     """How many chunks each filter removed after ranking."""
     more: bool = False
     """Whether there may be further findings."""
+    strength: float = 1.0
+    """How well the best findings match, from 0 to 1; exact and similar findings always match."""
+
+    @property
+    def weak(self) -> bool:
+        """Whether nothing matches well; the findings are only the nearest there are."""
+        return self.strength < WEAK
 
     @property
     def chance(self) -> list[object]:
@@ -101,6 +109,7 @@ def retrieve(
         found.candidates,
         removed=removed,
         more=len(found.hits) >= wanted or len(kept) > depth,
+        strength=found.strength,
     )
 
 

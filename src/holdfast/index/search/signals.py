@@ -267,7 +267,11 @@ def declared(c: Candidates, score: Floats) -> Floats:
 
 
 def coherence(c: Candidates, score: Floats) -> Floats:
-    """For the best chunk of each file, the sum of the file's scores, as a share of the most."""
+    """For the best chunk of each file, the root of the sum of the file's scores, up to 1.
+
+    The root, because a plain sum is proportional to a file's length: a long file with many weak
+    chunks would get most of it.
+    """
     import numpy as np
 
     files = c.file_runs[1]
@@ -281,7 +285,7 @@ def coherence(c: Candidates, score: Floats) -> Floats:
     values = np.zeros(len(score))
     most = float(sums.max(initial=0.0))
     if most > 0:
-        values[leaders] = sums[files[leaders]] / most
+        values[leaders] = np.sqrt(np.maximum(sums[files[leaders]], 0.0) / most)
     return values
 
 
@@ -309,7 +313,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("body", Combine.RAISE, body, weight_named("declared")),
     Adjustment("declared", Combine.MULTIPLY, declared, weight_named("declared")),
     Adjustment("coherence", Combine.ADD_SHARE_OF_BEST, coherence, weight_named("coherence")),
-    Adjustment("leader", Combine.REPLACE, leader, weight_named("leader")),
+    Adjustment("leader", Combine.REPLACE, leader, unless_symbol(weight_named("leader"))),
 )
 UNUSED_VALUES: dict[str, float] = {
     **{row.name: float(row.combine is Combine.MULTIPLY) for row in SIGNALS},

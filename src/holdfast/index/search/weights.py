@@ -109,7 +109,7 @@ class Weights:
     """Zero for a symbol or a path: these ask for one place in the file."""
     file_meaning: float = 0.5
     """Relative to the weight of the dense lane."""
-    coherence: float = 0.2
+    coherence: float = 0.3
     central: Shares = Shares(symbol=0.2, path=0.0, error=0.2, question=0.2, mixed=0.2)
     changed: float = 0.05
     roles: Held = Held()
