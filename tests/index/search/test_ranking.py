@@ -263,6 +263,26 @@ def test_an_inherited_member_is_found_in_the_base_that_defines_it(
     assert certain["root.py"] > certain["aside.py"]
 
 
+@pytest.mark.shows("SEARCH-INHERITED")
+def test_a_base_of_one_word_is_not_every_type_that_ends_with_it(backend: Backend) -> None:
+    """`Update.load` counted `DateView.load` as inherited, because `View` is a base."""
+    body = "".join(f"        self.step({number})\n" for number in range(40))
+    member = f"    def load(self):\n{body}\n    def step(self, n):\n{body}\n"
+    texts = {
+        "date.py": f"class DateView:\n{member}",
+        "detail.py": f"class SingleMixin:\n{member}",
+        "edit.py": "class Update(View, SingleMixin):\n    name = 2\n",
+        "view.py": f"class View:\n{member.replace('load', 'open')}",
+    }
+    publish(backend, {path: prepared(path, text, extract) for path, text in texts.items()})
+    found = ask(backend, "Update.load")
+    best = {
+        path: max(hit.signals["definition"] for hit in found.hits if hit.chunk.path == path)
+        for path in paths(found)
+    }
+    assert best["detail.py"] > best["date.py"]
+
+
 @pytest.mark.shows("SEARCH-WEAK-MATCH")
 def test_a_query_that_matches_nothing_is_weak_and_a_real_one_is_not(backend: Backend) -> None:
     publish(backend, tree(shop__cart=FUNCTION.format("session", "session(session(x))")))

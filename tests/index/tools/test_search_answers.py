@@ -105,6 +105,19 @@ def test_pages_put_together_are_the_list(zoo: World, query: str, limit: int) -> 
 
 
 @pytest.mark.shows("ANSWER-PAGES")
+def test_a_long_page_has_as_many_results_as_requested(world: World) -> None:
+    """A page of 50 ended after about 28, because the first results took the whole budget."""
+    world.index.extract = extract_facts
+    for number in range(60):
+        lines = "".join(f"    feed(zoo, {number * line}, 'hay {line}')\n" for line in range(40))
+        world.write(f"src/zoo/pen_{number}.py", f"def feed_pen_{number}(zoo):\n{lines}")
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    answer = search(world, "feed the zoo with hay", limit=50)
+    assert len(answer["results"]) == 50
+    assert answer["counts"]["tokens"] <= 8_000
+
+
+@pytest.mark.shows("ANSWER-PAGES")
 def test_the_same_cursor_gives_the_same_page(zoo: World) -> None:
     cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
     once = search(zoo, "feeding time", limit=4, cursor=cursor)

@@ -111,18 +111,27 @@ def rows_of_type(name: str, corpus: Corpus) -> Rows:
 
     rows, packed = corpus.entries(EXACT + name)
     rows = rows[(packed >> 5 == Field.NAME) & corpus.alive[rows]]
-    return rows[np.argsort(corpus.ties[rows], kind="stable")][:HEADS_MAX]
+    first: Rows = rows[np.argsort(corpus.ties[rows], kind="stable")][:HEADS_MAX]
+    return first
 
 
 def _is_member_of(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
-    """For every row, whether it is in a type of this name; a short type is one row."""
+    """For every row, whether it is in a type of this name; a short type is one row.
+
+    An owner's name is stored as a term, and `view` is also a term of `ListView`. So members are
+    looked for in the files that define the type.
+    """
     import numpy as np
 
     inside = np.zeros(corpus.rows, dtype=np.bool_)
-    for form in (EXACT + owner, owner):
-        rows, packed = corpus.entries(form)
-        field = packed >> 5
-        inside[rows[(field == Field.OWNER) | (field == Field.NAME)]] = True
+    rows, packed = corpus.entries(EXACT + owner)
+    defining = rows[packed >> 5 == Field.NAME]
+    inside[defining] = True
+    files = np.zeros(len(corpus.files) + 1, dtype=np.bool_)
+    files[corpus.file_of[defining]] = True
+    rows, packed = corpus.entries(owner)
+    rows = rows[packed >> 5 == Field.OWNER]
+    inside[rows[files[corpus.file_of[rows]]]] = True
     return inside
 
 

@@ -61,6 +61,10 @@ BARE = POINTER + 1
 """Levels without a preview: with the positions of matches and copies, and without."""
 
 
+RESERVED_FROM = 10
+"""On pages of more items than this, the first ones leave room for pointers to the others."""
+
+
 class Finding(NamedTuple):
     """A ranked chunk or symbol, with its score and signals."""
 
@@ -163,12 +167,14 @@ class Items:
         """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""
         items: list[SearchResult] = []
         used = shortened = 0
-        for place, group in enumerate(groups[start : start + limit]):
+        shown = groups[start : start + limit]
+        later = self._room_for_later(shown, budget)
+        for place, group in enumerate(shown):
             first = LEVEL_OF_PLACE[place] if place < len(LEVEL_OF_PLACE) else 2
             for level in range(0 if self._raw else first, BARE + (not items)):
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
-                if used + cost <= budget or level == BARE:
+                if used + cost <= budget - later[place] or level == BARE:
                     items.append(item)
                     used += cost
                     shortened += level > first and not item.in_context
@@ -176,6 +182,20 @@ class Items:
             else:
                 break
         return Page(items, start + len(items), used, shortened)
+
+    def _room_for_later(self, shown: Sequence[Group], budget: int) -> list[int]:
+        """For each item of a long page, the tokens that bare pointers to the later ones take.
+
+        The first items of a long page would otherwise take the budget, and the page would end
+        before the requested number. 0 where not even pointers fit, and on short pages.
+        """
+        if len(shown) <= RESERVED_FROM:
+            return [0] * len(shown)
+        least = [tokens(len(msgspec.json.encode(self.item(group, BARE)))) for group in shown]
+        total = sum(least)
+        if total > budget:
+            return [0] * len(shown)
+        return [total := total - cost for cost in least]
 
     def item(self, group: Group, level: int = 0) -> SearchResult:
         """One item; the higher the level the shorter, the last two are only pointers."""
