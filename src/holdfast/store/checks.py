@@ -11,6 +11,7 @@ checked after old texts were removed (see `retention.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
 from zlib import crc32
 
@@ -21,6 +22,16 @@ GENESIS_CHAIN = bytes(32)
 def revision_crc(branch: str, id: str, seq: int, op_index: int, op: str, data: str | None) -> int:
     """Of a document's revision. Its head carries the same, and so is bound to it."""
     return crc32(f"{branch}\0{id}\0{seq}\0{op_index}\0{op}\0{data}".encode())
+
+
+def revision_crcs(branch: str, id: str) -> Callable[[int, int, str, str | None], int]:
+    """The same for many revisions of one document: what they share is summed once."""
+    start = crc32(f"{branch}\0{id}\0".encode())
+
+    def sum_of(seq: int, op_index: int, op: str, data: str | None) -> int:
+        return crc32(f"{seq}\0{op_index}\0{op}\0{data}".encode(), start)
+
+    return sum_of
 
 
 def snapshot_crc(branch: str, id: str, seq: int, value: str) -> int:

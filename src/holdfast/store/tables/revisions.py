@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.ids import BranchName, EntityId, Seq
 from holdfast.store import checks
 from holdfast.store.tables.database import Row
-from holdfast.store.tables.rows import RevisionRow, checked_revision
+from holdfast.store.tables.rows import RevisionRow, checked_revision, checked_revisions
 from holdfast.store.tables.table import Table
 
 
@@ -65,8 +65,7 @@ class RevisionTable(Table):
                 "ORDER BY seq DESC, op_index DESC LIMIT $6",
                 (branch, id, after, seq, op_index, page),
             )
-            for row in found:
-                yield checked_revision(branch, id, row)
+            yield from checked_revisions(branch, id, found)
             if len(found) < page:
                 return
             seq, op_index = found[-1][0], found[-1][1] - 1
@@ -88,7 +87,7 @@ class RevisionTable(Table):
                 "ORDER BY seq DESC, op_index DESC LIMIT $4",
                 (branch, id, after, limit),
             )[::-1]
-        return [checked_revision(branch, id, row) for row in reversed(few)]
+        return list(checked_revisions(branch, id, reversed(few)))
 
     def commits_exceed(self, branch: BranchName, id: EntityId, after: Seq, most: int) -> bool:
         """Whether more than so many commits above `after` wrote a document; reads no data."""
@@ -109,7 +108,7 @@ class RevisionTable(Table):
             "ORDER BY seq DESC, op_index DESC",
             (branch, id, after, before),
         )
-        return [checked_revision(branch, id, row) for row in found]
+        return list(checked_revisions(branch, id, found))
 
     def seqs_of(self, branch: BranchName, id: EntityId, before: Seq, limit: int) -> list[Seq]:
         """The seqs at which a document was written on this branch, newest first."""
@@ -125,7 +124,7 @@ class RevisionTable(Table):
             "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 ORDER BY seq, op_index"
         )
-        return [checked_revision(branch, id, row) for row in self._db.rows(sql, (branch, id))]
+        return list(checked_revisions(branch, id, self._db.rows(sql, (branch, id))))
 
     def all_revisions(self, page: int = 2_000) -> Iterator[Row]:
         """(branch, id, seq, op_index, op, data, crc) of every revision, in that order.

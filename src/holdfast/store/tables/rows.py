@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from holdfast.ids import BranchName, LocalSeq, Seq, SessionId
@@ -85,11 +86,24 @@ def damaged_commit(seq: int) -> DamagedStore:
     return DamagedStore(f"the commit at seq {seq} is damaged: it does not match its hash")
 
 
+def damaged_revision(id: str, seq: int) -> DamagedStore:
+    return DamagedStore(
+        f"the revision of {id} at seq {seq} is damaged: it does not match its checksum"
+    )
+
+
 def checked_revision(branch: str, id: str, row: Row) -> RevisionRow:
     """A revision read as (seq, op_index, op, data, crc), or `DamagedStore`."""
     seq, op_index, op, data, crc = row
     if checks.revision_crc(branch, id, seq, op_index, op, data) != crc:
-        raise DamagedStore(
-            f"the revision of {id} at seq {seq} is damaged: it does not match its checksum"
-        )
+        raise damaged_revision(id, seq)
     return RevisionRow(seq, op_index, op, data)
+
+
+def checked_revisions(branch: str, id: str, rows: Iterable[Row]) -> Iterator[RevisionRow]:
+    """The same for several revisions of one document, each when it is needed."""
+    sum_of = checks.revision_crcs(branch, id)
+    for seq, op_index, op, data, crc in rows:
+        if sum_of(seq, op_index, op, data) != crc:
+            raise damaged_revision(id, seq)
+        yield RevisionRow(seq, op_index, op, data)
