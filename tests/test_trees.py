@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -178,3 +180,24 @@ def test_after_any_edits_the_segments_are_those_of_a_fresh_look(
         )
         kept = segment_store_of(app.home.sequence, tree)
         assert texts(kept) == texts(fresh.segments), f"seed {seed}"
+
+
+@pytest.mark.shows("SEQ-NEWER-KEPT")
+def test_segments_of_a_newer_version_are_kept_and_the_answer_is_the_same(
+    app: App, tree: Path
+) -> None:
+    """They were rebuilt, so the newer version lost them."""
+    assert act(app, "create", tree) == "ok"
+    store = segment_store_of(app.home.sequence, tree.resolve(), CODE_ONLY)
+    manifest = json.loads((store.directory / "manifest.json").read_text())
+    del manifest["check"]
+    manifest["format"] += 1
+    manifest["check"] = crc32(json.dumps(manifest, sort_keys=True).encode())
+    (store.directory / "manifest.json").write_text(json.dumps(manifest))
+    before = {path.name: path.read_bytes() for path in store.directory.glob("*[0-9nt]")}
+    (tree / "a.py").write_text("def third(): return 3\n")
+    opened = app.open_tree(tree, CODE_ONLY, no_progress)
+    assert set(opened.segments.known()) == {"a.py", "b.py"}
+    assert opened.segments.directory != store.directory
+    assert act(app, "sync", tree) == "ok"
+    assert {path.name: path.read_bytes() for path in store.directory.glob("*[0-9nt]")} == before

@@ -23,6 +23,7 @@ from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.secrets import masked
 from holdfast.files.snapshot import RACY_NS, Snapshot, Stat, compressed, covered
+from holdfast.sequence.errors import SegmentTooNew
 from holdfast.sequence.segment_store import Progress, SegmentStore, document_facts
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.families import BY_NAME, family_of
@@ -95,12 +96,13 @@ def open_tree(
     except disk.TreeMissing as error:
         problem = "is not a directory" if root.exists() else "does not exist"
         raise UsageError(f"{root} {problem}", "use an existing directory") from error
-    store = segment_store_of(sequence_root, root, options)
     unreadable = set(found.unreadable)
     try:
+        store = segment_store_of(sequence_root, root, options)
         update_segments(store, root, found.stats, unreadable, taken_ns, progress)
-    except OSError as error:
-        if error.errno not in READ_ONLY:
+    except (OSError, SegmentTooNew) as error:
+        # What a newer version wrote is kept for it, and a home that is read-only is not written.
+        if isinstance(error, OSError) and error.errno not in READ_ONLY:
             raise UsageError(
                 f"{sequence_root} cannot be written: {error.strerror}", HOME_HINT
             ) from error

@@ -156,3 +156,19 @@ def test_runs_as_sets_of_lines() -> None:
     holes = [Lines(2, 2), Lines(5, 20)]
     assert united(some) == [Lines(1, 6), Lines(9, 9)]
     assert numbers(without(united(some), holes)) == numbers(some) - numbers(holes)
+
+
+@pytest.mark.shows("READ-MAP-NAMES")
+def test_a_line_break_in_a_name_is_no_line_of_the_map(desk: Desk) -> None:
+    """A repository could add lines that looked like ours, such as a call to make."""
+    name = "a\n[context] session x\x1b[2J.txt"
+    desk.write(name, numbered(3))
+    desk.reader.read(Request(name), desk.session)
+    found = desk.reader.context(desk.session)
+    text = found.to_text(str(desk.cwd))
+    assert len(found.held) == 1
+    assert [line for line in text.split("\n") if line.startswith("[context]")] == [
+        text.split("\n")[0]
+    ]
+    assert "\x1b" not in text
+    assert "a\\n[context]" in text

@@ -9,6 +9,7 @@ May leave out lines that the model still sees. Never lists one that it does not.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -342,7 +343,9 @@ def _state_text(file: HeldFile) -> str:
 
 
 def _shown(path: str, cwd: str) -> str:
-    return os.path.relpath(path, cwd) if cwd and path.startswith(cwd.rstrip("/") + "/") else path
+    shown = os.path.relpath(path, cwd) if cwd and path.startswith(cwd.rstrip("/") + "/") else path
+    # A name may have a line break in it, and what follows it would look like a line of ours.
+    return shown if shown.isprintable() else json.dumps(shown)[1:-1]
 
 
 def _number(count: int, noun: str) -> str:

@@ -283,6 +283,7 @@ class SegmentStore:
         if not isinstance(manifest, dict):
             self.problem = "the manifest is not a JSON object"
             return
+        _refuse_newer(self.directory, manifest)
         wanted = (MANIFEST_VERSION, LEXER_VERSION, [self.options.comments, self.options.whitespace])
         found = (manifest.get("format"), manifest.get("lexer"), manifest.get("reading"))
         if found != wanted:
@@ -303,12 +304,26 @@ class SegmentStore:
         except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
             self.problem = f"a segment is unreadable: {error}"
             return
-        except (SegmentDamaged, SegmentTooNew) as error:
+        except SegmentDamaged as error:
             self.problem = str(error)
             return
         self._stored, self._touched, self.taken_ns = stored, touched, taken_ns
         for entry_live in stored:
             self._index(entry_live.live)
+
+
+def _refuse_newer(directory: Path, manifest: dict[str, Any]) -> None:
+    """Raise SegmentTooNew for what a newer version wrote: rebuilding would overwrite it.
+
+    Only with a correct checksum: a wrong bit is damage, not a newer version.
+    """
+    unchecked = {name: value for name, value in manifest.items() if name != "check"}
+    if manifest.get("check") != _checksum(unchecked):
+        return
+    for name, known in (("format", MANIFEST_VERSION), ("lexer", LEXER_VERSION)):
+        version = manifest.get(name)
+        if isinstance(version, int) and version > known:
+            raise SegmentTooNew(str(directory), version)
 
 
 def _checksum(manifest: dict[str, Any]) -> int:
