@@ -324,7 +324,7 @@ class App:
     ) -> Focuser:
         """What folds a whole first read by our own `read`, when the caller asked for that.
 
-        What was said is known where the session is a file of Claude Code.
+        What was said is known where the session is a file of Claude Code or pi.
         """
         from holdfast.focused import focuser, outliner
         from holdfast.reading.focus import SUBAGENT_LINES, Presets

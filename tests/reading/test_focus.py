@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -13,8 +14,11 @@ from holdfast.reading import config, focus
 from holdfast.reading.errors import BadSettings
 from holdfast.reading.events import FOLDED, Piece, Pieced
 from holdfast.reading.focus import Presets, Signals, Unit
+from holdfast.reading.history.heard import heard_in_log
 from holdfast.reading.history.signals import Heard, named_lines
 from holdfast.reading.history.steps import Called, Returned, Said
+from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.paths import Request
 from holdfast.reading.view import View
@@ -191,3 +195,19 @@ def test_the_setting_is_off_for_all_for_some_or_on() -> None:
     for wrong in ("yes", {"pi": 3}, {"pi": {"lines": 3}}, {"pi": {"main_lines": 0}}):
         with pytest.raises(BadSettings):
             config.parse({"focus": wrong})
+
+
+@pytest.mark.shows("READ-FOCUS")
+def test_what_was_said_is_read_from_the_logs_of_claude_code_and_pi(tmp_path: Path) -> None:
+    text = [{"type": "text", "text": "look at special_one"}]
+    line = {"type": "user", "uuid": "u", "message": {"role": "user", "content": text}}
+    claude = tmp_path / "c.jsonl"
+    claude.write_text(json.dumps(line))
+    assert "special_one" in heard_in_log(ClaudeCodeLog(claude)).words
+    session = {"type": "session", "version": 3, "id": "s", "cwd": "/w"}
+    message = {"type": "message", "message": {"role": "user", "content": text}}
+    pi = tmp_path / "p.jsonl"
+    pi.write_text(f"{json.dumps(session)}\n{json.dumps(message)}\n")
+    assert "special_one" in heard_in_log(PiLog(str(pi))).words
+    assert heard_in_log(PiLog(str(tmp_path / "gone"))).words == set()
+    assert heard_in_log(None).words == set()

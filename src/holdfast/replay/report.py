@@ -182,7 +182,11 @@ def _report(agent: str, subagent: bool, total: _Sum) -> AgentSavings:
         reads=total.reads,
         read_tokens=_tokens(total.read_bytes),
         served={rule: _tokens(size) for rule, size in total.served.items() if size},
-        replayed={rule: _tokens(size) for rule, size in total.replayed.items() if size},
+        replayed={
+            rule: _tokens(size)
+            for rule, size in total.replayed.items()
+            if size and agent not in NOT_REPLACED
+        },
         bound=_tokens(total.bound),
         focus=focus,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from holdfast.reading.history import claude
+from holdfast.reading.history import claude, pi
 from holdfast.reading.history.signals import Heard
+from holdfast.reading.history.steps import Step
 from holdfast.reading.history.tail import newest_objects
 
 if TYPE_CHECKING:
@@ -19,16 +21,21 @@ def heard_in_log(log: SessionLog | None) -> Heard:
 
     if isinstance(log, ClaudeCodeLog):
         return heard_in_transcript(log.path, subagent=log.sidechain)
-    found = Heard()
-    for step in getattr(log, "steps", ()):
-        found.take(step)
-    return found
+    from holdfast.reading.hosts.pi import PiLog
+
+    if isinstance(log, PiLog):
+        return _heard(lambda: pi.contexts("", newest_objects(log.path))[0].steps)
+    return _heard(lambda: getattr(log, "steps", ()))
 
 
 def heard_in_transcript(path: str, *, subagent: bool = False) -> Heard:
     """What was said in a transcript of Claude Code; its newest part, if it is long."""
+    return _heard(lambda: claude.contexts("", newest_objects(path), subagent=subagent)[0].steps)
+
+
+def _heard(steps: Callable[[], Iterable[Step]]) -> Heard:
     found = Heard()
     with suppress(OSError):
-        for step in claude.contexts("", newest_objects(path), subagent=subagent)[0].steps:
+        for step in steps():
             found.take(step)
     return found
