@@ -149,7 +149,7 @@ READ = Tool(
         offset=number("the first line, from 1"),
         limit=number("how many lines"),
         bypass_cache=boolean("send the plain text this time"),
-        focus=boolean("fold what nothing points at, on a first read of a whole, long file"),
+        focus=boolean("fold what nothing points at (whole first read of a long file)"),
     ),
     output=schema_of(ReadAnswer),
     run=run,
