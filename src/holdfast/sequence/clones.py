@@ -18,7 +18,12 @@ from itertools import chain, pairwise
 from typing import Any
 
 from holdfast.sequence.corpus import Occurrence
-from holdfast.sequence.suffix.backends import SuffixBackend, choose, kernels
+from holdfast.sequence.suffix.backends import (
+    SuffixBackend,
+    choose,
+    choose_to_search,
+    kernels,
+)
 from holdfast.sequence.suffix.query import LiveSegment, interval
 from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import TokenStream
@@ -67,7 +72,7 @@ def find_groups(
     With `only`, just the documents with such paths are compared, as if there were no others.
     """
     minimum = max(2, minimum)
-    backend = backend or choose(len(segment.tokens))
+    backend = backend or choose_to_search(len(segment.tokens))
     kept = None if only is None else _kept(segment, only)
     groups = [
         group

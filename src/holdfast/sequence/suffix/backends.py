@@ -29,7 +29,7 @@ class SuffixBackend(StrEnum):
     PURE = "pure"
 
 
-WARM_FROM_TOKENS = 300_000
+WARM_FROM_TOKENS = 2_000_000
 """From this size on numba saves more time than its import takes."""
 
 COLD_FROM_TOKENS = 6_000_000
@@ -72,6 +72,15 @@ def choose(tokens: int) -> SuffixBackend:
     if SuffixBackend.VECTOR in usable and ("numpy" in sys.modules or tokens >= 20_000):
         return SuffixBackend.VECTOR
     return SuffixBackend.PURE
+
+
+def choose_to_search(tokens: int) -> SuffixBackend:
+    """The same for one pass over a segment that is there: only a long one is worth an import."""
+    chosen = choose(tokens)
+    loaded = "holdfast.sequence.suffix.compiled" in sys.modules
+    if chosen is SuffixBackend.COMPILED and not loaded and tokens < COLD_FROM_TOKENS:
+        return SuffixBackend.VECTOR
+    return chosen
 
 
 def compiled_before() -> bool:
