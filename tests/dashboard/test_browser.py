@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from holdfast.index.generations.record import Indexing, Record
 from holdfast.index.generations.registry import Registry
+from tests import nodejs
 from tests.dashboard.browser import PHONE, Dashboarded, Visit, running_browser
 from tests.dashboard.demo import DRAFT, Demo, fill
 from tests.replay.home import write_session
@@ -153,7 +154,6 @@ def test_a_codebase_says_its_state_its_proof_and_why(visit: Visit) -> None:
     page = visit.go("codebases")
     proven = page.locator("[data-codebase=tidewater]")
     expect(proven).to_contain_text("Ready")
-    expect(proven).to_contain_text("Proven")
     expect(proven).to_contain_text("2 files changed since")
     lost = page.locator("[data-codebase=harbor-scripts]")
     expect(lost).to_contain_text("Not proven")
@@ -161,6 +161,9 @@ def test_a_codebase_says_its_state_its_proof_and_why(visit: Visit) -> None:
     expect(lost.locator(".command")).to_contain_text("holdfast index create")
     proven.get_by_role("link", name="tidewater").click()
     expect(page.get_by_text("Registry says")).to_be_visible()
+    expect(page.get_by_text("Proven", exact=True)).to_have_count(1)  # it was said three times
+    expect(page.get_by_text("Index on disk")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("python")
 
 
 # questions
@@ -179,8 +182,99 @@ def test_search_shows_results_an_outline_and_a_drawn_call_graph(visit: Visit) ->
     graph.get_by_role("button", name="Cart.total").click()
     expect(page.locator("[data-graph] .node.focus")).to_contain_text("Cart.total")
     expect(page.locator(".outline")).to_contain_text("goods")
-    page.get_by_label("As seen by").select_option("refactor-pricing")
+    page.get_by_label("Mark what is held by").select_option("refactor-pricing")
     expect(page.locator("[data-result=round_money]")).to_contain_text("In context")
+
+
+@pytest.mark.shows("DASH-SEARCH")
+def test_every_hit_shows_code_and_all_trees_are_searched_by_default(visit: Visit) -> None:
+    page = visit.go("search?q=round+money")
+    expect(page.get_by_label("Codebase")).to_have_value("*")
+    hits = page.locator("[data-result]")
+    expect(hits.first).to_be_visible()
+    expect(page.locator(".glimpse")).to_have_count(hits.count())
+    expect(page.locator(".glimpse").first).not_to_be_empty()
+
+
+@pytest.mark.shows("DASH-AXE")
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_no_page_breaks_a_rule_of_axe(browser: Browser, served: Dashboarded, size: str) -> None:
+    """axe-core checks names, roles, contrast and order as screen readers need them."""
+    nodejs.install()
+    axe = (nodejs.TARGET / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    options = {"viewport": PHONE} if size == "phone" else {}
+    for colours in ("light", "dark"):
+        visit = Visit(browser, served, color_scheme=colours, **options)
+        visit.live()
+        visit.page.evaluate(axe)
+        broken = []
+        for name, place in {**PLACES, "results": "search?q=round+money"}.items():
+            found = visit.go(place).evaluate(
+                "() => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']})"
+                ".then((all) => all.violations.map((one) => [one.id, one.nodes[0].html]))"
+            )
+            broken += [(name, colours, *one) for one in found]
+        visit.close()
+        assert broken == []
+
+
+@pytest.mark.shows("DASH-ADDRESS")
+def test_the_overview_has_an_address_with_its_name(visit: Visit) -> None:
+    page = visit.go("overview")
+    expect(page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+    expect(page.locator(".legend").first).to_contain_text("Sent")
+
+
+@pytest.mark.shows("DASH-PALETTE")
+def test_the_palette_finds_files_and_symbols(visit: Visit) -> None:
+    page = visit.go("")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Go to").fill("round_money")
+    option = page.get_by_role("option").filter(has_text="symbol in").first
+    expect(option).to_contain_text("round_money")
+    option.click()
+    expect(page.locator(".outline")).to_contain_text("round_money")
+
+
+@pytest.mark.shows("DASH-NOTES")
+def test_a_note_is_written_shown_with_its_code_and_edited(
+    own: tuple[Visit, Dashboarded, Demo],
+) -> None:
+    visit, server, _ = own
+    page = visit.go("memory/local")
+    page.get_by_role("button", name="New note").click()
+    page.get_by_label("Note", exact=True).fill("rounds half up, not to even")
+    page.get_by_label("About code").fill("nowhere.py:f")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".notice.bad")).to_contain_text("no tracked tree has nowhere.py")
+    visit.complaints.clear()  # the browser logs the refusal
+    page.get_by_label("About code").fill("app/money.py:round_money")
+    page.get_by_role("button", name="Save").click()
+    opened = page.locator("[data-open='note:rounds-half-up-not-to-even']")
+    expect(opened).to_contain_text("rounds half up")
+    about = page.get_by_role("link", name="round_money")
+    expect(about).to_contain_text("Current")
+    opened.get_by_role("button", name="Edit").click()
+    page.get_by_label("Text", exact=True).fill("rounds half to even")
+    page.get_by_role("button", name="Save").click()
+    expect(opened.locator(".value")).to_contain_text("rounds half to even")
+    visit.picture("note")
+    assert "rounds half to even" in holdfast(server.home, "memory", "find", "rounding")
+
+
+@pytest.mark.shows("DASH-SYNC")
+def test_a_tree_is_synced_by_a_button_and_only_by_a_post(
+    own: tuple[Visit, Dashboarded, Demo],
+) -> None:
+    visit, _, _ = own
+    page = visit.go("codebases")
+    page.locator("[data-codebase=tidewater]").get_by_role("link", name="tidewater").click()
+    expect(page.locator("main")).to_contain_text("2 files changed since")
+    refused = page.evaluate("fetch('/api/sync').then((answer) => answer.status)")
+    assert refused == 405
+    visit.complaints.clear()  # the browser logs the status
+    page.get_by_role("button", name="Sync now").click()
+    expect(page.locator("main")).to_contain_text("Up to date")
 
 
 @pytest.mark.shows("DASH-LOCATE")
@@ -319,8 +413,9 @@ def test_a_merge_conflict_is_resolved_by_clicks(
     assert plan["steps"][-1] == "property test: sum of parts"
     limits = json.loads(holdfast(server.home, "memory", "get", "decision:discounts"))["value"]
     assert limits["limit"] == 0.38
-    page.get_by_role("button", name="Merge into default branch").click()
-    expect(page.get_by_text("Nothing to merge")).to_be_visible()
+    expect(page.locator(f"[data-branch='{DRAFT}']")).to_have_count(0)  # a merged branch is closed
+    assert "merged" in holdfast(server.home, "memory", "branch", "list")
+    assert "dashboard" in holdfast(server.home, "memory", "log")
 
 
 # live

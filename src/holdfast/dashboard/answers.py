@@ -30,6 +30,45 @@ class LocatedSnippet:
         return {**self.answer.to_wire(), "text": as_text(self.answer)}
 
 
+class LanguageFiles(Part, frozen=True):
+    """How many files of a tree have a language."""
+
+    language: str
+    files: int
+
+
+class CodebaseFacts(Part, frozen=True, kw_only=True):
+    """What a tree has, and what its index takes on disk."""
+
+    languages: tuple[LanguageFiles, ...]
+    source_bytes: int
+    index_bytes: int | None
+    segments_bytes: int
+
+
+class NamedPlace(Part, frozen=True, kw_only=True):
+    """A file or a symbol of a tree, for the palette."""
+
+    root: str
+    file: str
+    symbol_id: str | None = None
+    symbol_label: str | None = None
+
+
+class NamedPlaces(Part, frozen=True):
+    """What the typed words name."""
+
+    places: tuple[NamedPlace, ...]
+
+
+class Done(Part, frozen=True, kw_only=True):
+    """What an action did."""
+
+    message: str
+    id: str | None = None
+    seq: int | None = None
+
+
 class SessionEntry(Part, frozen=True, kw_only=True):
     """An entry of a session log, its place in the tree, and what it did."""
 

@@ -19,6 +19,7 @@ from contextlib import AbstractAsyncContextManager
 from importlib import resources
 from urllib.parse import parse_qsl
 
+from holdfast.dashboard.actions import ACTIONS
 from holdfast.dashboard.answers import Answer
 from holdfast.errors import HoldfastError
 from holdfast.live import SPACE
@@ -114,6 +115,9 @@ class Pages:
             await answer_json(send, 400, {"error": members})
             return
         name = scope["path"].removeprefix("/api/")
+        if name in ACTIONS and scope["method"] != "POST":
+            await answer_json(send, 405, {"error": f"{name} changes something; use POST"})
+            return
         status, body = await asyncio.to_thread(_asked, self._questions, name, members)
         await answer(send, status, body, [(b"content-type", b"application/json")])
 

@@ -16,15 +16,20 @@ from msgspec import structs
 
 from holdfast.app import App
 from holdfast.dashboard.answers import (
+    CodebaseFacts,
     DocumentList,
     DocumentTitle,
+    Done,
     HealthAnswer,
     HealthFinding,
     HeldLines,
+    LanguageFiles,
     LinkState,
     LinkStates,
     LocatedSnippet,
     LogEntries,
+    NamedPlace,
+    NamedPlaces,
     SessionEntry,
     SessionTree,
 )
@@ -56,6 +61,8 @@ if TYPE_CHECKING:
 Members = Mapping[str, str]
 T = TypeVar("T", bound=str)
 
+EVERY_TREE = "*"
+NAMES_MAX = 12
 DOCUMENTS_MAX = 1_000
 DAYS_MAX = 3_650
 CLONES_MAX = 60
@@ -87,6 +94,8 @@ class Questions:
             "outline": self.outline,
             "calls": self.calls,
             "file": self.file,
+            "codebase": self.codebase,
+            "names": self.names,
             "locate": self.locate,
             "clones": self.clones,
             "session": self.session,
@@ -97,6 +106,8 @@ class Questions:
             "memory/drift": self.drift,
             "doctor": self.doctor,
             "savings": self.savings,
+            "sync": self.sync,
+            "memory/note": self.note,
         }
 
     # code
@@ -106,10 +117,11 @@ class Questions:
         from holdfast.index.search.scopes import SCOPES
         from holdfast.index.tools.search import search_code
 
-        root = self._root(asked)
+        several = asked.get("root") == EVERY_TREE
+        root = "" if several else self._root(asked)
         answer = search_code(
             self._index,
-            root,
+            list(self._index.registry.records()) if several else root,
             _need(asked, "query"),
             scope=_one_of(asked, "scope", SCOPES),
             group_by=_one_of(asked, "by", GROUPINGS),
@@ -130,7 +142,7 @@ class Questions:
                 structs.replace(
                     result,
                     in_context=self._reader.holds(
-                        os.path.join(root, result.file),
+                        os.path.join(result.codebase_path or root, result.file),
                         Lines(result.span.start_line, result.span.end_line),
                         host,
                     ),
@@ -197,6 +209,57 @@ class Questions:
             limit=max(1, _number(asked, "limit", CLONES_MAX)),
             renamed=asked.get("renamed") == "1",
         )
+
+    def codebase(self, asked: Members) -> CodebaseFacts:
+        """The languages of a tree, and how much disk its index and segments take."""
+        from collections import Counter
+        from pathlib import Path
+
+        from holdfast.files import disk
+        from holdfast.files.policy import language_of
+        from holdfast.index.generations.leases import root_key
+        from holdfast.sequence.segment_store import SegmentStore
+
+        root, home = self._root(asked), self._app.home
+        stats = disk.walk(root).stats
+        counts = Counter(language_of(path) for path in stats)
+        database = home.index_roots / f"{root_key(root)}.sqlite"
+        index = [each.stat().st_size for each in database.parent.glob(f"{database.name}*")]
+        segments = SegmentStore.directory_of(home.sequence, Path(root))
+        return CodebaseFacts(
+            languages=tuple(LanguageFiles(*each) for each in counts.most_common()),
+            source_bytes=sum(stat.size_bytes for stat in stats.values()),
+            index_bytes=sum(index) if index else None,
+            segments_bytes=_size_of(segments),
+        )
+
+    def names(self, asked: Members) -> NamedPlaces:
+        """Files and symbols whose name has the typed words, in every tree that is ready."""
+        from holdfast.index.tools.search import search_code
+
+        typed = _need(asked, "query")
+        words = typed.lower().split()
+        found: dict[tuple[str, str, str | None], NamedPlace] = {}
+        for root in self._index.registry.records():
+            answer = search_code(self._index, root, typed, scope="mixed", limit=20)
+            for one in answer.results if answer.status == "ok" else ():
+                label = one.symbol_label
+                if label is not None and all(word in label.lower() for word in words):
+                    found[root, one.file, one.symbol_id] = NamedPlace(
+                        root=root, file=one.file, symbol_id=one.symbol_id, symbol_label=label
+                    )
+                if all(word in one.file.lower() for word in words):
+                    found.setdefault((root, one.file, None), NamedPlace(root=root, file=one.file))
+        return NamedPlaces(tuple(found.values())[:NAMES_MAX])
+
+    def sync(self, asked: Members) -> Done:
+        """Index the files of a tree that changed since; an action of the page."""
+        from holdfast.index.tools.manage import manage_index
+
+        answer = manage_index(self._index, "sync", self._root(asked))
+        if answer.status != "ok":
+            raise UsageError(answer.message or answer.status)
+        return Done(message=answer.message or "The index is up to date.")
 
     def _root(self, asked: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
@@ -267,6 +330,35 @@ class Questions:
         titles = (DocumentTitle(s.id, s.seq, s.branch, _title(s.document)) for s in shown)
         return DocumentList(len(found), tuple(titles))
 
+    def note(self, asked: Members) -> Done:
+        """Write a note, new or again, perhaps about code of a tracked tree."""
+        from holdfast.ids import LocalSeq, SessionId
+        from holdfast.notes.code import LinkedCode
+        from holdfast.notes.note import commit_note, note_value, unlinked
+        from holdfast.store.model import CommitKey
+
+        roots = list(self._index.registry.records())
+        places = [place.strip() for place in asked.get("code", "").split(",") if place.strip()]
+        root = asked.get("root") or _having(roots, places)
+        if root is not None and root not in roots:
+            raise UsageError(f"{root} is not a tracked tree")
+        if places and root is None:
+            raise UsageError(f"no tracked tree has {places[0]}", "pass a path from the root of one")
+        code = LinkedCode(root, lambda: self._app.workspace([], lambda: roots))
+        tags = [tag.lstrip("#") for tag in asked.get("tags", "").replace(",", " ").split()]
+        value = note_value(_need(asked, "text").strip(), code.with_digests(unlinked(places)), tags)
+        app = self._app
+        noted = commit_note(
+            self._space(asked.get("space") or "local"),
+            CommitKey(SessionId(app.writer_id("dashboard")), LocalSeq(1)),
+            value,
+            asked.get("id", ""),
+            asked.get("branch", ""),
+            app.author("dashboard"),
+            app.new_id,
+        )
+        return Done(message=f"Noted as {noted.id}.", id=noted.id, seq=noted.applied.seq)
+
     def log(self, asked: Members) -> LogEntries:
         store = self._space(asked.get("space") or "local")
         limit = min(500, _number(asked, "limit", 200))
@@ -288,7 +380,10 @@ class Questions:
             return None
 
         found = []
+        only = asked.get("id")
         for state in store.documents(asked.get("branch", "")):
+            if only and state.id != only:
+                continue
             for path, link in links.links_in(state.document):
                 judged = links.judge(link, read)
                 found.append(
@@ -329,6 +424,25 @@ class Questions:
         )
         wrong = any(one.state == "wrong" for one in found)
         return HealthAnswer("wrong" if wrong else "ok", found)
+
+
+def _having(roots: Sequence[str], places: Sequence[str]) -> str | None:
+    """The tree that has the file of the first place."""
+    from holdfast.notes.note import code_place
+
+    for root in roots if places else ():
+        if os.path.isfile(os.path.join(root, code_place(places[0])[0])):
+            return root
+    return None
+
+
+def _size_of(folder: str | os.PathLike[str]) -> int:
+    """The bytes of the files in a folder; 0 if it is not there."""
+    try:
+        with os.scandir(folder) as entries:
+            return sum(each.stat().st_size for each in entries if each.is_file())
+    except OSError:
+        return 0
 
 
 def _entry(

@@ -1,6 +1,6 @@
 // The frame around the pages: navigation, the connection, shortcuts, the command palette.
 
-import { h, render } from "./ui.js";
+import { ask, h, render, resource } from "./ui.js";
 import { all, changed, drawWith, go, here, live, notices, refine, setTheme, sync, theme, to } from "./state.js";
 import { card, head, icon, number, segments, state as shownState } from "./parts.js";
 import { overview } from "./overview.js";
@@ -29,6 +29,19 @@ const WIRE = {
   refused: "Refused",
 };
 const frame = { menu: false, dialog: null, typed: "", chosen: 0, page: null, focus: null };
+
+const named = resource(changed);
+let asking;
+
+/** Files and symbols with the typed words, asked for when typing pauses. */
+function lookUp(typed) {
+  clearTimeout(asking);
+  if (typed.trim().length < 2) {
+    named.reset();
+    return;
+  }
+  asking = setTimeout(() => named.load(() => ask("names", { query: typed.trim() })), 150);
+}
 
 const counts = () => ({ codebases: all("codebase").length, sessions: all("session").length });
 
@@ -60,6 +73,7 @@ function bar() {
 
 function draw() {
   const place = here();
+  if (place.page === "overview") place.page = "";
   const page = PAGES.find(([name]) => name === place.page);
   document.title = page && page[0] ? `${page[1]} · Holdfast` : "Holdfast";
   let content;
@@ -134,7 +148,12 @@ function dialog() {
         .map(([keys, what]) => [h("span", { class: "row" }, keys.split(" ").map((key) => h("span", { class: "kbd" }, key))), h("span", null, what)])));
   }
   const words = frame.typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = places().filter((place) => words.every((word) => `${place.title} ${place.kind}`.toLowerCase().includes(word))).slice(0, 12);
+  const fixed = places().filter((place) => words.every((word) => `${place.title} ${place.kind}`.toLowerCase().includes(word))).slice(0, 8);
+  const code = words.length ? (named.value?.places ?? []).filter((place) => words.every((word) => `${place.symbolLabel ?? ""} ${place.file}`.toLowerCase().includes(word))).map((place) => ({
+    key: `n${place.root}${place.file}${place.symbolId ?? ""}`, title: place.symbolLabel ?? place.file, kind: place.symbolLabel ? `symbol in ${place.file}` : "file", picture: place.symbolLabel ? "codebases" : "file",
+    act: () => go("search", [], { root: place.root, q: place.symbolLabel ?? place.file.split("/").at(-1), file: place.file, symbol: place.symbolId }),
+  })) : [];
+  const found = [...fixed, ...code].slice(0, 14);
   frame.chosen = Math.min(frame.chosen, Math.max(0, found.length - 1));
   const take = (place) => {
     close();
@@ -155,11 +174,11 @@ function dialog() {
     h("div", { class: "palette" },
       h("input", {
         type: "text", role: "combobox", "aria-label": "Go to", "aria-expanded": "true", "aria-controls": "places", "aria-activedescendant": found[frame.chosen] ? `place-${frame.chosen}` : undefined,
-        placeholder: "Page, codebase, session, branch…", autocomplete: "off", autofocus: true, value: frame.typed, onkeydown: key,
-        oninput: (event) => { frame.typed = event.target.value; frame.chosen = 0; changed(); },
+        placeholder: "Page, file, symbol, codebase, session, branch…", autocomplete: "off", autofocus: true, value: frame.typed, onkeydown: key,
+        oninput: (event) => { frame.typed = event.target.value; frame.chosen = 0; lookUp(frame.typed); changed(); },
       }),
       h("ul", { id: "places", role: "listbox", "aria-label": "Places" },
-        found.length ? found.map((place, at) => h("li", { key: place.key, id: `place-${at}`, role: "option", "aria-selected": String(at === frame.chosen), onclick: () => take(place) }, icon(place.picture), place.title, h("span", { class: "muted" }, place.kind)))
+        found.length ? found.map((place, at) => h("li", { key: place.key, id: `place-${at}`, role: "option", "aria-selected": String(at === frame.chosen), onclick: () => take(place) }, icon(place.picture), h("span", { class: "clip" }, place.title), h("span", { class: "muted clip" }, place.kind)))
           : h("li", { key: "search", id: "place-0", role: "option", "aria-selected": "true", onclick: () => take({ act: () => go("search", [], { q: frame.typed }) }) }, icon("search"), `Search code for “${frame.typed}”`))));
 }
 

@@ -1,8 +1,8 @@
 // Trees: their state, what proves it, how far a run is, how fresh they are, and why.
 
-import { h } from "./ui.js";
-import { all, arrived, one, to } from "./state.js";
-import { badge, card, command, counted, empty, facts, head, loading, moment, number, quoted, time } from "./parts.js";
+import { act, ask, h, resource } from "./ui.js";
+import { all, arrived, changed, notify, one, to } from "./state.js";
+import { badge, card, command, counted, empty, facts, head, loading, moment, number, quoted, shown, size, time } from "./parts.js";
 
 const STATES = {
   ready: ["ok", "Ready"],
@@ -18,6 +18,33 @@ const PROOFS = {
   stale_local: ["warn", "No proof"],
   none: ["", "No proof yet"],
 };
+
+const contents = resource(changed);
+const state = { of: "", syncing: "" };
+
+async function syncNow({ root }) {
+  state.syncing = root;
+  changed();
+  try {
+    notify((await act("sync", { root })).message);
+  } catch (error) {
+    notify(error.message, "bad");
+  } finally {
+    state.syncing = "";
+    changed();
+  }
+}
+
+/** The languages of a tree, the most files first, and what it takes on disk. */
+function languages(value) {
+  const total = value.languages.reduce((sum, each) => sum + each.files, 0);
+  return h("div", { class: "inner stack" },
+    facts([["Source", size(value.sourceBytes)], ["Index on disk", value.indexBytes === undefined ? null : size(value.indexBytes)], ["Segments for locate and clones", size(value.segmentsBytes)]]),
+    h("div", { class: "stack tight" }, value.languages.slice(0, 8).map((each) =>
+      h("div", { key: each.language },
+        h("div", { class: "row spread small" }, h("span", null, each.language), h("span", { class: "num muted" }, counted(each.files, "file"))),
+        h("div", { class: "progress", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * each.files) / Math.max(1, total)}%` } }))))));
+}
 
 export function codebaseState(codebase) {
   if (codebase.abandoned) return badge("bad", "Abandoned");
@@ -62,7 +89,7 @@ const row = (codebase) =>
         h("div", { class: "grow" },
           h("h2", null, h("a", { href: to("codebases", [codebase.key]) }, codebase.name)),
           h("div", { class: "mono small muted clip", title: codebase.root }, codebase.root)),
-        h("div", { class: "row" }, codebaseState(codebase), proof(codebase))),
+        h("div", { class: "row" }, codebaseState(codebase))),
       codebase.progress && progress(codebase),
       h("p", { class: "soft small" }, codebase.why),
       codebase.lastError && h("p", { class: "small" }, badge("warn", "Last run"), " ", codebase.lastError),
@@ -95,6 +122,11 @@ function detail(key) {
     return [head("Codebases"), card(null, {}, empty("codebases", "No such tree", "It may have been cleared.", h("a", { class: "button", href: to("codebases") }, "All codebases")))];
   }
   const { freshness: seen, settings } = codebase;
+  const of = JSON.stringify([codebase.root, codebase.updatedAt]);
+  if (state.of !== of) {
+    state.of = of;
+    contents.load(() => ask("codebase", { root: codebase.root }));
+  }
   return [
     h("header", { class: "head" },
       h("div", null,
@@ -102,9 +134,10 @@ function detail(key) {
         h("h1", { tabindex: "-1" }, codebase.name),
         h("p", { class: "mono small" }, codebase.root)),
       h("div", { class: "acts" },
+        h("button", { class: "button", disabled: state.syncing !== "" || codebase.state !== "ready", onclick: () => syncNow(codebase) }, state.syncing === codebase.root ? "Syncing…" : "Sync now"),
         h("a", { class: "button", href: to("clones", [], { root: codebase.root }) }, "Clones"),
         h("a", { class: "button primary", href: to("search", [], { root: codebase.root }) }, "Search"))),
-    card("State", { acts: [codebaseState(codebase), proof(codebase)] },
+    card("State", { acts: codebaseState(codebase) },
       h("div", { class: "inner stack" },
         codebase.progress && progress(codebase),
         h("p", null, codebase.why),
@@ -112,7 +145,7 @@ function detail(key) {
         facts([
           ["Files", number(codebase.files)],
           ["Chunks", number(codebase.chunks)],
-          ["Proof", codebase.proof?.at ? `marker completed ${moment(codebase.proof.at)}` : codebase.proof?.reason],
+          ["Proof", [proof(codebase), codebase.proof?.at ? ` completed ${moment(codebase.proof.at)}` : null]],
           ["Registry says", h("code", null, codebase.recorded)],
           ["Updated", moment(codebase.updatedAt)],
           ["Last error", codebase.lastError],
@@ -124,6 +157,7 @@ function detail(key) {
           : "The files are as they were when the index was made."),
         seen.changed > 0 && command(`holdfast index sync ${quoted(codebase.root)}`),
         seen.mode === "looked" && facts([["New", number(seen.added)], ["Changed", number(seen.modified)], ["Removed", number(seen.removed)], ["Beyond the limit", seen.unread || null]]))),
+    card("Contents", {}, shown(contents, languages, () => { state.of = ""; changed(); }, 3)),
     settings && card("Made with", {},
       h("div", { class: "inner" }, facts(Object.entries(settings).map(([name, value]) => [name, h("code", null, String(value))])))),
   ];

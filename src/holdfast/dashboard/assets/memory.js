@@ -1,15 +1,17 @@
 // Memory: documents as they are and as they were, branches, what a merge would do, links that drifted.
 
-import { ask, h, resource } from "./ui.js";
+import { act, ask, h, resource } from "./ui.js";
 import { all, arrived, changed, go, notify, one, refine, sync, to } from "./state.js";
 import { badge, card, choose, command, counted, empty, failure, head, icon, json, loading, moment, number, shown, tabs, time } from "./parts.js";
 
 const MAIN = "";
+const AUTHOR = { agent: "dashboard" };
+const NEW = { text: "", code: "", tags: "", root: "" };
 const HISTORY_MAX = 2000;
 const TICKS_MAX = 300;
 const documents = resource(changed), commits = resource(changed), then = resource(changed), before = resource(changed);
-const diff = resource(changed), merge = resource(changed), drift = resource(changed);
-const state = { of: "", docs: "", at: "", filter: "", diffOf: "", driftOf: "", resolutions: {}, own: {}, merging: null, busy: false, listening: new Set() };
+const diff = resource(changed), merge = resource(changed), drift = resource(changed), about = resource(changed);
+const state = { note: null, edit: null, linksOf: "", of: "", docs: "", at: "", filter: "", diffOf: "", driftOf: "", resolutions: {}, own: {}, merging: null, busy: false, listening: new Set() };
 const named = (branch) => branch || "default branch";
 
 export function memory({ rest, query }) {
@@ -27,6 +29,7 @@ export function memory({ rest, query }) {
   const top = [
     head("Memory", `${counted(facts.seq, "commit")} in the space ${name}; each of them can be read as it was.`,
       spaces.length > 1 && choose("Space", name, spaces.map((each) => [each.name, each.name]), (next) => go("memory", [next])),
+      view === "documents" && h("button", { class: "button primary", onclick: () => { state.note = { ...NEW }; changed(); } }, "New note"),
       view !== "branches" && choose("Branch", query.branch ?? MAIN, branchesOf(facts).map((b) => [b.name, named(b.name)]), (branch) => refine({ branch, at: "" }))),
     tabs("View", view, [["documents", "Documents"], ["branches", `Branches (${branchesOf(facts).length - 1})`], ["drift", "Links to code"]],
       (next) => refine({ view: next === "documents" ? "" : next, id: "", at: "" })),
@@ -83,6 +86,7 @@ function browser(space, facts, query) {
     documents.load(() => ask("memory/documents", { space: space.name, branch, at }));
   }
   return h("div", { class: "stack" },
+    state.note && noteForm(space, branch),
     slider(steps, at, query.id),
     h("div", { class: "side" },
       card("Documents", { note: documents.value && number(documents.value.total) },
@@ -153,8 +157,9 @@ function opened(space, branch, steps, id, at) {
   const known = at ? then.status === "ok" : now !== undefined;
   const failed = at && then.status === "error" && then.error;
   return h("div", { class: "stack" },
-    card(id, { "data-open": id, acts: [!at && (sync.state === "connected" ? badge("ok", "Live") : badge("warn", "As it was")), now && !at && h("span", { class: "small muted num" }, `seq ${now.seq}`)] },
-      h("div", { class: "inner" }, failed ? failure(failed) : !known ? loading(4) : value ? tree(value.value) : empty("memory", "Not there", at ? "It did not exist at this point." : "It was deleted; its history stays."))),
+    card(id, { "data-open": id, acts: [!at && (sync.state === "connected" ? badge("ok", "Live") : badge("warn", "As it was")), now && !at && h("span", { class: "small muted num" }, `seq ${now.seq}`), now?.doc && !at && state.edit?.id !== id && h("button", { class: "button small", onclick: () => startEdit(id, now.doc) }, "Edit")] },
+      h("div", { class: "inner" }, state.edit?.id === id && !at ? editForm(space, branch, now) : failed ? failure(failed) : !known ? loading(4) : value ? tree(value.value) : empty("memory", "Not there", at ? "It did not exist at this point." : "It was deleted; its history stays."))),
+    !at && now?.doc && linked(space, branch, id, now.seq),
     known && value && previous && before.status === "ok" && card("What this revision changed", { note: current && `seq ${current.seq} by ${current.sessionId}` },
       h("div", { class: "inner stack tight" }, differences(before.value?.value, value.value).map(change))),
     card("History", { note: counted(revisions.length, "revision") },
@@ -163,6 +168,79 @@ function opened(space, branch, steps, id, at) {
           h("button", { class: "item row spread small", "aria-current": String(current?.seq === step.seq), onclick: () => refine({ at: step === steps.at(-1) ? "" : String(step.seq) }) },
             h("span", null, badge("plain", `seq ${step.seq}`), " ", step.operations.filter((operation) => operation.id === id).map((operation) => operation.op).join(", "), " by ", step.sessionId, step.branch ? ` on ${step.branch}` : ""),
             h("span", { class: "muted" }, time(step.createdAt))))))));
+}
+
+// writing
+
+async function attempt(work, done) {
+  try {
+    await work();
+    done();
+  } catch (error) {
+    notify(error.name === "ConflictError" ? "Another client changed it meanwhile; nothing was written. Look again, then save again." : error.hint ? `${error.message} (${error.hint})` : error.message, error.name === "ConflictError" ? "warn" : "bad");
+  }
+  changed();
+}
+
+function noteForm(space, branch) {
+  const note = state.note;
+  const trees = all("codebase");
+  const type = (name) => (event) => (note[name] = event.target.value);
+  const save = (event) => {
+    event.preventDefault();
+    attempt(async () => {
+      const done = await act("memory/note", { ...note, space: space.name, branch });
+      notify(done.message);
+      refine({ id: done.id, at: "" });
+    }, () => (state.note = null));
+  };
+  return card("New note", { "data-note": "new", acts: h("button", { class: "button quiet small", onclick: () => { state.note = null; changed(); } }, "Cancel") },
+    h("form", { class: "inner stack", onsubmit: save },
+      h("label", { class: "field" }, "Note", h("textarea", { class: "input", rows: "3", required: true, value: note.text, placeholder: "What the next reader should know", oninput: type("text") })),
+      h("div", { class: "row" },
+        h("label", { class: "field grow" }, "About code (path or path:symbol)", h("input", { class: "input mono", value: note.code, placeholder: "src/cart.py:Cart.total", oninput: type("code") })),
+        trees.length > 1 && choose("Codebase", note.root, [["", "the one that has it"], ...trees.map((each) => [each.root, each.name])], (root) => (note.root = root)),
+        h("label", { class: "field" }, "Tags", h("input", { class: "input", value: note.tags, oninput: type("tags") })),
+        h("div", { class: "field" }, h("span", { "aria-hidden": "true" }, "\u00a0"), h("button", { class: "button primary", type: "submit" }, "Save")))));
+}
+
+const isNote = (doc) => typeof doc?.value?.text === "string";
+
+function startEdit(id, doc) {
+  state.edit = { id, plain: isNote(doc), text: isNote(doc) ? doc.value.text : json(doc.value) };
+  changed();
+}
+
+/** A note is edited as text, another document as the JSON of its value. */
+function editForm(space, branch, now) {
+  const edit = state.edit;
+  const save = (event) => {
+    event.preventDefault();
+    attempt(async () => {
+      const value = edit.plain ? { ...now.doc.value, text: edit.text } : JSON.parse(edit.text);
+      const operations = [{ op: "set", id: edit.id, value: { ...now.doc, value } }];
+      const landed = await space.land({ branch, reads: { confirmed: [{ id: edit.id, path: [], seq: now.seq }], pending: [] }, operations, author: AUTHOR });
+      notify(`Saved at seq ${landed.seq}.`);
+    }, () => (state.edit = null));
+  };
+  return h("form", { class: "stack", onsubmit: save },
+    h("label", { class: "field" }, edit.plain ? "Text" : "Value, as JSON", h("textarea", { class: `input${edit.plain ? "" : " mono"}`, rows: "8", spellcheck: String(edit.plain), value: edit.text, oninput: (event) => (edit.text = event.target.value) })),
+    h("div", { class: "row" }, h("button", { class: "button primary", type: "submit" }, "Save"), h("button", { class: "button", type: "button", onclick: () => { state.edit = null; changed(); } }, "Cancel")));
+}
+
+/** The code that a document is about, and whether it has changed since. */
+function linked(space, branch, id, seq) {
+  const of = JSON.stringify([space.name, branch, id, seq, all("codebase").map((each) => each.freshness)]);
+  if (state.linksOf !== of) {
+    state.linksOf = of;
+    about.load(() => ask("memory/drift", { space: space.name, branch, id }));
+  }
+  const found = about.value?.links ?? [];
+  return found.length > 0 && card("About this code", {}, h("ul", { class: "list" }, found.map((link) =>
+    h("li", { key: link.at },
+      h("a", { class: "item row spread", href: to("search", [], { root: link.root, q: link.symbol ?? link.path, file: link.path }) },
+        h("span", { class: "grow" }, h("span", { class: "mono" }, link.symbol ?? link.path), h("span", { class: "small muted mono clip block" }, link.path, link.lines && `:${link.lines[0]}–${link.lines[1]}`)),
+        badge(...DRIFT[link.state]))))));
 }
 
 const pointOn = (space, branch, id, seq) => async () => {
@@ -307,7 +385,7 @@ function conflict(clash, source, target) {
   };
   const option = (side, who, value) =>
     h("button", { type: "button", class: "choice", role: "radio", "aria-checked": String(kind === side), "data-side": side, onclick: () => pick(side) },
-      h("span", { class: "who" }, kind === side && icon("check"), who), h("pre", null, json(value)));
+      h("span", { class: "who" }, h("span", { class: "dot-choice", "aria-hidden": "true" }), who, h("span", { class: "pick" }, kind === side ? "Kept" : "Keep this")), h("pre", null, json(value)));
   return h("section", { class: "clash", key, "data-clash": key },
     h("header", null, h("strong", { class: "mono" }, clash.id), h("code", { class: "muted" }, clash.path || "(all)"), kind ? badge("ok", "Resolved") : badge("warn", "Conflict")),
     h("div", { class: "choices", role: "radiogroup", "aria-label": `What to keep at ${clash.path} of ${clash.id}` },
@@ -338,7 +416,10 @@ async function finish(space, branch) {
       merge.value = proposal;
       notify("The branches changed in the meantime; there are new conflicts to resolve.", "warn");
     } else {
-      const landed = await space.land(proposal.commit);
+      const landed = await space.land({ ...proposal.commit, author: AUTHOR });
+      // A merged branch is closed; if it was written meanwhile it stays open.
+      const left = await space.ask("branch.merge", { source: branch.name, target });
+      if (!left.clashes.length && !left.commit.operations.length) await space.deleteBranch(branch.name);
       notify(`Merged ${branch.name} into ${named(target)} at seq ${landed.seq}.`);
       stopMerging();
     }

@@ -5,7 +5,7 @@ import { all, arrived, health, savings, to } from "./state.js";
 import { ago, badge, brief, card, counted, empty, head, icon, loading, number, percent, time } from "./parts.js";
 import { bars } from "./draw.js";
 import { codebaseState, freshness } from "./codebases.js";
-import { byDay } from "./savings.js";
+import { byDay, legend } from "./savings.js";
 
 const SAID = { ok: ["ok", "All is well"], warn: ["warn", "Something needs a look"], bad: ["bad", "Something is wrong"] };
 
@@ -48,7 +48,7 @@ const more = (page, words) => h("a", { class: "small", href: to(page) }, words);
 
 const chart = () =>
   card("Tokens saved by day", { acts: more("savings", "Details") },
-    h("div", { class: "inner" }, savings().length
+    h("div", { class: "inner stack tight" }, savings().length && legend(), savings().length
       ? bars(byDay(savings(), 14), { height: 226, width: 560, label: "Tokens saved and sent by day" })
       : empty("savings", "Nothing read yet", "Savings appear with the first read in a session.")));
 

@@ -144,6 +144,12 @@ export function brief(value) {
   return `${(value / 1_000_000).toFixed(2)} M`;
 }
 
+export function size(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  const [value, unit] = bytes < 1024 ** 2 ? [bytes / 1024, "KB"] : bytes < 1024 ** 3 ? [bytes / 1024 ** 2, "MB"] : [bytes / 1024 ** 3, "GB"];
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
+}
+
 export const percent = (part, total) => (total > 0 ? `${Math.round((100 * part) / total)} %` : "–");
 
 export function ago(when, now = Date.now()) {

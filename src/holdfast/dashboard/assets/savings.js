@@ -32,7 +32,8 @@ export function byDay(hours, most) {
   }
   if (!days.size) return [];
   const last = Math.max(...days.keys());
-  const first = Math.max(Math.min(...days.keys()), last - (most - 1) * DAY);
+  // At least a week, so that the first day is not a lonely bar.
+  const first = Math.min(Math.max(Math.min(...days.keys()), last - (most - 1) * DAY), last - 6 * DAY);
   const points = [];
   for (let at = first; at <= last + DAY / 2; at += DAY) {
     const day = dayOf(at + DAY / 8);
@@ -93,6 +94,9 @@ function ownCard() {
       ?? empty("savings", "Not looked at yet", "Plays the sessions of your agents again, and says what was read, what was saved by which rule, what was possible, and whether focus pays. Nothing is sent anywhere."));
 }
 
+export const legend = () =>
+  h("div", { class: "legend" }, h("span", null, h("i"), "Saved"), h("span", null, h("i", { class: "sent" }), "Sent"));
+
 export function savingsPage() {
   if (!arrived()) return [head("Savings"), card(null, {}, loading(6))];
   const hours = savings();
@@ -113,7 +117,7 @@ export function savingsPage() {
     h("div", { class: "tiles" },
       figure("Saved", brief(saved), "tokens"), figure("Sent", brief(sent), "tokens"),
       figure("Less than plain reads", percent(saved, saved + sent), "of all tokens"), figure("Reads", number(reads), "answered")),
-    card("Over time", { acts: h("div", { class: "legend" }, h("span", null, h("i"), "Saved"), h("span", null, h("i", { class: "sent" }), "Sent")) },
+    card("Over time", { acts: legend() },
       h("div", { class: "inner" }, bars(points, { height: 250, width: 940, label: "Tokens saved and sent over time" }))),
     ownCard(),
     h("div", { class: "two" },

@@ -11,7 +11,8 @@ const state = { typed: "", q: undefined, asked: "", opened: "", depth: 1, snippe
 const LINES = 60;
 const SCOPES = [["runtime", "Code"], ["mixed", "Code and docs"], ["docs", "Docs"]];
 
-const rootOf = (query) => query.root || all("codebase").find((codebase) => codebase.state === "ready")?.root || all("codebase")[0]?.root;
+const EVERY = "*";
+const rootOf = (query) => query.root || (all("codebase").length > 1 ? EVERY : undefined) || all("codebase").find((codebase) => codebase.state === "ready")?.root || all("codebase")[0]?.root;
 
 export function search({ query }) {
   if (!arrived()) return [head("Search"), card(null, {}, loading(6))];
@@ -24,7 +25,7 @@ export function search({ query }) {
   return [
     head("Search", locating ? "How much of a snippet exists, where, and what differs first." : "A name, a phrase or a behaviour; ranked code with its owners."),
     tabs("Kind of search", locating ? "locate" : "search", [["search", "Search"], ["locate", "Locate a snippet"]], (mode) => refine({ mode: mode === "locate" ? mode : "" })),
-    locating ? locate(found, root, query) : [form(found, root, query), body(root, query)],
+    locating ? locate(found, root === EVERY ? found[0].root : root, query) : [form(found, root, query), body(root, query)],
   ];
 }
 
@@ -46,9 +47,9 @@ function form(found, root, query) {
         class: "input", id: "query", type: "search", autocomplete: "off", spellcheck: "false", enterkeyhint: "search",
         placeholder: "where are prices rounded", value: state.typed, oninput: (event) => (state.typed = event.target.value),
       })),
-    choose("Codebase", root, found.map((codebase) => [codebase.root, codebase.name]), (value) => refine({ root: value, file: "", symbol: "" })),
+    choose("Codebase", root, [...(found.length > 1 ? [[EVERY, "All codebases"]] : []), ...found.map((codebase) => [codebase.root, codebase.name])], (value) => refine({ root: value, file: "", symbol: "" })),
     choose("Scope", scope, SCOPES, (value) => refine({ scope: value === "runtime" ? "" : value })),
-    sessions.length > 0 && choose("As seen by", query.as ?? "", [["", "no session"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
+    sessions.length > 0 && choose("Mark what is held by", query.as ?? "", [["", "–"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
     h("div", { class: "field" }, h("span", { "aria-hidden": "true" }, "\u00a0"), h("button", { class: "button primary", type: "submit" }, icon("search"), "Search")));
 }
 
@@ -64,7 +65,7 @@ function body(root, query) {
   }
   return h("div", { class: "wider" },
     h("div", { class: "stack" }, card("Results", { "aria-live": "polite", acts: fresh(results.value) }, shown(results, (value) => answers(value, root, query), () => (state.asked = "") || changed(), 6))),
-    beside(root, query));
+    beside(query.tree || root, query));
 }
 
 function fresh(value) {
@@ -82,14 +83,20 @@ function answers(value, root, query) {
     return h("li", { key: result.groupId },
       h("button", {
         class: "item stack tight", "aria-current": String(current), "data-result": result.symbolLabel ?? result.file,
-        onclick: () => refine({ file: result.file, symbol }),
+        onclick: () => refine({ file: result.file, symbol, tree: result.codebasePath ?? "" }),
       },
       h("div", { class: "row spread" },
         h("strong", { class: "mono clip" }, result.symbolLabel ?? result.file.split("/").at(-1)),
         h("span", { class: "row" }, result.in_context && badge("accent", "In context", "the session holds these lines as they are now"), result.symbolKind && badge("plain", result.symbolKind))),
-      h("div", { class: "small muted mono clip" }, `${result.file}:${result.span.startLine}–${result.span.endLine}`)),
-      current && h("div", { class: "inner" }, text(root, result)));
+      h("div", { class: "small muted mono clip" }, `${result.codebasePath ? `${result.codebasePath.split("/").at(-1)}: ` : ""}${result.file}:${result.span.startLine}–${result.span.endLine}`)),
+      h("div", { class: "inner" }, current ? text(result.codebasePath ?? root, result) : glimpse(result)));
   }));
+}
+
+/** The first lines of a result, as the search found them. */
+function glimpse(result) {
+  const lines = (result.preview ?? result.content ?? "").split("\n").filter((line) => line.trim()).slice(0, 5);
+  return lines.length > 0 && h("pre", { class: "glimpse", "aria-label": `First lines of ${result.symbolLabel ?? result.file}` }, lines.join("\n"));
 }
 
 /** The lines of a result as they are now; a preview may leave some out. */
@@ -132,11 +139,22 @@ function graph(value, root, query) {
   const focus = value.nodes[0]?.symbolId;
   if (!value.edges.length) return empty("branch", "No calls known", value.totalNoteCount ? `${counted(value.totalNoteCount, "call")} ${value.totalNoteCount === 1 ? "leads" : "lead"} out of the tree.` : "Nothing here calls it, and it calls nothing here.");
   return h("div", { class: "inner stack tight" },
-    h("div", { class: "scroller", "data-graph": focus }, callGraph(value.nodes, value.edges, focus, (node) => refine({ file: node.file, symbol: node.symbolId }))),
+    h("div", { class: "scroller", "data-graph": focus, tabindex: "0", role: "group", "aria-label": "Calls drawn as a graph" }, innerWidth < 640 ? callList(value, focus) : callGraph(value.nodes, value.edges, focus, (node) => refine({ file: node.file, symbol: node.symbolId }))),
     h("p", { class: "small muted" },
       `${counted(value.edges.length, "call")}. Callers are left, callees right; a dashed line is a lead to verify.`,
       value.warnings?.includes("CALL_GRAPH_EDGES_TRUNCATED") && " There are more than are drawn.",
       value.totalNoteCount > 0 && ` ${counted(value.totalNoteCount, "call")} more ${value.totalNoteCount === 1 ? "leads out of the tree or is" : "lead out of the tree or are"} not known.`));
+}
+
+/** Callers and callees as a list: a drawing does not fit on a phone. */
+function callList(value, focus) {
+  const byId = new Map(value.nodes.map((node) => [node.symbolId, node]));
+  const side = (title, from, into) => {
+    const found = value.edges.filter((edge) => edge[into] === focus).map((edge) => byId.get(edge[from])).filter(Boolean);
+    return found.length > 0 && h("div", { class: "inner stack tight" }, h("strong", { class: "small" }, title), h("ul", { class: "stack tight" }, found.map((node) =>
+      h("li", { key: node.symbolId }, h("button", { class: "button quiet small clip", onclick: () => refine({ file: node.file, symbol: node.symbolId }) }, node.symbolLabel ?? node.file)))));
+  };
+  return [side("Called by", "srcSymbolId", "dstSymbolId"), side("Calls", "dstSymbolId", "srcSymbolId")];
 }
 
 function symbols(value, query) {

@@ -13,7 +13,7 @@ export function sessions({ rest, query }) {
   if (rest[0]) return detail(rest[0], query);
   const found = all("session").sort((a, b) => (b.lastAt ?? "").localeCompare(a.lastAt ?? ""));
   return [
-    head("Sessions", "Trust is replayed from each session's own log; what a compaction took away no longer counts."),
+    head("Sessions", "What each agent has in its context, read from its own log; what a compaction took away no longer counts."),
     card(null, {}, found.length
       ? h("ul", { class: "list" }, found.map((session) =>
         h("li", { key: session.key },
@@ -53,7 +53,7 @@ function detail(name, query) {
       figure("Held now", number(session.files), `${session.files === 1 ? "file" : "files"}, in ${counted(session.scopes, "piece")}`),
       figure("In context", context.value ? `~${brief(context.value.tokens)}` : "…", "tokens of held text"),
       figure("Saved", brief(session.savedTokens), `tokens, ${percent(session.savedTokens, session.savedTokens + session.sentTokens)} of plain reads`),
-      figure("Trust since", session.boundary === "root" ? "start" : "compaction", session.boundary === "root" ? "nothing was compacted" : session.boundary.replace("compaction:", "entry "))),
+      figure("Counted from", session.boundary === "root" ? "the start" : "a compaction", session.boundary === "root" ? "nothing was compacted" : session.boundary.replace("compaction:", "entry "))),
     tabs("View", view, [["context", "Context map"], ["tree", "Tree"]], (next) => refine({ view: next === "context" ? "" : next, file: "" })),
     view === "tree" ? card("Tree", { note: "The filled line is the active branch." }, shown(tree, drawTree, undefined, 8)) : shown(context, (value) => map(value, name, query), undefined, 8) ?? card(null, {}, loading(8)),
   ];
@@ -182,6 +182,6 @@ function what(entry) {
 }
 
 function cost(entry) {
-  if (entry.leaf) return h("span", { class: "row" }, badge("accent", "Leaf"), entry.sentTokens !== null && `${number(entry.sentTokens)} tok`);
+  if (entry.leaf) return h("span", { class: "row" }, badge("accent", "Newest", "the entry that the session is at"), entry.sentTokens !== null && `${number(entry.sentTokens)} tok`);
   return entry.sentTokens === null || entry.sentTokens === undefined ? "" : `${number(entry.sentTokens)} tok`;
 }

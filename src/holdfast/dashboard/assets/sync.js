@@ -214,6 +214,10 @@ export class Space {
     return this.ask("branch.create", { localSeq: this._localSeq++, name, parentBranch });
   }
 
+  deleteBranch(name) {
+    return this.ask("branch.delete", { localSeq: this._localSeq++, name });
+  }
+
   async _open() {
     this.state = "opening";
     const session = { sessionId: this._id };
