@@ -1,0 +1,144 @@
+"""Two explorers that gather output until every fact of a question has been shown.
+
+Neither looks at the facts except to know when to stop. Each starts from what it is asked, follows
+its own output from the best place to the worst, and reads code as its tools print it. Lines that
+have only comments or nothing need not be shown.
+
+    ours       one search with the question's words, five results; then those that are not whole
+               yet, two in one read, then the others; then the same for the symbols that have a
+               pattern in their name
+    ripgrep    the patterns one after the other; definitions among the matches first, each read
+               with `sed` from 5 lines before to 45 after, if it is not on the screen yet
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.cli.shown_lines import code_lines
+
+Run = Callable[[Sequence[str]], str]
+BEFORE, AFTER, READS_MAX = 5, 45, 12
+FIRST = 5
+"""How many results our explorer asks for."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, words to search for, and the lines that must be seen."""
+
+    ask: str
+    patterns: tuple[str, ...]
+    facts: tuple[tuple[str, int, int], ...]
+
+
+@dataclass
+class Explorer:
+    """Counts what was printed, and knows which lines were."""
+
+    tree: Path
+    question: Question
+    calls: int = 0
+    printed: int = 0
+    seen: set[tuple[str, int]] = field(default_factory=set)
+
+    def show(self, text: str) -> str:
+        self.calls += 1
+        self.printed += len(text.encode())
+        return text
+
+    @property
+    def done(self) -> bool:
+        return all(self._is_shown(*fact) for fact in self.question.facts)
+
+    def _is_shown(self, file: str, first: int, last: int) -> bool:
+        code = code_lines(file, (self.tree / file).read_bytes())
+        return all((file, n) in self.seen for n in range(first, last + 1) if n in code)
+
+    def is_seen(self, file: str, line: int) -> bool:
+        return (file, line) in self.seen
+
+
+_RESULT = re.compile(r"^([^\s:\[]*):(\d+)-(\d+)(?:  .*)?$")
+_LINE = re.compile(r"^(\d+)(?: .*)?$")
+_MATCH = re.compile(r"^([^\s:]+):(\d+):(.*)$")
+
+
+class Ours(Explorer):
+    """Explores with `holdfast search` and `holdfast read`."""
+
+    def run(self, holdfast: Run) -> bool:
+        asks = [self.question.ask, "|".join(f"*{p}*" for p in self.question.patterns)]
+        for number, words in enumerate(asks):
+            query = words if number == 0 else "sym:" + words.replace(" ", "*")
+            found = self._places(self.show(holdfast(["search", query, "--limit", str(FIRST)])))
+            start = 0
+            for count in (2, FIRST):
+                if self.done:
+                    return True
+                wanted = [p for p in found[start : start + count] if not self._whole(*p)]
+                start += count
+                if wanted:
+                    names = [f"{file}:{first}-{last}" for file, first, last in wanted]
+                    self._places(
+                        self.show(holdfast(["read", "-n", "--no-comments", *names])), names
+                    )
+        return self.done
+
+    def _whole(self, file: str, first: int, last: int) -> bool:
+        code = code_lines(file, (self.tree / file).read_bytes())
+        return all(self.is_seen(file, n) for n in range(first, last + 1) if n in code)
+
+    def _places(self, text: str, names: Sequence[str] = ()) -> list[tuple[str, int, int]]:
+        """The places in an output; the lines under them count as seen."""
+        found: list[tuple[str, int, int]] = []
+        file = names[0].rpartition(":")[0] if len(names) == 1 else ""
+        for line in text.split("\n"):
+            if result := _RESULT.match(line):
+                file = result[1] or file
+                found.append((file, int(result[2]), int(result[3])))
+            elif shown := _LINE.match(line):
+                self.seen.add((file, int(shown[1])))
+        return found
+
+
+class Ripgrep(Explorer):
+    """Explores with a search by pattern, and `sed`."""
+
+    def run(self, program: Sequence[str]) -> bool:
+        for pattern in self.question.patterns:
+            done = subprocess.run(
+                [*program, pattern, "."], cwd=self.tree, capture_output=True, text=True, check=False
+            )
+            matches = []
+            for line in self.show(done.stdout).split("\n"):
+                if found := _MATCH.match(line):
+                    file = found[1].removeprefix("./")
+                    self.seen.add((file, int(found[2])))
+                    matches.append((file, int(found[2]), found[3]))
+            matches.sort(key=lambda match: not re.match(r"\s*(async )?(def|class) ", match[2]))
+            reads = 0
+            for file, line_number, _ in matches:
+                if self.done or reads >= READS_MAX:
+                    break
+                window = range(max(1, line_number - BEFORE), line_number + AFTER)
+                if self.is_seen(file, line_number + 1) and self.is_seen(file, line_number - 1):
+                    continue
+                reads += 1
+                self._sed(file, window)
+            if self.done:
+                return True
+        # What was cut off by a window: on from its end.
+        for file, first, last in self.question.facts:
+            if not self._is_shown(file, first, last) and self.is_seen(file, first):
+                self._sed(file, range(first, last + 1))
+        return self.done
+
+    def _sed(self, file: str, window: range) -> None:
+        words = ["sed", "-n", f"{window.start},{window.stop - 1}p", file]
+        self.show(subprocess.run(words, cwd=self.tree, capture_output=True, text=True).stdout)
+        self.seen |= {(file, number) for number in window}
