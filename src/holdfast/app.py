@@ -291,6 +291,8 @@ class App:
         from holdfast.reading.hosts import detect
 
         if not detect.is_name(session):
+            from holdfast.reading.objects import Objects
+
             return detect.open_host(
                 session,
                 self.home,
@@ -299,6 +301,7 @@ class App:
                 kind=kind,
                 call=call,
                 newest_leaf=newest_leaf,
+                load=Objects(self.home).load,
             )
         from holdfast import sessions
         from holdfast.reading.hosts.native import NativeSession

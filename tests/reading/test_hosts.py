@@ -18,12 +18,21 @@ from hypothesis import strategies as st
 from holdfast.home import Home
 from holdfast.reading import scope as scopes
 from holdfast.reading.errors import NoSuchSession, NotOurs
-from holdfast.reading.events import Hunk, Patched, Place, Refreshed, Replaced
+from holdfast.reading.events import (
+    Anchored,
+    Derived,
+    Hunk,
+    Patched,
+    Place,
+    Refreshed,
+    Replaced,
+)
 from holdfast.reading.hosts import codex, detect, native, pi_entries, sidecar
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog
+from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
@@ -32,6 +41,7 @@ from holdfast.reading.tree import Doubt, Evidence
 from tests.reading.desk import Desk
 from tests.reading.pi_session import PiSession
 
+OTHER = "f" * 64
 HASH = hashlib.sha256(b"text").hexdigest()
 META = Meta("/w/a.py", WHOLE, HASH, "full", 3, 1, 3, 16)
 HEADER = {"type": "session", "version": 3, "id": "s1", "cwd": "/w"}
@@ -1013,3 +1023,34 @@ def test_a_changed_format_needs_a_new_version(tmp_path: Path) -> None:
     }
     assert pi_entries.VERSION == 3
     assert codex.CodexLog is not None
+
+
+@pytest.mark.shows("READ-PI-SHOWN")
+@pytest.mark.parametrize(
+    ("event", "shown", "is_true"),
+    [
+        (Anchored("/a", Lines(2, 3), HASH), "two and more\nthree", True),
+        (Anchored("/a", Lines(2, 3), HASH), "two and mo…\nthree", False),
+        (
+            Anchored("/a", Lines(2, 3), HASH),
+            "two and more\nthree\n\n[1 more; 4 to continue.]",
+            True,
+        ),
+        (Anchored("/a", Lines(2, 3), OTHER), "two and more\nthree", False),
+        (
+            Derived("diff", "/a", WHOLE, OTHER, HASH),
+            "@@ -1,1 +1,2 @@\n-1\n+one\n+two and more",
+            True,
+        ),
+        (Derived("diff", "/a", WHOLE, OTHER, HASH), "@@ -1,0 +1,2 @@\n+one\n+two and …", False),
+        (Derived("diff", "/a", WHOLE, HASH, OTHER), "@@ -1,1 +1,1 @@\n-1\n+one", False),
+    ],
+)
+def test_pi_a_range_or_a_diff_that_another_extension_clipped_proves_nothing(
+    event: Anchored | Derived, shown: str, is_true: bool
+) -> None:
+    """Long lines were clipped on their way, the number of lines stayed, and with it the trust."""
+    texts = {HASH: b"one\ntwo and more\nthree\nfour\n"}
+    head = "[readcache: 2 lines changed of 5]\n--- a/a\n+++ b/a\n"
+    text = head + shown if isinstance(event, Derived) else shown
+    assert is_shown(event, text.encode(), texts.get) == is_true

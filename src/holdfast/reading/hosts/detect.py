@@ -15,8 +15,10 @@ from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.lines import loads
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog
+from holdfast.reading.hosts.pi_entries import STRICT
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.session_log import SessionLog
+from holdfast.reading.view import Load
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _LOOKED_AT = 40
@@ -61,8 +63,12 @@ def open_host(
     kind: str | None = None,
     call: str | None = None,
     newest_leaf: bool = False,
+    load: Load | None = None,
 ) -> SessionLog:
-    """The adapter for a session file; `kind` when it is known, otherwise it is found out."""
+    """The adapter for a session file; `kind` when it is known, otherwise it is found out.
+
+    `load` finds stored texts, which a log may be compared with.
+    """
     kind = kind or detect(path)
     if kind == "native":
         return NativeSession(FileLog(path), now_ms=now_ms, new_id=new_id)
@@ -74,7 +80,7 @@ def open_host(
         return HistoryLog(path, looking=newest_leaf)
     sidecar = Sidecar(sidecar_path(home, kind, path))
     if kind == "pi":
-        return PiLog(path, sidecar)
+        return PiLog(path, sidecar, rules=STRICT._replace(load=load))
     if kind == "codex":
         return CodexLog(path, sidecar)
     return ClaudeCodeLog(

@@ -24,6 +24,7 @@ from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.meta import Meta
 from holdfast.reading.scope import Lines
 from holdfast.reading.tree import NO_ENTRY, Served, Tree
+from holdfast.reading.view import Load
 
 VERSION = 3
 
@@ -103,6 +104,8 @@ class Rules(NamedTuple):
     """Understand the names that early writers used."""
     verify: bool = False
     """Trust metadata only if the text in the log is what it claims (see `shown`)."""
+    load: Load | None = None
+    """Where the text with a digest is, to compare with; without it only shapes are compared."""
 
 
 LENIENT = Rules()
@@ -335,7 +338,11 @@ def _event_of(
     event: Event | None = found.event()
     if isinstance(event, Anchored) and truncation is not None:
         event = _only_printed(found, truncation)
-    if rules.verify and isinstance(event, Anchored | Derived) and not is_shown(event, data):
+    if (
+        rules.verify
+        and isinstance(event, Anchored | Derived)
+        and not is_shown(event, data, rules.load)
+    ):
         event = None
     served = Served(
         found.mode,

@@ -1,9 +1,10 @@
 """Whether the text of a result in a log is what its metadata claims.
 
 The log has what the model saw. A result that another program shortened, or forged metadata, proves
-nothing: a whole file must have its digest, a range must have as many lines as claimed, and a diff
-must be complete. A marker needs no check: text that was held before is held whether the marker was
-seen or not.
+nothing: a whole file must have its digest, a range must be these lines of the stored text with its
+digest, and a diff must be complete and give lines of the stored text. Where no store is at hand, a
+range must at least have as many lines as claimed. A marker needs no check: text that was held
+before is held whether the marker was seen or not.
 """
 
 from __future__ import annotations
@@ -13,29 +14,40 @@ import re
 
 from holdfast.reading.events import Anchored, Derived
 from holdfast.reading.scope import Lines
+from holdfast.reading.view import Load, stored_rows
 
 _CONTINUES = " to continue.]"
 """How the notice below a run of lines ends, when the file goes on."""
-_HUNK = re.compile(r"@@ -[0-9]+,([0-9]+) \+[0-9]+,([0-9]+) @@\Z")
+_HUNK = re.compile(r"@@ -[0-9]+,([0-9]+) \+([0-9]+),([0-9]+) @@\Z")
 
 
-def is_shown(event: Anchored | Derived, data: bytes) -> bool:
+def is_shown(event: Anchored | Derived, data: bytes, load: Load | None = None) -> bool:
     """Whether this text can be what the event says was shown.
 
-    Of a range only the number of lines can be checked. May reject what was shown; never takes a
-    text that was cut at a line for the whole.
+    May reject what was shown, also because the stored text is gone; never takes a text that was cut
+    for the whole.
     """
     if isinstance(event, Derived):
-        return event.mode != "diff" or _is_whole_patch(data.decode("utf-8", "surrogatepass"))
+        if event.mode != "diff":
+            return True
+        after = None if load is None else stored_rows(event.digest, load)
+        if load is not None and after is None:
+            return False
+        return _is_whole_patch(data.decode("utf-8", "surrogatepass"), after)
     if not isinstance(event.scope, Lines):
         return hashlib.sha256(data).hexdigest() == event.digest
     wanted = event.scope.last - event.scope.first + 1
-    found = data.count(b"\n") + 1
-    return found == wanted or (found == wanted + 2 and data.endswith(_CONTINUES.encode()))
+    rows = data.decode("utf-8", "surrogatepass").split("\n")
+    if len(rows) == wanted + 2 and rows[-1].endswith(_CONTINUES) and not rows[-2]:
+        rows = rows[:wanted]
+    if len(rows) != wanted or load is None:
+        return len(rows) == wanted
+    stored = stored_rows(event.digest, load)
+    return stored is not None and stored[event.scope.first - 1 : event.scope.last] == rows
 
 
-def _is_whole_patch(text: str) -> bool:
-    """Whether every hunk has the lines that its head promises.
+def _is_whole_patch(text: str, after: list[str] | None) -> bool:
+    """Whether every hunk has the lines that its head promises, and `after` has them there.
 
     Early writers trimmed blank lines off the end. Whether anything else is missing cannot be known,
     so such a diff does not count.
@@ -43,7 +55,7 @@ def _is_whole_patch(text: str) -> bool:
     head, *rest = text.split("\n")
     if not head.startswith("[readcache: ") or len(rest) < 3:
         return False
-    old = new = 0
+    old = new = at = 0
     for line in rest[2:]:
         if line.startswith("\\"):
             continue
@@ -52,9 +64,13 @@ def _is_whole_patch(text: str) -> bool:
             new -= line[:1] in (" ", "+")
             if old < 0 or new < 0 or line[:1] not in (" ", "-", "+"):
                 return False
+            if line[0] != "-":
+                if after is not None and after[at - 1 : at] != [line[1:]]:
+                    return False
+                at += 1
             continue
         hunk = _HUNK.match(line)
         if hunk is None:
             return False
-        old, new = int(hunk[1]), int(hunk[2])
+        old, at, new = int(hunk[1]), int(hunk[2]), int(hunk[3])
     return old == new == 0
