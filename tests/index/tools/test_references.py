@@ -134,6 +134,16 @@ def test_what_implements_and_where_it_is_declared(shop: Shop) -> None:
     assert place.references == ()
 
 
+@pytest.mark.shows("REF-LOCAL")
+def test_a_function_inside_a_function_is_found_there(shop: Shop) -> None:
+    (Path(shop.root) / "inner.js").write_text(
+        "export function outer(a) {\n  const reject = (e) => { a(e) }\n  a.on(reject)\n"
+        "  return () => reject(1)\n}\nfunction other(reject) { reject() }\n"
+    )
+    found = references(shop.code, shop.root, "outer.reject")
+    assert places(found) == ["inner.js:4 call", "inner.js:3 value"]
+
+
 @pytest.mark.shows("REF-CONSTRUCTOR")
 def test_calls_of_a_class_are_references_to_its_constructor(shop: Shop) -> None:
     root = shop.root

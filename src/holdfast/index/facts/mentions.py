@@ -248,6 +248,8 @@ class _File:
                     return None
                 child, parent = parent, parent.parent
                 continue
+            if _NAMED.search(kind) and _is_field(parent, child, ("name",)):
+                return "definition"  # a function or a class, which its scope knows by itself
             if _BINDS.search(kind):
                 if not any(
                     _is_field(parent, child, (name,)) for name in _BOUND_THROUGH
@@ -294,6 +296,9 @@ class _File:
         ranges += ((node.start_byte, node.end_byte), (inside.start_byte, inside.end_byte))
 
 
+_NAMED = re.compile(
+    r"function|method|class|interface|constructor|struct|enum|trait|namespace|module|type_alias"
+)
 _CLASS = re.compile(
     r"class_(?:body|definition|declaration)|interface_body|declaration_list|impl_item"
 )

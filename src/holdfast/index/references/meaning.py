@@ -73,7 +73,7 @@ class Meanings:
     def of(self, view: View, scope: int, mention: Mention) -> Meaning:
         names, name = self._names, mention.name
         if mention.local:
-            return OTHER
+            return self._inner(view, scope, mention)
         if mention.kind == "import":
             return self._imported(view, mention)
         if mention.kind == "definition":
@@ -99,6 +99,28 @@ class Meanings:
                 for each in self._member(before.thing, name)
             ]
         )
+
+    def _inner(self, view: View, scope: int, mention: Mention) -> Meaning:
+        """A local name: a symbol inside one of the functions around, or a variable."""
+        at = scope
+        while at != MODULE:
+            symbol = view.symbol(at)
+            if (
+                symbol.name == mention.name
+                and symbol.parent != MODULE
+                and mention.kind
+                in (
+                    "definition",
+                    "write",
+                )
+            ):
+                return self._defined(view, mention)
+            inner = view.by_qualified.get(f"{symbol.qualified}.{mention.name}")
+            if inner and symbol.kind not in OWNERS:
+                found = Found(Thing("symbol", view.path, inner[-1]), 0.98, "same scope")
+                return Meaning("symbols", (found,))
+            at = symbol.parent
+        return OTHER
 
     def _in_class_body(self, view: View, scope: int, mention: Mention) -> list[Found]:
         """In Python a bare name in the body of a class can be a member of it."""
