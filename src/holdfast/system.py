@@ -9,6 +9,7 @@ Imports only what Python has loaded at start-up: the MCP shim imports this.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 
@@ -95,6 +96,32 @@ def _url_safe(data: bytes) -> str:
 def environment() -> Mapping[str, str]:
     """The environment of this process."""
     return os.environ
+
+
+def secure_imports() -> None:
+    """Import nothing from the working directory, which may be a repository of someone else.
+
+    `python -m` puts it on the path of imports, and relative entries of PYTHONPATH lead into it; an
+    empty entry is the directory itself. Processes that this one starts inherit what is left.
+    """
+    try:
+        here = os.getcwd()
+    except OSError:
+        return
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    given = os.environ.get("PYTHONPATH", "")
+    entries = given.split(os.pathsep) if given else []
+    places = {entry: os.path.normpath(os.path.join(here, entry)) for entry in entries}
+    unsafe = {place for entry, place in places.items() if not os.path.isabs(entry)}
+    if sys.path and sys.path[0] in ("", here):
+        unsafe.add(here)
+    unsafe -= {ours, *(place for entry, place in places.items() if os.path.isabs(entry))}
+    sys.path[:] = [p for p in sys.path if os.path.normpath(os.path.join(here, p)) not in unsafe]
+    if unsafe & set(places.values()):
+        kept = [place for place in places.values() if place not in unsafe]
+        os.environ["PYTHONPATH"] = os.pathsep.join(kept)
+        if not kept:
+            del os.environ["PYTHONPATH"]
 
 
 def prepare_process() -> None:

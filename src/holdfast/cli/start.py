@@ -13,6 +13,7 @@ from holdfast import system
 
 def main(environment: Callable[[], Mapping[str, str]] = system.environment) -> int:
     """Run the command of this process; returns its exit code."""
+    system.secure_imports()
     argv = sys.argv[1:]
     if argv:
         from holdfast.cli.host_client import ask_host

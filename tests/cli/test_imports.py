@@ -1,0 +1,36 @@
+"""Modules of the working directory are never imported, whatever PYTHONPATH says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SHADOWED = ("argparse", "json", "sqlite3", "numpy", "apsw", "msgspec", "shutil", "tempfile")
+
+
+@pytest.mark.shows("SEC-NO-WORKING-DIRECTORY-IMPORTS")
+@pytest.mark.parametrize("entries", [None, ".", f".{os.pathsep}/nowhere", "sub/.."])
+def test_a_repository_is_never_imported_from(tmp_path: Path, entries: str | None) -> None:
+    """A relative entry of the user's PYTHONPATH made every command import from the repository."""
+    tree, proof = tmp_path / "tree", tmp_path / "proof"
+    (tree / "sub").mkdir(parents=True)
+    for name in SHADOWED:
+        text = f"open({str(proof)!r}, 'a').write({name!r})\nraise ImportError({name!r})\n"
+        (tree / f"{name}.py").write_text(text)
+    (tree / "shop.py").write_text("def total():\n    return 1\n")
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("HOLDFAST", "PYTHONPATH"))}
+    environment = {**kept, "HOLDFAST_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    if entries is not None:
+        environment["PYTHONPATH"] = entries
+    for arguments in (["index", "create", "."], ["search", "total"], ["mcp", "--stop"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "holdfast", *arguments],
+            cwd=tree, env=environment, capture_output=True, text=True, timeout=60,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert "Traceback" not in ran.stderr, ran.stderr
+    assert not proof.exists(), proof.read_text()
