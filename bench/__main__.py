@@ -13,6 +13,8 @@ ALL = [
     "edits",
     "sequence",
     "facts",
+    "calls",
+    "outline",
     "index",
     "exact",
     "mcp",

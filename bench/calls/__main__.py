@@ -23,12 +23,12 @@ from bench.facts import CORPORA, fetch
 from holdfast.index.facts.extract import extract
 
 PACKAGES = {
-    "httpx": ("pip", "httpx==0.28.1", "python", "httpx", "tuned"),
-    "rich": ("pip", "rich==14.0.0", "python", "rich", "tuned"),
-    "jinja2": ("pip", "jinja2==3.1.6", "python", "jinja2", "tuned"),
-    "starlette": ("pip", "starlette==0.46.2", "python", "starlette", "measured"),
-    "click": ("pip", "click==8.2.0", "python", "click", "measured"),
-    "trio": ("pip", "trio==0.30.0", "python", "trio", "measured"),
+    "httpx": ("pip", "httpx==0.28.1", "python", "", "tuned"),
+    "rich": ("pip", "rich==14.0.0", "python", "", "tuned"),
+    "jinja2": ("pip", "jinja2==3.1.6", "python", "", "tuned"),
+    "starlette": ("pip", "starlette==0.46.2", "python", "", "measured"),
+    "click": ("pip", "click==8.2.0", "python", "", "measured"),
+    "trio": ("pip", "trio==0.30.0", "python", "", "measured"),
     "mobx": ("npm", "mobx@6.13.7", "typescript", "package/src", "tuned"),
     "rxjs": ("npm", "rxjs@7.8.1", "typescript", "package/src", "tuned"),
     "query-core": ("npm", "@tanstack/query-core@5.76.0", "typescript", "package/src", "measured"),
@@ -76,7 +76,9 @@ def answers(name: str, language: str, folder: Path, files: list[str]) -> list[ju
     kept = CORPORA / f"judged-{name}.json"
     if kept.is_file():
         return [
-            judges.Judged(p, s, n, tuple(judges.Place(*place) for place in places))
+            judges.plausible(
+                folder, judges.Judged(p, s, n, tuple(judges.Place(*place) for place in places))
+            )
             for p, s, n, places in json.loads(kept.read_text())
         ]
     if language == "python":
@@ -84,7 +86,7 @@ def answers(name: str, language: str, folder: Path, files: list[str]) -> list[ju
     else:
         found = list(judges.compiler(judge_folder("typescript"), folder, files))
     kept.write_text(json.dumps(found))
-    return found
+    return [judges.plausible(folder, each) for each in found]
 
 
 def main() -> int:

@@ -170,6 +170,23 @@ def _places(root: Path, result: Any) -> Iterator[Place]:
         yield Place(name, line + 1, kind)
 
 
+def plausible(folder: Path, judged: Judged) -> Judged:
+    """Without places that do not have the name.
+
+    The language server answers for the call around a name that it does not know.
+    """
+    if not judged.path.endswith(".py"):
+        return judged
+    kept = []
+    for place in judged.places:
+        lines = _lines(folder / place.path)
+        text = lines[place.line - 1] if place.line <= len(lines) else ""
+        if judged.name in text or any(f"def {name}(" in text for name in _MAKERS):
+            kept.append(place)
+    return judged._replace(places=tuple(kept))
+
+
+_MAKERS = ("__init__", "__new__", "__call__")
 _TEXTS: dict[Path, list[str]] = {}
 
 

@@ -124,7 +124,9 @@ def _symbols(facts: dict[str, FileFacts], judged: Judged) -> set[tuple[str, int]
                 if s.span.first_line <= place.line <= s.span.last_line]  # fmt: skip
         named = [i for i in here if one.symbols[i].name.lstrip("#") == judged.name.lstrip("#")]
         makers = [i for i in here if one.symbols[i].kind in ("constructor", "class")]
-        for index in (named or makers or here)[-1:]:
+        # The language server answers for the call around a name that it does not know.
+        exact = place.path.endswith(".py")
+        for index in (named if exact else named or makers or here)[-1:]:
             found.add((place.path, index))
             found.add((place.path, _class(one, index)))
     return found

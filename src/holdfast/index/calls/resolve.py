@@ -17,6 +17,7 @@ from typing import Literal
 
 import msgspec
 
+from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Program, Thing, View
@@ -85,7 +86,7 @@ class Resolver:
                 view.path,
                 call.line,
                 call.kind,
-                round(best.confidence, 3),
+                calibrated(view.family, best.reason, best.confidence),
                 best.reason,
             )
         if chosen:

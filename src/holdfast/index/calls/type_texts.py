@@ -16,6 +16,7 @@ _FIRST = frozenset({
     "ContextManager",
 })  # fmt: skip
 """Wrappers whose value is used like what they wrap."""
+_UNTYPED = frozenset({"Any", "object", "any", "unknown"})
 _LAST = frozenset({"Coroutine"})
 _CLASS = frozenset({"Type", "type"})
 _LISTS = frozenset({
@@ -68,7 +69,8 @@ def _alternatives(text: str, depth: int) -> list[Type]:
         return [Type("tuple", "", tuple(p.strip() for p in split(text[1:-1], ",")))]
     found = re.match(r"([\w.$]+)\s*[\[<](.*)[\]>]\Z", text, re.DOTALL)
     if not found:
-        return [Type("class", text)]
+        bare = text.rpartition(".")[2]
+        return [] if bare in _FIRST or bare in _UNTYPED else [Type("class", text)]
     name, inner = found.group(1).rpartition(".")[2], found.group(2)
     held = tuple(p.strip() for p in split(inner, ","))
     if name == "Union":

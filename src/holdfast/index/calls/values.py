@@ -173,6 +173,9 @@ class Values(Lookup):
             if at == MODULE and scope != MODULE:
                 line = 0  # the module has run before its functions do
             chosen = self._live(bound, line, name in parameters)
+            if chosen is not None and chosen.line == line and chosen.value.startswith(f"{name}."):
+                # `cart = cart.copy()`: what is called on that line is the earlier value.
+                chosen = self._live(bound, line - 1, name in parameters) or chosen
             if chosen is not None and not (at == MODULE and chosen.value == name):
                 found = self.bound(view, chosen)
                 if found or chosen.value == "?":

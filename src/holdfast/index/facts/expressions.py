@@ -254,11 +254,12 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_func
 
 
 def _as(walk: Walk, node: Node, depth: int) -> str:
-    value, type_ = node.named_child(0), node.named_child(1)
-    if type_ is not None and value is not None:
-        found = _typed(walk.text(type_, 160))
-        return found if found != UNKNOWN else _read(walk, value, depth)
-    return _read(walk, value, depth) if value is not None else UNKNOWN
+    parts = node.named_children  # `as const` has no type
+    if len(parts) > 1:
+        found = _typed(walk.text(parts[1], 160))
+        if found != UNKNOWN:
+            return found
+    return _read(walk, parts[0], depth) if parts else UNKNOWN
 
 
 def _assigned(walk: Walk, node: Node, depth: int) -> str:

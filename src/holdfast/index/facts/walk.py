@@ -172,12 +172,14 @@ def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
 
 
 def lost_bytes(root: tree_sitter.Node) -> int:
-    """How many bytes of a file are inside syntax errors."""
+    """How many bytes of a file are inside syntax errors, or missing."""
     lost, work = 0, [root]
     while work:
         node = work.pop()
         if node.is_error:
             lost += node.end_byte - node.start_byte
+        elif node.is_missing:
+            lost += 1
         elif node.has_error:
             work.extend(node.children)
     return lost
@@ -200,7 +202,7 @@ class Walk(RawFacts):
     def __init__(self, language: Language, source: bytes, line_starts: list[int]) -> None:
         super().__init__()
         self.language = language
-        self.source = source
+        self.source = self.original = source
         self.line_starts = line_starts
         self.package = ""
         self.line = 1
@@ -290,7 +292,7 @@ class Walk(RawFacts):
         tree = self._parsed(source)
         if lost_bytes(tree.root_node) >= lost_bytes(broken.root_node):
             return broken
-        self.source, self.broken = source, broken
+        self.original, self.source, self.broken = self.source, source, broken
         return tree
 
     def adopt(self) -> None:
@@ -411,7 +413,8 @@ class Walk(RawFacts):
         return index
 
     def signature(self, start: int, stop: int) -> str:
-        text = self.slice(start, stop, SIGNATURE_MAX)
+        # What was blanked to be parsed still belongs to the signature.
+        text = self.original[start : min(stop, start + SIGNATURE_MAX)].decode("utf-8", "replace")
         return " ".join(text.split()).rstrip("{:=; \t")
 
     def read_callee(self, raw: bytes) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.chains import LONGEST
-from holdfast.index.facts.languages.preprocessor_repair import repaired
+from holdfast.index.facts.languages import source_repair
 from holdfast.index.facts.languages.rules import calling
 from holdfast.index.facts.model import MODULE, Kind
 from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, last_child
@@ -37,9 +37,28 @@ def _function(walk: Walk, node: Node) -> None:
     if declarator is None:
         return
     name = declared(walk.text(declarator, 600))
+    if node.has_error:
+        # `void Lock() EXCLUDES(m) {}`: the parser takes the macro for the name.
+        for child in node.children[:8]:
+            if child.start_byte >= declarator.start_byte:
+                break
+            if child.is_error:
+                name = declared(walk.text(child, 600)) or name
+    if _TEST.match(name) and node.child_by_field_name("type") is None:
+        name = _named_by_macro(walk.text(declarator, 600)) or name
     stop = block.start_byte if block else node.end_byte
     head = walk.slice(node.start_byte, declarator.start_byte)
     function(walk, node, name, stop, "static" not in head.split(), True)
+
+
+_TEST = re.compile(r"(?:[A-Z]+_)*(?:TEST|TESTS|BENCHMARK|SCENARIO|MATCHER|FUZZ)(?:_[A-Z0-9]+)*\Z")
+
+
+def _named_by_macro(text: str) -> str:
+    """`TEST_F(Cart, Adds)` is `Cart.Adds`; `TEST_CASE("adds")` is `adds`."""
+    inner = text.partition("(")[2].rpartition(")")[0]
+    words = re.findall(r"[A-Za-z_]\w*", inner)
+    return ".".join(words[:2])
 
 
 def function(walk: Walk, node: Node, name: str, stop: int, exported: bool, defined: bool) -> None:
@@ -82,24 +101,43 @@ def _specifier(kind: Kind) -> Rule:
     return rule
 
 
+_POINTED = re.compile(r"\(\s*(?:\w+\s+)?(?:[\w:]+::)?[*&^]?\s*(?:const\s+)?(\w+)\s*[)\[]")
+
+
+def _typedef_name(declarator: str) -> str:
+    """The name that a declarator of a typedef declares: `*Name`, `Name[3]`, `(*Name)(int)`."""
+    pointed = _POINTED.match(declarator.lstrip("*& \t\r\n"))
+    if pointed:
+        return pointed.group(1)
+    plain = re.search(r"(\w+)\W*$", re.sub(r"\[[^\]]*\]", "", declarator.split("(")[0]))
+    return plain.group(1) if plain else ""
+
+
 def _typedef(walk: Walk, node: Node) -> None:
-    shape = node.child_by_field_name("type")
-    declarator = walk.field(node, "declarator", 200)
-    name = re.search(r"(\w+)\W*$", declarator.split("(")[0]) or re.search(r"\*\s*(\w+)", declarator)
-    if name is None:
+    declarators = node.children_by_field_name("declarator")
+    names = [_typedef_name(walk.text(each, 200)) for each in declarators[:16]]
+    names = [name for name in names if name]
+    if not names:
         return
+    for other in names[1:]:  # before the first one, which may open a scope
+        walk.define(node, other, "type", opens=False)
+    _typedef_of(walk, node, names[0])
+
+
+def _typedef_of(walk: Walk, node: Node, name: str) -> None:
+    shape = node.child_by_field_name("type")
     block = shape.child_by_field_name("body") if shape else None
     anonymous = shape is not None and shape.child_by_field_name("name") is None
     if block is not None and anonymous and shape is not None:
         kinds: dict[str, Kind] = {"struct_specifier": "struct", "union_specifier": "union",
                                   "enum_specifier": "enum"}  # fmt: skip
         kind = kinds.get(shape.type, "type")
-        walk.define(node, name.group(1), kind, signature_end=block.start_byte)
+        walk.define(node, name, kind, signature_end=block.start_byte)
         return
-    index = walk.define(node, name.group(1), "type", opens=False)
+    index = walk.define(node, name, "type", opens=False)
     if shape is not None and index != MODULE:
         base = walk.field(shape, "name") or walk.text(shape, 120)
-        walk.inherit(name.group(1), base, "embeds", node.start_point[0] + 1)
+        walk.inherit(name, base, "embeds", node.start_point[0] + 1)
 
 
 def declaration(walk: Walk, node: Node) -> None:
@@ -184,7 +222,7 @@ LANGUAGE = Language(
     grammar=("tree_sitter_c", "language"),
     rules=RULES,
     patterns=PATTERNS,
-    repair=repaired,
+    repair=source_repair.c_family,
 )
 
 NEW = _new

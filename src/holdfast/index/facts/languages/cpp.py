@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts.languages import c
-from holdfast.index.facts.languages.preprocessor_repair import repaired
+from holdfast.index.facts.languages import c, source_repair
 from holdfast.index.facts.languages.rules import wrapping
 from holdfast.index.facts.walk import Language, Walk
 
@@ -52,5 +51,5 @@ LANGUAGE = Language(
         "new_expression": c.NEW,
     },
     patterns={**c.PATTERNS, "class_specifier": ("(class_specifier body: (_))",)},
-    repair=repaired,
+    repair=source_repair.c_family,
 )

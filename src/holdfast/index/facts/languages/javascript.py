@@ -116,7 +116,22 @@ def class_heritage(walk: Walk, node: Node, index: int) -> None:
             heritage(walk, index, walk.text(child), node.start_point[0] + 1)
 
 
+_PLACES = frozenset({"class_body", "object", "interface_body", "object_type", "object_pattern"})
+
+
+def out_of_place(node: Node) -> bool:
+    """Whether a method is where none can be: what the parser made of a text with errors."""
+    around = node.parent
+    return (
+        around is not None
+        and around.type not in _PLACES
+        and node.type in ("method_definition", "method_signature", "abstract_method_signature")
+    )
+
+
 def _method(walk: Walk, node: Node) -> None:
+    if out_of_place(node):
+        return
     name, block = walk.field(node, "name", 120), node.child_by_field_name("body")
     kind: Kind = "method"  # also of an object literal
     if walk.inside() in CONTAINERS:

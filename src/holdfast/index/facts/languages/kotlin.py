@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.chains import LONGEST, type_name
+from holdfast.index.facts.languages import source_repair
 from holdfast.index.facts.languages.rules import split_list
 from holdfast.index.facts.model import MODULE, Kind
 from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, last_child
@@ -143,6 +144,7 @@ def _alias(walk: Walk, node: Node) -> None:
 
 LANGUAGE = Language(
     name="kotlin",
+    repair=source_repair.kotlin,
     grammar=("tree_sitter_kotlin", "language"),
     rules={
         "package_header": _package,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts.languages import javascript
+from holdfast.index.facts.languages import javascript, source_repair
 from holdfast.index.facts.languages.rules import definition
 from holdfast.index.facts.model import MODULE
 from holdfast.index.facts.walk import Language, Walk
@@ -36,7 +36,13 @@ def _namespace(walk: Walk, node: Node) -> None:
     walk.define(node, name, "namespace", signature_end=block.start_byte if block else None)
 
 
-_SIGNATURE = definition("function", member="method", defined=False)
+_DECLARED = definition("function", member="method", defined=False)
+
+
+def _signature(walk: Walk, node: Node) -> None:
+    if not javascript.out_of_place(node):
+        _DECLARED(walk, node)
+
 
 LANGUAGE = Language(
     name="typescript",
@@ -49,9 +55,9 @@ LANGUAGE = Language(
         "enum_declaration": definition("enum"),
         "internal_module": _namespace,
         "module": _namespace,
-        "function_signature": _SIGNATURE,
-        "method_signature": _SIGNATURE,
-        "abstract_method_signature": _SIGNATURE,
+        "function_signature": _signature,
+        "method_signature": _signature,
+        "abstract_method_signature": _signature,
         "property_signature": _property,
         "public_field_definition": javascript.field_rule("name"),
         "required_parameter": _parameter_property,
@@ -76,6 +82,7 @@ LANGUAGE = Language(
         "property_signature": ("(interface_body (property_signature) @n)",),
     },
     values=True,
+    repair=source_repair.typescript,
     attributes=("@",),
     module=javascript.module,
 )

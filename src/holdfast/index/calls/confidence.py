@@ -1,0 +1,57 @@
+"""How sure an edge is: the share of edges of its reason that a type checker agrees with.
+
+The figures are the output of `python -m bench.calls` for the packages that it names, by family of
+languages and reason. A reason with fewer than 40 judged edges takes the share of all such reasons.
+Languages without a judge keep the estimate that the resolver makes step by step.
+"""
+
+from __future__ import annotations
+
+HIGHEST = 0.99
+"""No finite number of samples shows more."""
+
+MEASURED: dict[str, dict[str, float]] = {
+    "python": {
+        "self": 0.99,
+        "import": 0.99,
+        "same file": 0.99,
+        "field type": 0.99,
+        "assigned from a call": 0.99,
+        "declared type": 0.99,
+        "same scope": 0.99,
+        "inherited": 0.99,
+        "super": 0.99,
+        "assigned name": 0.98,
+        "re-export": 0.95,
+    },
+    "js": {
+        "import": 0.99,
+        "same file": 0.99,
+        "this": 0.99,
+        "re-export": 0.99,
+        "same scope": 0.99,
+        "assigned from a call": 0.99,
+        "inherited": 0.99,
+        "field type": 0.99,
+        "assigned name": 0.99,
+        "super": 0.99,
+        "declared type": 0.99,
+        "alias": 0.99,
+        "element": 0.99,
+    },
+}
+RARE = {"python": 0.97, "js": 0.97}
+"""Reasons with few judged edges: nearly all agree, but there are too few for more."""
+VALUES = {"passed as an argument": 0.8, "held in a variable": 0.75}
+"""A type checker says nothing about what a parameter or a variable holds."""
+
+
+def calibrated(family: str, reason: str, estimate: float) -> float:
+    """The confidence to report for an edge."""
+    measured = MEASURED.get(family)
+    if measured is None:
+        return round(estimate, 3)
+    found = VALUES.get(reason)
+    if found is None:
+        found = measured.get(reason) or measured.get(reason.removesuffix(", inherited"))
+    return min(HIGHEST, found if found is not None else RARE[family])

@@ -1,0 +1,46 @@
+"""Features of Python and JavaScript, two small programs each, and how many calls are found.
+
+Every call that reaches a function of the program is claimed, by what happens when the program runs,
+also where that is beyond the resolver. The shares are the promise, not each claim.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.index.calls.resolve import Resolver
+from holdfast.index.facts.extract import extract
+from tests.index.calls.feature_programs import JAVASCRIPT, PYTHON
+from tests.index.claims import resolved, split
+
+
+def counted(programs: dict[str, str]) -> tuple[int, int, int, list[str]]:
+    """Claims, found claims, all edges, and what is wrong or missing."""
+    claims = found = edges = 0
+    notes: list[str] = []
+    for name, text in programs.items():
+        files = split(text)
+        facts = [extract(f.path, ("\n".join(f.lines) + "\n").encode()) for f in files]
+        resolver = Resolver(facts)
+        labels = {s.id: one.label(i) for one in facts for i, s in enumerate(one.symbols)}
+        for file in files:
+            wanted = {(line, rest) for line, verb, rest in file.claims if verb == "calls"}
+            assert len(wanted) == len(file.claims)
+            seen = {(e.line, labels[e.callee]) for e in resolved(resolver, file.path)[0]}
+            claims, found, edges = (
+                claims + len(wanted),
+                found + len(wanted & seen),
+                edges + len(seen),
+            )
+            notes += [f"{name}: missing {each}" for each in sorted(wanted - seen)]
+            notes += [f"{name}: wrong {each}" for each in sorted(seen - wanted)]
+    return claims, found, edges, notes
+
+
+@pytest.mark.parametrize("programs", [PYTHON, JAVASCRIPT], ids=["python", "javascript"])
+@pytest.mark.shows("CALLS-FEATURES")
+def test_calls_of_features(programs: dict[str, str]) -> None:
+    assert len(programs) == 18
+    claims, found, edges, notes = counted(programs)
+    assert found / claims >= 0.85, notes
+    assert found / edges >= 0.98, notes
