@@ -110,8 +110,8 @@ def missed(facts: FileFacts, tags: list[Tag]) -> list[Tag]:
     gone = []
     for tag in tags:
         name = tag.name.rpartition(".")[2].rpartition(":")[2].strip("~`'\"#")
-        spans = by_name.get(name, []) + by_name.get(tag.name, [])
-        if not any(first - 3 <= tag.line <= last + 1 for first, last in spans):
+        places = by_name.get(name, []) + by_name.get(tag.name, [])
+        if not any(first - 3 <= tag.line <= last + 1 for first, last in places):
             gone.append(tag)
     return gone
 
