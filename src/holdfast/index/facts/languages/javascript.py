@@ -180,9 +180,23 @@ def _assigned(
     return True
 
 
+_LITERALS = frozenset({
+    "string", "number", "true", "false", "null", "undefined", "template_string", "regex",
+    "unary_expression", "update_expression", "jsx_element", "jsx_self_closing_element",
+})  # fmt: skip
+"""Values that say nothing about a call."""
+
+
 def _declarator(walk: Walk, node: Node) -> None:
     left, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if left is None:
+        return
+    if walk.scopes and (value is None or value.type in _LITERALS):
+        if walk.language.name == "javascript":
+            return
+        annotated = walk.field(node, "type")
+        if annotated and left.type == "identifier":
+            walk.bind(node, walk.text(left, 120), type=annotated)
         return
     annotated = walk.field(node, "type") or _documented(walk, node)
     text = walk.text(value) if value and value.end_byte - value.start_byte < 400 else ""
@@ -289,6 +303,11 @@ def _assignment(walk: Walk, node: Node) -> None:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None:
         return
+    kind = right.type
+    if kind in _LITERALS and kind != "null":
+        return
+    if kind == "object" and walk.scopes:
+        return
     target = walk.chain(walk.text(left, 200))
     owner, _, name = target.rpartition(".")
     if owner == "this":
@@ -360,11 +379,11 @@ def _loop(walk: Walk, node: Node) -> None:
 
 def _result(walk: Walk, node: Node) -> None:
     """What a function returns or yields, when its signature does not say it."""
+    value = first_child(node)
+    if value is None or value.type in _LITERALS:
+        return
     at = walk.symbol()
     if at == MODULE or walk.inside() in CONTAINERS or _typed(walk.symbols[at].signature):
-        return
-    value = first_child(node)
-    if value is None:
         return
     around = node.parent
     for _ in range(12):  # a return of a callback is not a return of this function
@@ -399,8 +418,10 @@ def _is_symbol(walk: Walk, function: Node, at: int) -> bool:
 def _callback(walk: Walk, node: Node) -> None:
     """A function that is passed to a call: its parameters are what the callee gives it."""
     given = node.parent
-    call = given.parent if given else None
-    if given is None or call is None:
+    if given is None or given.type != "arguments":
+        return
+    call = given.parent
+    if call is None:
         return
     parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     if parameters is None:
@@ -530,29 +551,8 @@ RULES: dict[str, Rule] = {
     "jsx_self_closing_element": _jsx,
     "decorator": _decorator,
 }
-_VALUES = "[(call_expression) (new_expression) (await_expression) (arrow_function) \
-(function_expression) (generator_function) (class) (identifier) (member_expression) (this) \
-(binary_expression) (ternary_expression) (subscript_expression) (array) (object) \
-(parenthesized_expression)]"
-_RESULTS = "[(call_expression) (new_expression) (await_expression) (identifier) (this) \
-(member_expression) (binary_expression) (ternary_expression) (subscript_expression) (array) \
-(object) (parenthesized_expression) (function_expression)]"
 PATTERNS = {
     "class": ("(class name: (_))",),
-    "variable_declarator": (
-        f"(variable_declarator value: {_VALUES})",
-        "(program (_ (variable_declarator) @n))",
-        "(program (export_statement (_ (variable_declarator) @n)))",
-    ),
-    "assignment_expression": (
-        f"(assignment_expression right: {_VALUES})",
-        "(program (expression_statement (assignment_expression right: (object)) @n))",
-        "(assignment_expression left: (member_expression object: (this)) right: (null))",
-    ),
-    "return_statement": (f"(return_statement {_RESULTS})",),
-    "yield_expression": (f"(yield_expression {_RESULTS})",),
-    "arrow_function": ("(arguments (arrow_function) @n)",),
-    "function_expression": ("(arguments (function_expression) @n)",),
     "binary_expression": ('(binary_expression operator: "instanceof")',),
     "pair": ("(pair value: [(arrow_function) (function_expression)])",),
 }

@@ -137,8 +137,11 @@ def _assignment(walk: Walk, node: Node) -> None:
     left = node.child_by_field_name("left")
     if left is None:
         return
-    kind = left.type
     right = node.child_by_field_name("right")
+    literal = right is not None and right.type in _LITERALS and walk.scopes
+    if literal and node.child_by_field_name("type") is None:
+        return
+    kind = left.type
     if kind in _PATTERNS:
         if right is not None:
             _unpack(walk, left, expressions.read(walk, right))
@@ -390,11 +393,6 @@ def module(path: str, _package: str) -> str:
     return ".".join(parts)
 
 
-_VALUES = """[(call) (identifier) (attribute) (await) (boolean_operator) (conditional_expression)
-(subscript) (list) (tuple) (dictionary) (set) (list_comprehension) (set_comprehension)
-(generator_expression) (expression_list) (assignment) (parenthesized_expression)
-(named_expression)]"""
-
 LANGUAGE = Language(
     name="python",
     grammar=("tree_sitter_python", "language"),
@@ -414,15 +412,6 @@ LANGUAGE = Language(
         "decorator": _decorator,
         "import_statement": _import,
         "import_from_statement": _import_from,
-    },
-    patterns={
-        "return_statement": (f"(return_statement {_VALUES})",),
-        "yield": (f"(yield {_VALUES})",),
-        "assignment": (
-            f"(assignment right: {_VALUES})",
-            "(assignment type: (type))",
-            "(module (expression_statement (assignment left: (identifier)) @n))",
-        ),
     },
     values=True,
     line_comments=("#",),

@@ -64,20 +64,6 @@ LANGUAGE = Language(
     },
     patterns={
         **javascript.PATTERNS,
-        "return_statement": (
-            *javascript.PATTERNS["return_statement"],
-            "(return_statement [(as_expression) (non_null_expression) (satisfies_expression)])",
-        ),
-        "assignment_expression": (
-            *javascript.PATTERNS["assignment_expression"],
-            "(assignment_expression right: [(as_expression) (non_null_expression)])",
-        ),
-        "variable_declarator": (
-            "(variable_declarator value: [(as_expression) (non_null_expression) "
-            "(satisfies_expression)])",
-            *javascript.PATTERNS["variable_declarator"],
-            "(variable_declarator type: (_))",
-        ),
         "required_parameter": ("(required_parameter (accessibility_modifier))",),
         "property_signature": ("(interface_body (property_signature) @n)",),
     },
