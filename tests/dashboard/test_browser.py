@@ -262,7 +262,7 @@ def test_a_note_is_written_shown_with_its_code_and_edited(
     assert "rounds half to even" in holdfast(server.home, "memory", "find", "rounding")
 
 
-@pytest.mark.shows("DASH-SYNC")
+@pytest.mark.shows("DASH-SYNC-BUTTON")
 def test_a_tree_is_synced_by_a_button_and_only_by_a_post(
     own: tuple[Visit, Dashboarded, Demo],
 ) -> None:
