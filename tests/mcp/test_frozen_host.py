@@ -103,3 +103,20 @@ def test_only_a_process_that_has_the_lock_is_ended(machine: Machine, tmp_path: P
 @pytest.mark.parametrize(("value", "seconds"), [("", 20), ("x", 20), ("-1", 20), ("3.5", 3.5)])
 def test_the_deadline_is_a_setting(value: str, seconds: float) -> None:
     assert answer_seconds({"HOLDFAST_MCP_ANSWER_S": value}) == seconds
+
+
+@pytest.mark.shows("SEC-FROZEN-SHIM")
+def test_a_frozen_shim_holds_up_no_other_agent_and_goes_on_when_it_is_let(machine: Machine) -> None:
+    with agent(machine) as frozen, agent(machine) as other:
+        os.kill(frozen.process.pid, signal.SIGSTOP)
+        try:
+            # More than a pipe holds, so that a host that waited for the shim would be blocked.
+            for number in range(200):
+                frozen.post("tools/call", name="memory_get", arguments={"id": f"{number}"})
+            for _ in range(5):
+                assert "error" not in other.tool("memory_get", id="a")
+        finally:
+            os.kill(frozen.process.pid, signal.SIGCONT)
+        answers = [frozen.receive() for _ in range(200)]
+        assert all("error" not in answer for answer in answers)
+        assert "error" not in other.tool("memory_get", id="a")
