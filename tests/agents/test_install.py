@@ -146,7 +146,10 @@ def test_hooks_stand_beside_those_of_the_user(home: Path) -> None:
     assert "// my own" in settings
     hooks = jsonfile.loads(settings)["hooks"]
     assert set(hooks) == {"PostToolUse", "PostToolBatch", "SessionStart"}
-    assert [entry["matcher"] for entry in hooks["PostToolUse"]] == ["Edit", "Read|Bash"]
+    assert [entry["matcher"] for entry in hooks["PostToolUse"]] == [
+        "Edit",
+        "Read|Bash|Edit|Write",
+    ]
     called = hooks["SessionStart"][0]["hooks"][0]
     assert (called["type"], called["server"], called["tool"]) == ("mcp_tool", "holdfast", "hook")
 

@@ -252,6 +252,7 @@ def test_a_tool_says_what_it_does_to_the_world() -> None:
     assert writes == {
         "readcache_refresh",
         "manage_index",
+        "edit_symbol",
         "memory_note",
         "memory_commit",
         "memory_branch",
