@@ -430,7 +430,8 @@ def _callback(walk: Walk, node: Node) -> None:
     text = expressions.read_chain(walk, callee) if callee else "?"
     if text != "?" and "|" in text:
         text = f"({text})"
-    place = next((i for i, c in enumerate(given.named_children[:6]) if c == node), -1)
+    few = given.named_children if given.named_child_count <= 6 else []
+    place = next((i for i, c in enumerate(few) if c == node), -1)
     last = node.end_point[0] + 1
     single = parameters.type == "identifier"
     for number, each in enumerate([parameters] if single else parameters.named_children[:6]):

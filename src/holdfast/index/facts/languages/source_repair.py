@@ -11,25 +11,25 @@ from collections.abc import Callable
 
 from holdfast.index.facts.languages import preprocessor_repair
 
-_CAPITALS = rb"[A-Z][A-Z0-9_]{2,}"
+_CAPITALS = rb"[A-Z][A-Z0-9_]{2,80}"
 _ARGUMENTS = rb"\([^()\n]{0,200}(?:\([^()\n]{0,100}\)[^()\n]{0,200}){0,4}\)"
 _MACROS = (
     # A macro on a line of its own: `BEGIN_NAMESPACE`, `ADD_PROPERTY(int, x)`.
-    (re.compile(rb"^[ \t]*(" + _CAPITALS + rb"[ \t]*(?:" + _ARGUMENTS + rb")?)[ \t]*$"
+    (re.compile(rb"^[ \t]{0,80}(" + _CAPITALS + rb"[ \t]{0,80}(?:" + _ARGUMENTS + rb")?)[ \t]{0,80}$"  # noqa: E501
                 rb"(?!\s{0,80}[{(:\[=])", re.MULTILINE)),
     # Behind the parameters: `void Lock() EXCLUDES(m) {`.
-    (re.compile(rb"\)[ \t]*(?:const[ \t]*)?(" + _CAPITALS + rb"(?:" + _ARGUMENTS + rb")?)"
-                rb"(?=[ \t]*(?:override[ \t]*)?[{;\n])")),
+    (re.compile(rb"\)[ \t]{0,80}(?:const[ \t]{0,80})?(" + _CAPITALS + rb"(?:" + _ARGUMENTS + rb")?)"
+                rb"(?=[ \t]{0,80}(?:override[ \t]{0,80})?[{;\n])")),
     # Between the result and the name: `char* ADDCALL version(void)`.
-    (re.compile(rb"[\w*&>][ \t]+(" + _CAPITALS + rb")(?=\s{1,8}[*&]{0,3}[a-z_]\w{0,80}[ \t]*\()")),
+    (re.compile(rb"[\w*&>][ \t]{1,80}(" + _CAPITALS + rb")(?=\s{1,8}[*&]{0,3}[a-z_]\w{0,80}[ \t]{0,80}\()")),  # noqa: E501
     # In front of a function: `static API int f(void)`, `API(int) f(void)`.
-    (re.compile(rb"^[ \t]*(?:static[ \t]+|extern[ \t]+)?(" + _CAPITALS + rb")"
-                rb"(?=[ \t]+[A-Za-z_][\w \t*&:<>]{1,80}[ \t*&]\w{1,80}[ \t]*\()", re.MULTILINE)),
+    (re.compile(rb"^[ \t]{0,80}(?:static[ \t]{1,80}|extern[ \t]{1,80})?(" + _CAPITALS + rb")"
+                rb"(?=[ \t]{1,80}[A-Za-z_][\w \t*&:<>]{1,80}[ \t*&]\w{1,80}[ \t]{0,80}\()", re.MULTILINE)),  # noqa: E501
     # In a type: `class API Name {`, `(WINAPI *Callback)(int)`.
-    (re.compile(rb"\b(?:class|struct|union|enum)[ \t]+"
+    (re.compile(rb"\b(?:class|struct|union|enum)[ \t]{1,80}"
                 rb"(" + _CAPITALS + rb"(?:" + _ARGUMENTS + rb")?)"
-                rb"(?=[ \t]+\w+[ \t\n]*(?:final[ \t]*)?[:{])")),
-    (re.compile(rb"\([ \t]*(" + _CAPITALS + rb")(?=[ \t]*\*?[ \t]*\w+[ \t]*\)[ \t]*\()")),
+                rb"(?=[ \t]{1,80}\w+[ \t\n]{0,80}(?:final[ \t]{0,80})?[:{])")),
+    (re.compile(rb"\([ \t]{0,80}(" + _CAPITALS + rb")(?=[ \t]{0,80}\*?[ \t]{0,80}\w+[ \t]{0,80}\)[ \t]{0,80}\()")),  # noqa: E501
 )  # fmt: skip
 
 
@@ -45,12 +45,12 @@ def c_family(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
     return bytes(out)
 
 
-_GUARD = re.compile(rb"^[ \t]*(?:is|in|!is|!in)\b[^\n{}]{0,200}?([ \t]if\b[^\n{}]{0,200}?)(?=->)",
+_GUARD = re.compile(rb"^[ \t]{0,80}(?:is|in|!is|!in)\b[^\n{}]{0,200}?([ \t]if\b[^\n{}]{0,200}?)(?=->)",  # noqa: E501
                     re.MULTILINE)  # fmt: skip
 _CONSTRUCTOR = re.compile(
-    rb"\bclass[ \t]+\w+[ \t]*(?:<[^<>\n]{0,100}>)?\s*"
-    rb"((?:@[\w.]+(?:\([^()]{0,200}\))?\s+)*(?:(?:private|internal|protected|public)\s+)?"
-    rb"constructor[ \t]*\((?:[^()]|\([^()]{0,200}\)){0,4000}\))"
+    rb"\bclass[ \t]{1,80}\w+[ \t]{0,80}(?:<[^<>\n]{0,100}>)?\s{0,200}"
+    rb"((?:@[\w.]+(?:\([^()]{0,200}\))?\s{1,200})*(?:(?:private|internal|protected|public)\s{1,200})?"
+    rb"constructor[ \t]{0,80}\((?:[^()]|\([^()]{0,200}\)){0,1500}\))"
 )
 
 
@@ -63,7 +63,9 @@ def kotlin(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
     return bytes(out)
 
 
-_SIGNATURE = re.compile(rb"(?<![;,{(\[|&=>\s])([ \t]*\r?\n[ \t]*)[ \t](?=(?:new[ \t]*)?[<(])")
+_SIGNATURE = re.compile(
+    rb"(?<![;,{(\[|&=>\s])([ \t]{0,80}\r?\n[ \t]{0,80})[ \t](?=(?:new[ \t]{0,80})?[<(])"
+)
 
 
 def typescript(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
