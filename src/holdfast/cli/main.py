@@ -100,8 +100,11 @@ def components() -> list[tuple[str, str]]:
 
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "code": ("index", "search", "outline", "calls", "locate", "clones", "sequence"),
-    "reading": ("read", "context", "readcache", "session"),
+    "code": (
+        *("index", "search", "outline", "calls", "references", "explore", "impact"),
+        *("locate", "clones", "sequence", "edit"),
+    ),
+    "reading": ("read", "context", "readcache", "session", "savings"),
     "memory": ("memory", "keys"),
     "agents": ("install", "uninstall", "mcp", "hook"),
     "this machine": ("status", "doctor", "serve", "purge", "bench", "completion", "try"),
