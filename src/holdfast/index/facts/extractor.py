@@ -34,6 +34,8 @@ IDLE_MAX = 2
 """How many processes are kept for the next text."""
 TRIES = 2
 """A process may also have been ended by someone else, so a text gets a second one."""
+ANSWER_S = 90.0
+"""A process that has not answered by then is frozen or hopeless: it is ended."""
 TOO_HARD_MAX = 512
 """How many texts are remembered that must not be parsed again."""
 
@@ -100,6 +102,20 @@ class _Process:
 
     def extract(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
         """The encoded facts, or mentions of names if some are given; None if the process ended."""
+        # Ends the process, so that neither writing to it nor reading from it waits any longer.
+        late = threading.Timer(ANSWER_S, self._kill)
+        late.daemon = True
+        late.start()
+        try:
+            return self._exchange(path, names, source)
+        finally:
+            late.cancel()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+    def _exchange(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
         with suppress(BrokenPipeError):
             head = _HEAD.pack(len(path), len(names), len(source))
             left = memoryview(b"".join((head, path, names, source)))
