@@ -203,14 +203,6 @@ class LinkedProgram:
             queue += new
         return names, paths
 
-    def walk_all(self, starts: list[str], direction: str, depth: int, limit: int) -> CallWalk:
-        """The calls of several symbols as one answer."""
-        walks = [self.walk(start, direction, depth, limit) for start in starts]
-        edges = list(dict.fromkeys(edge for walk in walks for edge in walk.edges))
-        left = list(dict.fromkeys(each for walk in walks for each in walk.open))
-        more = len(edges) > limit or any(walk.more for walk in walks)
-        return CallWalk(edges[:limit], left, more)
-
     def walk(self, start: str, direction: str, depth: int, limit: int) -> CallWalk:
         """The calls within `depth` steps, nearest first, at most `limit`."""
         callees: list[Edge] = []

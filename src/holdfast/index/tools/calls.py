@@ -146,7 +146,7 @@ def _graph(
                 message=_no_calls(key, facts),
             )
         named = _named(facts, answer.symbol_ref)
-        if len({s.qualified for s in facts.symbols if s.id in named}) > 1 or not named:
+        if len(named) != 1:
             return replace(
                 answer,
                 status="ambiguous" if named else "not_found",
@@ -158,9 +158,8 @@ def _graph(
                 "ask file_outline for its symbols",
                 nodes=_nodes(program, named),
             )
-        # Overloads, and a definition that replaces an earlier one, are answered together.
-        walked = program.walk_all(named, answer.direction, answer.depth, answer.limit)
-        ids = [*named, *(i for e in walked.edges for i in (e.caller, e.callee))]
+        walked = program.walk(named[0], answer.direction, answer.depth, answer.limit)
+        ids = [named[0], *(i for e in walked.edges for i in (e.caller, e.callee))]
         nodes = _nodes(program, dict.fromkeys(ids))
     notes = sorted(
         map(_note, walked.open), key=lambda n: (n.file, n.why, n.symbol_id, n.start_line)
@@ -192,7 +191,11 @@ def _named(facts: FileFacts, ref: SymbolRef) -> list[str]:
     if ref.symbol_id is not None:
         known = {file_id(facts.path), *(symbol.id for symbol in facts.symbols)}
         return [ref.symbol_id] if ref.symbol_id in known else []
-    return [symbol.id for symbol in symbols_named(facts, ref.symbol_label or "")]
+    named = symbols_named(facts, ref.symbol_label or "")
+    if len({symbol.qualified for symbol in named}) == 1:
+        # Of overloads the one with a body is meant; two bodies are two functions.
+        named = [symbol for symbol in named if symbol.defined] or named
+    return [symbol.id for symbol in named]
 
 
 def _nodes(program: LinkedProgram, ids: Iterable[str]) -> tuple[CallNode, ...]:
