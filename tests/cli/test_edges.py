@@ -78,7 +78,7 @@ def test_clones_never_deny_blocks_they_were_told_not_to_list(run: Terminal, tmp_
         (tmp_path / "tree" / f"{name}.py").write_text(block)
     run("clones", "tree", "--limit", "-1", code=2)
     assert "--limit must be at least 0 (got -1)" in run.errors
-    assert "1 group in" in run("clones", "tree", "--limit", "0")
+    assert "1 group covers" in run("clones", "tree", "--limit", "0")
 
 
 def test_clones_say_how_to_see_the_rest(run: Terminal, tmp_path: Path) -> None:

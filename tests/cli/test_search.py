@@ -273,6 +273,6 @@ def test_a_file_is_named_as_one_would_type_it_here(
 ) -> None:
     """From a folder of the tree a result named a file that is not there."""
     monkeypatch.chdir(shop / "src")
-    _, out = run(capsys, "Cart total")
+    _, out = run(capsys, "price basket")
     name = out.partition(":")[0]
     assert (shop / "src" / name).is_file(), out

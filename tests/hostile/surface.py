@@ -48,6 +48,7 @@ RUNS: dict[str, list[list[str]]] = {
     "index clear": [["shop"]],
     "index list": [[]],
     "index repair": [[]],
+    "index verify": [["."], [NAME]],
     "search": [
         ["needle"], ["re:(a|aa)+$ needle"], ["needle", "--similar", f"{NAME}:1-2"],
         ["path:" + "*a" * 30 + "b needle"], ["token", "--scope", "docs", "--debug"], ["\x1b[2J"],
@@ -70,6 +71,7 @@ RUNS: dict[str, list[list[str]]] = {
     "readcache status": [[*SESSION]],
     "readcache refresh": [["shop/part_1.py", *SESSION], [NAME, *SESSION], ["pipe.py", *SESSION]],
     "readcache explain": [["shop/part_1.py", *SESSION], [NAME, *SESSION], ["zero.py", *SESSION]],
+    "savings": [[], ["--client", "claude"], ["--since", "\x1b[2J"]],
     "context": [[*SESSION], ["--session", "pipe.py", "--host", "claude-code"]],
     "session show": [[*SESSION], ["--session", "huge.json", "--host", "pi"], ["--session", NAME]],
     "session compact": [[*SESSION]],

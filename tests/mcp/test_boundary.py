@@ -42,6 +42,7 @@ TRIES: dict[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
         "call_graph",
         {"symbolRef": {"file": "secret.txt", "symbolLabel": "x"}, "path": path},
     ),
+    "note": lambda tree, path: ("memory_note", {"text": "x", "code": [path]}),
     "references": lambda tree, path: ("references", {"symbol": "x", "file": path}),
     "explore": lambda tree, path: ("explore", {"symbol": "x", "file": path}),
     "edit": lambda tree, path: (

@@ -22,6 +22,7 @@ from mcp.shared.exceptions import MCPError
 from holdfast import __version__
 from holdfast.home import Home
 from holdfast.mcp.shim import Shim
+from holdfast.mcp.tools import TOOLS
 from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, machine_in, text_of
 
 
@@ -319,7 +320,7 @@ def test_a_question_in_flight_is_put_again_to_the_next_host(machine: Machine) ->
     os.kill(pid, signal.SIGKILL)
     answer = agent.receive()
     assert answer["id"] == id
-    assert len(answer["result"]["tools"]) == 17
+    assert len(answer["result"]["tools"]) == len(TOOLS)
     assert agent.close() == ""
 
 

@@ -87,7 +87,7 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         short = await ask("file_outline", file=f"{tree}/shop/cart.py", limitSymbols=1)
         assert short["hasMore"]
         assert short["continue"]["tool"] == "file_outline"
-        await ask("file_outline", "not_found", file=f"{tree}/shop/none.py")
+        await ask("file_outline", "not_found", failed=True, file=f"{tree}/shop/none.py")
         reference = next(
             one["callGraphHint"]["symbolRef"]
             for one in outline["outline"]["symbols"]

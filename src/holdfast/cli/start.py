@@ -11,9 +11,12 @@ from collections.abc import Callable, Mapping
 from holdfast import system
 
 
-def main(environment: Callable[[], Mapping[str, str]] = system.environment) -> int:
+def main(
+    environment: Callable[[], Mapping[str, str]] = system.environment,
+    secure_imports: Callable[[], None] = system.secure_imports,
+) -> int:
     """Run the command of this process; returns its exit code."""
-    system.secure_imports()
+    secure_imports()
     argv = sys.argv[1:]
     if argv:
         from holdfast.cli.host_client import ask_host

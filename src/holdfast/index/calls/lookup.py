@@ -47,6 +47,8 @@ class Lookup(ABC):
         self.program = program
         self.memo: dict[tuple[str, int, str, int], list[Found]] = {}
         self.above: dict[tuple[str, int], list[Thing]] = {}
+        self.own: dict[tuple[str, str], list[Found]] = {}
+        """What names mean at the top of the file that defines them."""
         self.busy: set[tuple[str, int, str, int]] = set()
         """The lookups in progress, to detect cycles."""
         self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
@@ -56,6 +58,7 @@ class Lookup(ABC):
         """Clear the caches, after the program changed."""
         self.memo.clear()
         self.above.clear()
+        self.own.clear()
         self.orphans = None
 
     def shape(self, view: View, index: int) -> Shape:

@@ -187,7 +187,12 @@ class Names(Members, Classes, Values):
         """What a name means at the top of a file: its own symbols, then its imports."""
         local = view.by_qualified.get(name)
         if local:
-            return [Found(thing, 0.98, "same file") for thing in self.defined(view, local)]
+            # A file may define one name thousands of times, and call it in each of them.
+            known = self.own.get((view.path, name))
+            if known is None:
+                known = [Found(thing, 0.98, "same file") for thing in self.defined(view, local)]
+                self.own[view.path, name] = known
+            return known
         for item in reversed(view.aliases.get(name, [])):
             found = self.imported(view, item)
             if found:

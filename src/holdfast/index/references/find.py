@@ -90,6 +90,14 @@ class ReadFile:
     mentions: Mentions
 
 
+@dataclass(slots=True)
+class Mentioned:
+    """Mentions by the symbol they mean; by their name if they mean none."""
+
+    by_thing: dict[Thing, list[Reference]] = field(default_factory=lambda: defaultdict(list))
+    unresolved: dict[str, list[Reference]] = field(default_factory=lambda: defaultdict(list))
+
+
 class ReferenceSearch:
     """Finds the references to a symbol among the mentions of its names."""
 
@@ -138,9 +146,9 @@ class ReferenceSearch:
             self._judge(target, view, file.source, file.mentions.found, answer)
         return answer
 
-    def unresolved(self, name: str, files: Iterable[ReadFile]) -> list[Reference]:
-        """The mentions of a name that mean no symbol of the program: what a removal breaks."""
-        found = []
+    def table(self, files: Iterable[ReadFile]) -> Mentioned:
+        """Every mention of these files by what it means; each is decided once."""
+        made = Mentioned()
         views = self._program.resolver.program.files
         for file in files:
             view = views.get(file.path)
@@ -148,12 +156,21 @@ class ReferenceSearch:
                 continue
             scopes = Scopes(view)
             for mention in file.mentions.found:
-                if mention.name != name or mention.local or mention.kind == "definition":
+                if mention.kind == "definition":
                     continue
                 scope = scopes.at(mention.start)
-                if self._meanings.of(view, scope, mention).what != "symbols":
-                    found.append(_reference(view, scope, mention, file.source, 0.0, "unresolved"))
-        return found
+                meaning = self._meanings.of(view, scope, mention)
+                for found in meaning.found[:1]:
+                    made.by_thing[found.thing].append(
+                        _reference(
+                            view, scope, mention, file.source, found.confidence, found.reason
+                        )
+                    )
+                if meaning.what != "symbols" and not mention.local:
+                    made.unresolved[mention.name].append(
+                        _reference(view, scope, mention, file.source, 0.0, "unresolved")
+                    )
+        return made
 
     def _judge(
         self,

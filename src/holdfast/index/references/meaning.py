@@ -69,6 +69,7 @@ class Meanings:
 
     def __init__(self, names: Names) -> None:
         self._names, self._program = names, names.program
+        self._bare_names: dict[tuple[str, int, str], list[Found]] = {}
 
     def of(self, view: View, scope: int, mention: Mention) -> Meaning:
         names, name = self._names, mention.name
@@ -83,7 +84,7 @@ class Meanings:
         if mention.receiver in SUPER and not names.evaluate(view, scope, mention.receiver):
             return OTHER  # the base class is not in the program
         if not mention.receiver:
-            found = self._in_class_body(view, scope, mention) or names.name(view, scope, name)
+            found = self._in_class_body(view, scope, mention) or self._named(view, scope, name)
             if mention.kind == "write" and _is_class(view, scope) and view.family == "python":
                 found = self._in_class_body(view, scope, mention)
             if not found and names.variable(view, scope, name, mention.line) is not None:
@@ -99,6 +100,13 @@ class Meanings:
                 for each in self._member(before.thing, name)
             ]
         )
+
+    def _named(self, view: View, scope: int, name: str) -> list[Found]:
+        """What a bare name means in a scope; a name may be defined thousands of times."""
+        key = (view.path, scope, name)
+        if key not in self._bare_names:
+            self._bare_names[key] = self._names.name(view, scope, name)
+        return self._bare_names[key]
 
     def _inner(self, view: View, scope: int, mention: Mention) -> Meaning:
         """A local name: a symbol inside one of the functions around, or a variable."""

@@ -17,18 +17,25 @@ from holdfast.files import disk
 from holdfast.files.git import Repository, open_repository
 from holdfast.files.policy import SIZE_BYTES_MAX, unfit
 from holdfast.files.secrets import masked
+from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts, Symbol
+from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import ImpactAnswer, ImpactedSymbol, ImpactTest
 from holdfast.index.references.changed import Change, changed_symbols
-from holdfast.index.references.find import ReadFile, ReferenceSearch, target_of
+from holdfast.index.references.find import Mentioned, ReadFile, ReferenceSearch, target_of
 from holdfast.index.search.roles import role_of
-from holdfast.index.tools.mention_files import files_with, read_files
+from holdfast.index.tools.mention_files import (
+    HARD_ALL_S,
+    HARD_FIRST_S,
+    files_with,
+    read_files,
+)
 from holdfast.index.tools.references import node_of, place_of
 from holdfast.index.tools.refusals import refusal
 
@@ -38,6 +45,8 @@ LIMIT_DEFAULT = 20
 SHOWN = 8
 """How many callers and references of one symbol are listed."""
 WALKED_MAX = 400
+TOUCHED_MAX = 500
+"""So many changed symbols are followed."""
 FILES_MAX = 400
 """So many changed files are compared."""
 
@@ -111,12 +120,19 @@ def _impact(
     paths = sorted({path for path in now if path in changes} | (changes.differing - now.keys()))
     unread = paths[FILES_MAX:]
     touched: list[_Touched] = []
+    budget = ParseBudget(HARD_FIRST_S, HARD_ALL_S)
     for path in paths[:FILES_MAX]:
-        found = _compared(index, root, repository, answer.commit, path, now.get(path))
+        old = b""
+        if path in changes.known or path in changes.differing:
+            old = repository.blob(answer.commit, repository.prefix + path) or b""
+        found = _compared(index, root, path, old, now.get(path), budget)
         if found is None:
             unread.append(path)
         else:
             touched += found
+    if len(touched) > TOUCHED_MAX:
+        unread.append(f"what depends on {len(touched) - TOUCHED_MAX} more changed symbols")
+        del touched[TOUCHED_MAX:]
     names = frozenset(one.symbol.name for one in touched)
     ours = {path for path, facts in now.items() if facts.symbols or facts.imports or facts.calls}
     files: list[ReadFile] = []
@@ -126,7 +142,8 @@ def _impact(
         unread += left if complete else [*left, "files that could not be searched in time"]
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
-        symbols = [_impacted(program, one, files) for one in touched]
+        mentioned = ReferenceSearch(program).table(files)
+        symbols = [_impacted(program, one, mentioned) for one in touched]
         tests = _tests(program, touched)
     symbols.sort(key=_weight)
     return replace(
@@ -143,13 +160,12 @@ def _impact(
 def _compared(
     index: CodeIndex,
     root: str,
-    repository: Repository,
-    commit: str,
     path: str,
+    old: bytes,
     facts: FileFacts | None,
+    budget: ParseBudget,
 ) -> list[_Touched] | None:
-    """The changed symbols of a file; None if a version of it cannot be read."""
-    old = repository.blob(commit, repository.prefix + path) or b""
+    """The changed symbols of a file; None if a version of it cannot be read or parsed."""
     new = b""
     if facts is not None:
         try:
@@ -159,14 +175,30 @@ def _compared(
     if max(len(old), len(new)) > SIZE_BYTES_MAX or unfit(old) or unfit(new):
         return None
     old, new = masked(old), masked(new)
-    before, after = index.extract(path, old), index.extract(path, new)
+    before = _parsed(index, path, old, budget)
+    after = _parsed(index, path, new, budget)
+    if before is None or after is None:
+        return None
     if before.guessed or after.guessed:
         return []
     found = changed_symbols(before, old, after, new)
     return [_Touched(path, one.symbol, one.change) for one in found]
 
 
-def _impacted(program: LinkedProgram, one: _Touched, files: list[ReadFile]) -> ImpactedSymbol:
+def _parsed(index: CodeIndex, path: str, source: bytes, budget: ParseBudget) -> FileFacts | None:
+    """The facts of a text; None if it is too hard, now or by what others of its kind cost."""
+    allowance = budget.allowance()
+    if not allowance.parses(path, len(source)):
+        return None
+    with lowered_limits(allowance.share):
+        facts = index.extract(path, source)
+    if any(problem.code == "too_hard" for problem in facts.problems):
+        budget.charge(path, len(source))
+        return None
+    return facts
+
+
+def _impacted(program: LinkedProgram, one: _Touched, mentioned: Mentioned) -> ImpactedSymbol:
     symbol = one.symbol
     made = ImpactedSymbol(
         symbol_label=symbol.qualified,
@@ -176,9 +208,8 @@ def _impacted(program: LinkedProgram, one: _Touched, files: list[ReadFile]) -> I
         change=one.change,
         symbol_id=symbol.id if one.change != "removed" else None,
     )
-    search = ReferenceSearch(program)
     if one.change == "removed":
-        broken = search.unresolved(symbol.name, files)
+        broken = mentioned.unresolved.get(symbol.name, [])
         return replace(
             made,
             broken=tuple(place_of(program, place) for place in broken[:SHOWN]),
@@ -192,8 +223,12 @@ def _impacted(program: LinkedProgram, one: _Touched, files: list[ReadFile]) -> I
     inner = program.resolver.program.by_id
     nodes = [node_of(program, inner[caller]) for caller in callers if caller in inner]
     nodes.sort(key=lambda node: role_of(node.file) == "test")
-    found = search.judge(target, files).found
-    others = [place for place in found if place.kind not in ("definition", "call")]
+    others = [
+        place
+        for thing in sorted(target.things)
+        for place in mentioned.by_thing.get(thing, ())
+        if place.kind != "call"
+    ]
     return replace(
         made,
         callers=tuple(nodes[:SHOWN]),

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from holdfast.files import disk
 from holdfast.files.policy import SIZE_BYTES_MAX, unfit
 from holdfast.files.secrets import masked
+from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.facts import extractor
-from holdfast.index.facts.mentions import Mentions, find_mentions
+from holdfast.index.facts.mentions import TOO_HARD, Mentions, find_mentions
+from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.find import ReadFile
@@ -18,6 +20,8 @@ from holdfast.index.search.operators import Query
 
 FILES_MAX = 2_000
 BYTES_MAX = 40_000_000
+HARD_FIRST_S, HARD_ALL_S = 2.0, 6.0
+"""What files that are too hard to parse may cost; see `ParseBudget`."""
 
 
 def files_with(
@@ -36,7 +40,7 @@ def read_files(
     """The files with their mentions, and those that were not read."""
     made: list[ReadFile] = []
     unread: list[str] = []
-    size = 0
+    size, budget = 0, ParseBudget(HARD_FIRST_S, HARD_ALL_S)
     for path in paths:
         if len(made) >= FILES_MAX or size > BYTES_MAX:
             unread.append(path)
@@ -49,9 +53,17 @@ def read_files(
         if len(source) > SIZE_BYTES_MAX or unfit(source) is not None:
             unread.append(path)
             continue
+        allowance = budget.allowance()
+        if not allowance.parses(path, len(source)):
+            unread.append(path)
+            continue
         source = masked(source)
         size += len(source)
-        made.append(ReadFile(path, source, _mentions(path, source, names)))
+        with lowered_limits(allowance.share):
+            found = _mentions(path, source, names)
+        if found.why == TOO_HARD:
+            budget.charge(path, len(source))
+        made.append(ReadFile(path, source, found))
     return made, unread
 
 
