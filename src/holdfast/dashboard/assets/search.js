@@ -25,7 +25,7 @@ export function search({ query }) {
   return [
     head("Search", locating ? "How much of a snippet exists, where, and what differs first." : "A name, a phrase or a behaviour; ranked code with its owners."),
     tabs("Kind of search", locating ? "locate" : "search", [["search", "Search"], ["locate", "Locate a snippet"]], (mode) => refine({ mode: mode === "locate" ? mode : "" })),
-    locating ? locate(found, root === EVERY ? found[0].root : root, query) : [form(found, root, query), body(root, query)],
+    locating ? locate(found, root === EVERY ? (found.find((codebase) => codebase.state === "ready") ?? found[0]).root : root, query) : [form(found, root, query), body(root, query)],
   ];
 }
 
