@@ -42,7 +42,6 @@ TRIES: dict[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
         "call_graph",
         {"symbolRef": {"file": "secret.txt", "symbolLabel": "x"}, "path": path},
     ),
-    "note": lambda tree, path: ("memory_note", {"text": "x", "code": [path]}),
     "references": lambda tree, path: ("references", {"symbol": "x", "file": path}),
     "explore": lambda tree, path: ("explore", {"symbol": "x", "file": path}),
     "edit": lambda tree, path: (
@@ -65,7 +64,7 @@ TRIES: dict[str, Callable[[str, str], tuple[str, dict[str, Any]]]] = {
 
 TAKE_NO_PATH = {
     "readcache_status", "context", "recover", "list_codebases", "memory_get", "memory_commit",
-    "memory_query", "memory_history", "memory_branch",
+    "memory_query", "memory_history", "memory_branch", "memory_note",
 }  # fmt: skip
 
 
@@ -147,6 +146,10 @@ def test_no_tool_reads_outside_the_workspace(planted: Machine, web: Web, transpo
                     assert facts_of(result)["status"] == "error", said
                     assert "outside the workspace" in said or "is never read" in said, said
                     assert "[workspace] allow" in said or "no setting allows it" in said, said
+                # A note links to what it may read and never says what is outside.
+                linked = await client.call_tool("memory_note", {"text": "x", "code": [path]})
+                gives_nothing_away(linked)
+                assert "sha256" not in json.dumps(linked.model_dump(mode="json"))
             for path in tricks_of(planted):
                 for how in TRIES.values():
                     tool, arguments = how(tree, path)
