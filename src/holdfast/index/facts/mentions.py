@@ -8,6 +8,7 @@ a local variable) is marked as local here, because that needs the tree.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
@@ -148,14 +149,16 @@ class _File:
         self._found: list[Mention] = []
         self._bound: dict[str, list[tuple[int, int]]] = {}
         """Where a name is local: byte ranges."""
+        self._globals: dict[int, set[bytes]] = {}
         self._line, self._at = 1, 0
 
     def mentions(self) -> tuple[Mention, ...]:
+        ranges = {name: _joined(bound) for name, bound in self._bound.items()}
         made = []
         for one in self._found:
-            local = not one.receiver and any(
-                start <= one.start < end for start, end in self._bound.get(one.name, ())
-            )
+            starts, ends = ranges.get(one.name, ((), ()))
+            at = bisect_right(starts, one.start) - 1
+            local = not one.receiver and at >= 0 and one.start < ends[at]
             made.append(msgspec.structs.replace(one, local=True) if local else one)
         return tuple(made)
 
@@ -267,6 +270,18 @@ class _File:
             return None
         return None
 
+    def _globals_of(self, function: tree_sitter.Node) -> set[bytes]:
+        """The names that a function declares as global or nonlocal; read once."""
+        known = self._globals.get(function.start_byte)
+        if known is None:
+            text = self._source[function.start_byte : function.end_byte]
+            known = self._globals[function.start_byte] = {
+                name
+                for match in _GLOBAL.finditer(text)
+                for name in match.group(1).replace(b",", b" ").split()
+            }
+        return known
+
     def _makes_local(self, kind: str) -> bool:
         """In Python and Ruby an assignment to a bare name makes it local to its function."""
         return self._language.name in ("python", "ruby", "julia") and kind != "update_expression"
@@ -285,10 +300,7 @@ class _File:
             at = at.parent
         if at is None:
             return
-        text = self._source[at.start_byte : at.end_byte]
-        if self._language.name == "python" and any(
-            name in match.group(1).replace(b",", b" ").split() for match in _GLOBAL.finditer(text)
-        ):
+        if self._language.name == "python" and name in self._globals_of(at):
             return
         ranges = self._bound.setdefault(name.decode("utf-8", "replace"), [])
         # Types and default values of parameters are read outside of the function.
@@ -306,6 +318,19 @@ _DEFINES = re.compile(
     r"definition|declaration|_item$|_spec$|^class|^interface|^module$|^struct|^enum|^trait|"
     r"signature|^method|function_declarator|specifier$|preproc_def|preproc_function_def"
 )
+
+
+def _joined(ranges: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Starts and ends of ranges, with those that touch made one."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in sorted(ranges):
+        if ends and start <= ends[-1]:
+            ends[-1] = max(ends[-1], end)
+        else:
+            starts.append(start)
+            ends.append(end)
+    return starts, ends
 
 
 def _inside(node: tree_sitter.Node, kind: str, steps: int) -> bool:

@@ -6,6 +6,7 @@ undecided, unless only one symbol of the program has the name, which is a guess 
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,8 @@ from holdfast.index.facts.mentions import Mention
 from holdfast.index.facts.model import MODULE, Import
 
 LEVELS_MAX = 64
+OVERLOADS_MAX = 64
+"""So many members of one name and class are told apart."""
 GUESS_HERE, GUESS_ELSEWHERE = 0.5, 0.35
 ONLY = "only symbol of that name"
 
@@ -70,6 +73,9 @@ class Meanings:
     def __init__(self, names: Names) -> None:
         self._names, self._program = names, names.program
         self._bare_names: dict[tuple[str, int, str], list[Found]] = {}
+        self._members: dict[tuple[Thing, str], list[Found]] = {}
+        self._spans: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        """By path and name: start, end and index of the symbols of that name, by their start."""
 
     def of(self, view: View, scope: int, mention: Mention) -> Meaning:
         names, name = self._names, mention.name
@@ -135,7 +141,7 @@ class Meanings:
         if view.family != "python" or not _is_class(view, scope):
             return []
         full = f"{view.full(scope)}.{mention.name}"
-        return [Found(one, 0.97, "same scope") for one in self._program.exact("python", full)][-1:]
+        return [Found(one, 0.97, "same scope") for one in self._program.exact("python", full)[-1:]]
 
     def imported(self, view: View, item: Import) -> list[Found]:
         """What an import binds."""
@@ -160,18 +166,32 @@ class Meanings:
 
     def _defined(self, view: View, mention: Mention) -> Meaning:
         """The symbol whose name stands here: the innermost of that name around it."""
-        best: tuple[int, int] | None = None
-        for index, symbol in enumerate(view.facts.symbols):
-            span = symbol.span
-            if symbol.name == mention.name and span.start <= mention.start < span.end:
-                size = span.end - span.start
-                best = min(best or (size, index), (size, index))
-        if best is None:
+        spans = self._spans.get((view.path, mention.name))
+        if spans is None:
+            spans = self._spans[view.path, mention.name] = sorted(
+                (symbol.span.start, symbol.span.end, index)
+                for index, symbol in enumerate(view.facts.symbols)
+                if symbol.name == mention.name
+            )
+        last = bisect_right(spans, (mention.start, sys.maxsize, 0))
+        around = [
+            (end - start, index)
+            for start, end, index in spans[max(0, last - LEVELS_MAX) : last]
+            if mention.start < end
+        ]
+        if not around:
             return OTHER
+        best = min(around)
         return Meaning("symbols", (Found(Thing("symbol", view.path, best[1]), 1.0, "definition"),))
 
     def _member(self, thing: Thing, name: str) -> list[Found]:
         """The symbol of a member itself, not what it holds."""
+        known = self._members.get((thing, name))
+        if known is None:
+            known = self._members[thing, name] = self._looked_up(thing, name)
+        return known
+
+    def _looked_up(self, thing: Thing, name: str) -> list[Found]:
         if thing.kind not in ("symbol", "instance"):
             return self._names.member(thing, name)
         program = self._program
@@ -191,7 +211,7 @@ class Meanings:
                     orphan = self._names.orphans_of(view.family).get((full, name))
                     found = [orphan] if orphan else []
                 if found:
-                    return [Found(one, confidence, "member") for one in found]
+                    return [Found(one, confidence, "member") for one in found[-OVERLOADS_MAX:]]
                 above += self._names.bases(each)
             level, confidence = above, confidence * 0.98
         return []
