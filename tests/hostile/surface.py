@@ -59,9 +59,9 @@ RUNS: dict[str, list[list[str]]] = {
     "edit replace": [["needle_1", "def needle_1(): ..."]],
     "edit insert-before": [["odd", "x = 1"]],
     "edit insert-after": [["odd", "x = 1"]],
-    "explore": [["needle_1"], ["odd", "--tokens", "200"], ["*" * 500]],
+    "explore": [["needle_1"], ["x"], ["odd", "--tokens", "200"], ["*" * 500]],
     "impact": [[], ["--since", "--output=x"], ["--since", "HEAD~1"]],
-    "references": [["needle_1"], ["odd", "--implementations"], ["*" * 500]],
+    "references": [["needle_1"], ["x"], ["odd", "--implementations"], ["*" * 500]],
     "read": [
         ["odd/screen.py"], ["shop/part_1.py", *SESSION], ["shop/part_1.py", *SESSION],
         [NAME, *SESSION], ["pipe.py"], ["zero.py"], ["socket.py"], ["huge.py", *SESSION],

@@ -8,9 +8,9 @@ import shlex
 import sys
 
 from holdfast.app import App
-from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json
-from holdfast.cli.terminal import exit_code, terminal, with_commands
+from holdfast.cli.symbol_command import refused
+from holdfast.cli.terminal import exit_code, terminal
 from holdfast.files.replacing import replace_files
 from holdfast.index.references.answers import SymbolEditAnswer
 from holdfast.index.tools.render_edits import edit_text
@@ -76,8 +76,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         print_json(answer.to_wire())
         return exit_code(answer.status)
     if answer.status not in ("ok", "blocked"):
-        why = with_commands(answer.message or answer.status, answer.path)
-        raise CommandRefused(answer.reason or answer.status, why)
+        raise refused(answer)
     print(edit_text(answer, terminal(), apply=_apply(args, answer)))
     return exit_code(answer.status)
 

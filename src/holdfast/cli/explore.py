@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from holdfast.app import App
-from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json
-from holdfast.cli.terminal import exit_code, no_file, terminal, with_commands
+from holdfast.cli.symbol_command import add_symbol, named_place, refused
+from holdfast.cli.terminal import exit_code, terminal
 from holdfast.index.tools.explore import explore
 from holdfast.index.tools.render_explore import explore_text
 
@@ -16,13 +15,7 @@ TOKENS_DEFAULT = 1_500
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", nargs="?", help="the file the symbol is in (default: where its name is found)"
-    )
-    parser.add_argument("symbol", help="its name, qualified name or id")
-    parser.add_argument(
-        "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
-    )
+    add_symbol(parser)
     parser.add_argument(
         "--tokens",
         type=int,
@@ -34,13 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    file = os.path.abspath(args.file) if args.file and not args.path else args.file or ""
-    whole = os.path.join(args.path or "", file)
-    if file and not os.path.isfile(whole):
-        raise no_file(args.file, whole, "explore", args.symbol)
+    tree, file = named_place(args, "explore")
     index = app.open_index()
     try:
-        tree = args.path or (os.path.dirname(file) if file else os.getcwd())
         answer = explore(index, tree, args.symbol, file=file)
     finally:
         index.close()
@@ -48,7 +37,6 @@ def run(args: argparse.Namespace, app: App) -> int:
         print_json(answer.to_wire())
         return exit_code(answer.status)
     if answer.status != "ok":
-        why = with_commands(answer.message or answer.status, answer.path)
-        raise CommandRefused(answer.reason or answer.status, why)
+        raise refused(answer)
     print(explore_text(answer, terminal(), tokens_max=args.tokens))
     return exit_code(answer.status)

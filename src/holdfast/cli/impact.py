@@ -6,9 +6,9 @@ import argparse
 import os
 
 from holdfast.app import App
-from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json
-from holdfast.cli.terminal import exit_code, terminal, with_commands
+from holdfast.cli.symbol_command import refused
+from holdfast.cli.terminal import exit_code, terminal
 from holdfast.index.tools.impact import LIMIT_DEFAULT, impact
 from holdfast.index.tools.render_references import impact_text
 
@@ -38,7 +38,6 @@ def run(args: argparse.Namespace, app: App) -> int:
         print_json(answer.to_wire())
         return exit_code(answer.status)
     if answer.status != "ok":
-        why = with_commands(answer.message or answer.status, answer.path)
-        raise CommandRefused(answer.reason or answer.status, why)
+        raise refused(answer)
     print(impact_text(answer, terminal(), more=f"--limit {answer.total}"))
     return exit_code(answer.status)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from holdfast.app import App
-from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json
-from holdfast.cli.terminal import exit_code, no_file, terminal, with_commands
+from holdfast.cli.symbol_command import add_symbol, named_place, refused
+from holdfast.cli.terminal import exit_code, terminal
 from holdfast.index.facts.mentions import KINDS
 from holdfast.index.tools.references import LIMIT_DEFAULT, references
 from holdfast.index.tools.render_references import references_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", nargs="?", help="the file the symbol is in (default: where its name is found)"
-    )
-    parser.add_argument("symbol", help="its name, qualified name or id")
-    parser.add_argument(
-        "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
-    )
+    add_symbol(parser)
     parser.add_argument(
         "--kind",
         action="append",
@@ -48,11 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    file = os.path.abspath(args.file) if args.file and not args.path else args.file or ""
-    whole = os.path.join(args.path or "", file)
-    if file and not os.path.isfile(whole):
-        raise no_file(args.file, whole, "references", args.symbol)
-    tree = args.path or (os.path.dirname(file) if file else os.getcwd())
+    tree, file = named_place(args, "references")
     index = app.open_index()
     try:
         answer = references(
@@ -74,7 +63,6 @@ def run(args: argparse.Namespace, app: App) -> int:
         print_json(answer.to_wire())
         return exit_code(answer.status)
     if answer.status != "ok":
-        why = with_commands(answer.message or answer.status, answer.path)
-        raise CommandRefused(answer.reason or answer.status, why)
+        raise refused(answer)
     print(references_text(answer, terminal(), more=f"--limit {answer.total}"))
     return exit_code(answer.status)

@@ -159,20 +159,6 @@ def _focused(result: Result, digest: str, options: Options, focuser: Focuser) ->
     return Short("focused", text, record, (), saved)
 
 
-def restore(view: View, data: bytes, options: Options) -> bool:
-    """Whether an agent's own *unchanged* may stand: every line of the file is held.
-
-    When it may not, the model must be given the text in its place.
-    """
-    rows = shown_rows(data)
-    if rows is None:
-        return False
-    live = view.live(options.now, options.horizon)
-    if rows and rows[-1] == "":
-        rows.pop()
-    return all(live.get(number) == row for number, row in enumerate(rows, start=1))
-
-
 def holds(view: View, first: int, rows: Sequence[str], options: Options) -> bool:
     """Whether every one of these lines is held under its number."""
     live = view.live(options.now, options.horizon)

@@ -97,19 +97,6 @@ class NativeReader:
             return Pass("the text could not be stored for later comparison")
         return found
 
-    def may_stand(self, path: str, log: SessionLog) -> bool:
-        """Whether an agent's own *unchanged* about a file is proven by its session.
-
-        When it is not, the model must be given the text instead.
-        """
-        evidence = log.evidence()
-        if isinstance(evidence, Doubt):
-            return False
-        current = self._current(path)
-        if isinstance(current, str):
-            return False
-        return native.restore(self._view(evidence, path), current.data, _options(evidence, AGAIN))
-
     def record(self, log: SessionLog, call: str, short: Short) -> None:
         """Note that `short` was put in the place of the result of this call.
 

@@ -19,7 +19,6 @@ text that the context does not contain.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -319,11 +318,6 @@ def stored_rows(digest: str, load: Load) -> list[str] | None:
         return data.decode("utf-8").split("\n")
     except UnicodeDecodeError:
         return None
-
-
-def rows_digest(rows: Iterable[str]) -> str:
-    """The digest of these lines as one text."""
-    return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _end(event: Pieced) -> int:

@@ -26,6 +26,7 @@ from holdfast.index.references.answers import (
     ReferencesAnswer,
 )
 from holdfast.index.search.roles import role_of
+from holdfast.index.tools.impact import test_at
 from holdfast.index.tools.references import Relation, node_of, references
 
 ANSWERED = 2
@@ -178,10 +179,7 @@ def _tests(program: LinkedProgram, identity: str) -> tuple[ImpactTest, ...]:
     walked = program.walk(identity, "callers", TEST_DEPTH, 400)
     tests = []
     for caller in dict.fromkeys(edge.caller for edge in walked.edges):
-        found = program.place(caller)
-        if found is None or role_of(found[0].path) != "test":
-            continue
-        facts, symbol = found
-        label, line = (symbol.qualified, symbol.span.first_line) if symbol else (facts.path, 1)
-        tests.append(ImpactTest(facts.path, label, line, ()))
+        test = test_at(program, caller, ())
+        if test is not None:
+            tests.append(test)
     return tuple(tests[:TESTS_MAX])

@@ -256,14 +256,21 @@ def _tests(program: LinkedProgram, touched: list[_Touched]) -> tuple[ImpactTest,
             reached[caller].append(one.symbol.qualified)
     tests = []
     for caller, names in reached.items():
-        found = program.place(caller)
-        if found is None or role_of(found[0].path) != "test":
-            continue
-        facts, symbol = found
-        label, line = (symbol.qualified, symbol.span.first_line) if symbol else (facts.path, 1)
-        tests.append(ImpactTest(facts.path, label, line, tuple(dict.fromkeys(names))))
+        test = test_at(program, caller, tuple(dict.fromkeys(names)))
+        if test is not None:
+            tests.append(test)
     tests.sort(key=lambda test: (-len(test.reaches), test.file, test.line))
     return tuple(tests[: SHOWN * 4])
+
+
+def test_at(program: LinkedProgram, caller: str, reaches: tuple[str, ...]) -> ImpactTest | None:
+    """A caller as a test; None if it is in no file of tests."""
+    found = program.place(caller)
+    if found is None or role_of(found[0].path) != "test":
+        return None
+    facts, symbol = found
+    label, line = (symbol.qualified, symbol.span.first_line) if symbol else (facts.path, 1)
+    return ImpactTest(facts.path, label, line, reaches)
 
 
 def _refused(index: CodeIndex, answer: ImpactAnswer, gate: Gate) -> ImpactAnswer:

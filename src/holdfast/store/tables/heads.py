@@ -150,8 +150,3 @@ class HeadTable(RevisionTable):
         return [
             (EntityId(id), Seq(seq) if one == other else _NEWEST) for id, seq, one, other in found
         ]
-
-    def ids_changed(self, branch: BranchName, after: Seq) -> list[EntityId]:
-        """Documents whose newest revision on this branch is above `after`."""
-        sql = "SELECT id FROM head WHERE branch = $1 AND seq > $2 ORDER BY id"
-        return [EntityId(row[0]) for row in self._db.rows(sql, (branch, after))]
