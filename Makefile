@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 NODE := .node/installed
 PARALLEL := --numprocesses=auto --dist=worksteal
 
-.PHONY: try quick test lint types browser bench soak requirements clean help
+.PHONY: try quick test lint types browser bench soak requirements package audit clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -48,6 +48,15 @@ bench: $(STAMP)  ## every benchmark, as a table and as JSON in bench/out
 
 soak: $(STAMP) $(NODE)  ## the long versions of the property, crash and simulation tests
 	HOLDFAST_SOAK=1 $(BIN)/python -m pytest tests/store tests/sync tests/simulation tests/reading tests/sequence tests/index tests/hostile tests/agents
+
+package: $(STAMP)  ## wheel and sdist in dist/ with a bill of materials, tried in empty environments
+	$(BIN)/python -m release build
+	$(BIN)/python -m release sbom
+	$(BIN)/python -m release smoke --uv
+
+audit: $(STAMP)  ## licences of every dependency; known vulnerabilities, where the advisory service answers
+	$(BIN)/python -m release licences
+	$(BIN)/uv tool run pip-audit --local --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 requirements: $(STAMP)  ## refresh the test column of docs/requirements.md
 	$(BIN)/python -m tests.requirements --write

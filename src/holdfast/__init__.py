@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.store.store import open_store as open_store
     from holdfast.sync.io.connect import connect as connect
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME_OF = {
     "Settings": ("holdfast.store.settings", "StoreSettings"),

@@ -340,3 +340,18 @@ def test_every_command_is_listed_under_its_purpose() -> None:
     assert set(names) <= set(COMMANDS)
     text = _listing()
     assert all(f"\n  {name} " in text for name in COMMANDS)
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+def test_doctor_calls_a_missing_extra_wrong_only_if_an_agent_needs_it(
+    home: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from importlib import util
+
+    found = util.find_spec
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name == "mcp" else found(name))
+    assert main(["doctor"]) == 0
+    assert "mcp is not installed; agents cannot use the tools without it" in capsys.readouterr().out
+    assert main(["install", "--client", "claude"]) == 0
+    capsys.readouterr()
+    assert any("mcp is not installed" in one for one in wrong(facts(capsys, "doctor")))

@@ -61,13 +61,13 @@ def examine(app: App, target: InstallTarget) -> Iterator[Finding]:
 def _python() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("python", "ok", f"Python {version}")
-    for module, extra, what in (
-        ("mcp", "mcp", "tools for agents"),
-        ("uvicorn", "serve", "holdfast serve"),
+    for module, extra, use in (
+        ("mcp", "mcp", "agents cannot use the tools without it"),
+        ("uvicorn", "serve", "`holdfast serve` needs it"),
     ):
         if importlib.util.find_spec(module) is None:
             fix = f"pip install 'holdfast[{extra}]'"
-            yield Finding("python", "wrong", f"{module} is not installed, which {what} needs", fix)
+            yield Finding("python", "note", f"{module} is not installed; {use}", fix)
     if importlib.util.find_spec("numba") is None:
         slower = "numba is not installed; locate and clones work, and prepare large trees slower"
         yield Finding("python", "note", f"{slower} (about 3 times)", "pip install 'holdfast[fast]'")
@@ -194,6 +194,9 @@ def _agent(client: Client, edits: list[Edit]) -> Finding:
     fix = f"holdfast install --client {client.name}"
     missing = [edit for edit in edits if edit.needed]
     if not missing:
+        if importlib.util.find_spec("mcp") is None:
+            said = f"{client.title} is set up, but mcp is not installed"
+            return Finding("agents", "wrong", said, "pip install 'holdfast[mcp]'")
         return Finding("agents", "ok", f"{client.title} is set up")
     if len(missing) == len(edits) and all("holdfast" not in (e.before or "") for e in missing):
         return Finding("agents", "note", f"{client.title} was found and is not set up", fix)

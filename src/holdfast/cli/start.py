@@ -10,12 +10,21 @@ from collections.abc import Callable, Mapping
 
 from holdfast import system
 
+NO_WINDOWS = (
+    "holdfast: Windows is not supported: file locks, private sockets and forked parsers are missing"
+    "\nhint: install it inside the Windows Subsystem for Linux (WSL); agents there can use it"
+)
+
 
 def main(
     environment: Callable[[], Mapping[str, str]] = system.environment,
     secure_imports: Callable[[], None] = system.secure_imports,
+    platform: str = sys.platform,
 ) -> int:
     """Run the command of this process; returns its exit code."""
+    if platform == "win32":
+        print(NO_WINDOWS, file=sys.stderr)
+        return 2
     secure_imports()
     argv = sys.argv[1:]
     if argv:

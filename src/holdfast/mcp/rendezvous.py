@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import _socket
 import os
+import sys
 from collections.abc import Mapping
 
 from holdfast.home import Home
 
 GREETING_VERSION = 1
+_SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 1, 2  # macOS, <sys/un.h>
 GREETING_BYTES_MAX = 256 * 1024
 LINE_BYTES_MAX = 64 << 20
 """The longest message that is accepted."""
@@ -94,19 +96,25 @@ def settings_key(environment: Mapping[str, str]) -> str:
     return hashlib.sha256("\0".join(pairs).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
-def peer_user(connection: _socket.socket) -> int | None:
+def peer_user(connection: _socket.socket, platform: str = sys.platform) -> int | None:
     """The user id of the process at the other end; None where the system cannot tell."""
-    found = _credentials(connection)
+    found = _credentials(connection, platform)
     return None if found is None else found[1]
 
 
-def peer_process(connection: _socket.socket) -> int | None:
+def peer_process(connection: _socket.socket, platform: str = sys.platform) -> int | None:
     """The id of the process at the other end; None where the system cannot tell."""
-    found = _credentials(connection)
+    found = _credentials(connection, platform)
     return None if found is None else found[0]
 
 
-def _credentials(connection: _socket.socket) -> tuple[int, int] | None:
+def _credentials(connection: _socket.socket, platform: str) -> tuple[int, int] | None:
+    """Process and user at the other end, as Linux and macOS tell them."""
+    if platform == "darwin":
+        # LOCAL_PEERCRED is a version and a user, then groups; LOCAL_PEERPID a process.
+        owner = memoryview(connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 76))[:8].cast("I")
+        process = memoryview(connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4)).cast("i")
+        return process[0], owner[1]
     option = getattr(_socket, "SO_PEERCRED", None)
     if option is None:
         return None
