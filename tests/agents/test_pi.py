@@ -27,7 +27,7 @@ TEXT = "".join(f"line {n} \u2028 end\n" for n in range(1, 41))
 class Pi:
     """pi in its RPC mode."""
 
-    def __init__(self, root: Path, script: Script, *arguments: str) -> None:
+    def __init__(self, root: Path, script: Script, *arguments: str, **more: str) -> None:
         self.root, self.script = root, script
         self.work, agent = root / "work", root / "home" / ".pi" / "agent"
         self.work.mkdir(exist_ok=True)
@@ -43,8 +43,10 @@ class Pi:
             **nodejs.environment(),
             "HOME": str(root / "home"),
             "HOLDFAST_HOME": str(root / "holdfast"),
+            "HOLDFAST_HOOK_S": "20",  # tests assert no times
             "PI_OFFLINE": "1",
             "PI_TELEMETRY": "0",
+            **more,
         }
         self._log = (root / "pi.log").open("ab")
         command = nodejs.program("@mariozechner/pi-coding-agent", "dist/cli.js")
@@ -88,7 +90,11 @@ class Pi:
 
     def read(self, **arguments: Any) -> str:
         """Have the model read; returns what it then sees."""
-        self.script.call("read", **arguments)
+        return self.use("read", **arguments)
+
+    def use(self, tool: str, **arguments: Any) -> str:
+        """Have the model call a tool; returns what it then sees."""
+        self.script.call(tool, **arguments)
         self.script.say("ok")
         self.prompt("go on")
         return self.script.tool_results()[-1]
@@ -169,6 +175,15 @@ def test_the_commands_answer_and_a_refresh_holds(pi: Pi) -> None:
 
 
 @pytest.mark.shows("AGENT-PI")
+def test_the_model_may_ask_for_a_refresh(pi: Pi) -> None:
+    pi.read(path="a.txt")
+    assert pi.use("readcache_refresh", path="a.txt:3-5") == (
+        "[readcache-refresh] invalidated lines 3-5 for a.txt"
+    )
+    assert "unchanged" not in pi.read(path="a.txt:3-5")
+
+
+@pytest.mark.shows("AGENT-PI")
 def test_a_session_that_is_opened_again_still_holds_what_it_read(
     root: Path, script: Script
 ) -> None:
@@ -191,6 +206,8 @@ def test_without_a_host_pis_own_read_answers(
     try:
         assert pi.read(path="a.txt") == TEXT
         assert pi.read(path="a.txt") == TEXT
+        lines = "\n".join(TEXT.split("\n")[2:5])
+        assert pi.read(path="a.txt:3-5").startswith(f"{lines}\n\n[")
         assert "holdfast doctor" in pi.command("/readcache-status")
     finally:
         pi.close()

@@ -1,6 +1,7 @@
 // Asks the background host: one line of JSON there, one back. Never throws, never waits longer than
-// 300 ms; undefined means that the agent's own result stays as it is.
-const WAIT_MS = 300;
+// 300 ms, or what HOLDFAST_HOOK_S says; undefined means that the agent's own result stays as it is.
+const HOOK_S = Number(process.env.HOLDFAST_HOOK_S);
+const WAIT_MS = HOOK_S > 0 && HOOK_S < 3600 ? HOOK_S * 1000 : 300;
 const SETTINGS = ["HOLDFAST_DATABASE_URL", "HOLDFAST_INDEX_NAMESPACE", "HOLDFAST_EMBEDDING", "HOLDFAST_EMBEDDING_URL",
 	"HOLDFAST_EMBEDDING_MODEL", "HOLDFAST_EMBEDDING_DIMENSION", "OPENAI_API_KEY", "VOYAGE_API_KEY"];
 

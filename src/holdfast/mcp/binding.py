@@ -44,6 +44,8 @@ TOOL_USE_ID = "claudecode/toolUseId"
 THREAD_ID = "threadId"
 LEAF = "holdfast/leaf"
 """The entry that pi is at, as our extension reports it."""
+DIALECT = "holdfast/dialect"
+"""How pi's own read counts lines, which depends on its version."""
 WAIT_S, LOOK_EVERY_S = 0.25, 0.02
 CANDIDATES_MAX = 8
 ADAPTERS_MAX = 128

@@ -11,7 +11,7 @@ import copy
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.errors import ReadingError
 from holdfast.files.boundary import OutsideWorkspace
@@ -19,7 +19,7 @@ from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import focus as focus_of
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, lines_of
-from holdfast.reading.baseline import BYTES_MAX
+from holdfast.reading.baseline import BYTES_MAX, Dialect
 from holdfast.reading.context import ContextMap, HeldFile, held_file, held_lines
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
@@ -90,6 +90,13 @@ class Reader:
         """The same reader, sharing everything it remembers, that reads files in another way."""
         other = copy.copy(self)
         other._read_file = read_file
+        return other
+
+    def with_dialect(self, dialect: Dialect) -> Reader:
+        """The same reader, sharing everything it remembers, with another agent's line limit."""
+        other = copy.copy(self)
+        policy = replace(self.settings.policy, dialect=dialect)
+        other.settings = replace(self.settings, policy=policy)
         return other
 
     def read(

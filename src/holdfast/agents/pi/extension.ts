@@ -13,11 +13,12 @@ import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
-import { createReadTool, createReadToolDefinition, type ExtensionAPI, type ExtensionContext } from "@mariozechner/pi-coding-agent";
+import { createReadTool, createReadToolDefinition, type ExtensionAPI, type ExtensionContext, VERSION } from "@mariozechner/pi-coding-agent";
 import { Type } from "typebox";
 
 const COMMAND: string[] = ["holdfast"];
-const ANSWER_MS = 10_000;
+const COMMAND_MS = 10_000;
+const START_MS = 60_000;
 const CUSTOM_TYPE = "pi-readcache";
 const HOME = "";
 const WATCHED = ["bash", "edit", "write"];
@@ -25,6 +26,37 @@ const WATCHED = ["bash", "edit", "write"];
 /*ask_host*/
 
 type Reply = { result?: any; error?: { message?: string } };
+
+/** Since 0.75.5 pi's read does not count the empty line after a final newline. */
+function isUncounted(version: string): boolean {
+	const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10) || 0);
+	return major > 0 || minor > 75 || (minor === 75 && patch >= 5);
+}
+
+/** A path that ends in a range of lines, for pi's own read, unless there is a file of that name. */
+function withoutRange(cwd: string, given: { path: string; offset?: number; limit?: number }) {
+	const { path: named, offset, limit } = given;
+	const found = /^(.+):(\d+)(?:-(\d+))?$/.exec(named);
+	if (found === null || offset !== undefined || limit !== undefined) return { path: named, offset, limit };
+	if (fs.existsSync(path.resolve(cwd, named))) return { path: named, offset, limit };
+	const [first, last] = [Number(found[2]), Number(found[3] ?? found[2])];
+	if (first < 1 || last < first) return { path: named, offset, limit };
+	return { path: found[1]!, offset: first, limit: last - first + 1 };
+}
+
+/** The value of a promise, unless it takes longer or the user stops the call. */
+function inTime<T>(promise: Promise<T>, ms: number, signal?: AbortSignal): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const late = setTimeout(() => reject(new Error("no answer in time")), ms);
+		const stopped = () => reject(new Error("stopped"));
+		if (signal?.aborted) stopped();
+		signal?.addEventListener("abort", stopped, { once: true });
+		promise.then(resolve, reject).finally(() => {
+			clearTimeout(late);
+			signal?.removeEventListener("abort", stopped);
+		});
+	});
+}
 
 /** One `holdfast mcp` for one session file. */
 class Host {
@@ -38,9 +70,10 @@ class Host {
 		private session: string | undefined,
 	) {}
 
-	async call(name: string, args: Record<string, unknown>, meta: Record<string, unknown> = {}): Promise<any> {
-		await this.start();
-		const reply = await this.ask("tools/call", { name, arguments: args, _meta: meta });
+	/** Rejects without an answer in so many milliseconds, or when `signal` says to stop. */
+	async call(name: string, args: Record<string, unknown>, meta: Record<string, unknown>, ms: number, signal?: AbortSignal): Promise<any> {
+		const asked = this.start().then(() => this.ask("tools/call", { name, arguments: args, _meta: meta }, ms));
+		const reply = await inTime(asked, ms, signal);
 		if (reply.error !== undefined || reply.result === undefined) {
 			throw new Error(reply.error?.message ?? "no answer");
 		}
@@ -55,7 +88,8 @@ class Host {
 		this.waiting.clear();
 	}
 
-	private start(): Promise<void> {
+	/** Starts it if it does not run; a start goes on when nobody waits for it any longer. */
+	start(): Promise<void> {
 		this.ready ??= this.greet().catch((error) => {
 			this.stop();
 			throw error;
@@ -89,15 +123,19 @@ class Host {
 			protocolVersion: "2025-06-18",
 			capabilities: {},
 			clientInfo: { name: "pi", version: "1" },
-		});
+		}, START_MS);
 		if (reply.error !== undefined) throw new Error(reply.error.message ?? "refused");
 		this.send({ jsonrpc: "2.0", method: "notifications/initialized" });
 	}
 
-	private ask(method: string, params: unknown): Promise<Reply> {
+	private ask(method: string, params: unknown, ms: number): Promise<Reply> {
 		const id = ++this.number;
 		return new Promise((resolve) => {
-			const late = setTimeout(() => settle({ error: { message: "no answer in time" } }), ANSWER_MS);
+			const late = setTimeout(() => {
+				// What is answered after this was never shown.
+				this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
+				settle({ error: { message: "no answer in time" } });
+			}, ms);
 			const settle = (reply: Reply) => {
 				clearTimeout(late);
 				this.waiting.delete(id);
@@ -139,6 +177,12 @@ export default function (pi: ExtensionAPI) {
 		return host;
 	}
 
+	const dialect = isUncounted(VERSION) ? { "holdfast/dialect": "uncounted" } : {};
+	/** What the host has to know besides the arguments. */
+	const metaOf = (leaf: string | null) => (leaf === null ? dialect : { ...dialect, "holdfast/leaf": leaf });
+	/** The leaf at which the host gave no answer in time. */
+	let unanswered: string | null | undefined;
+
 	const text = (result: any): string =>
 		(result?.content ?? [])
 			.filter((block: any) => block?.type === "text")
@@ -165,12 +209,15 @@ export default function (pi: ExtensionAPI) {
 		}),
 		async execute(toolCallId, params, signal, onUpdate, ctx) {
 			let result: any;
+			const leaf = ctx.sessionManager.getLeafId();
 			try {
-				const leaf = ctx.sessionManager.getLeafId();
-				result = await hostOf(ctx).call("read", params, leaf === null ? {} : { "holdfast/leaf": leaf });
+				if (unanswered === leaf) throw new Error("a read of this turn was not answered");
+				result = await hostOf(ctx).call("read", params, metaOf(leaf), WAIT_MS, signal);
+				if (unanswered === leaf) throw new Error("a read of this turn was not answered");
 			} catch {
-				const { path, offset, limit } = params;
-				return createReadTool(ctx.cwd).execute(toolCallId, { path, offset, limit }, signal, onUpdate);
+				// The host may believe that its answer was shown: no other read of this turn relies on it.
+				unanswered = leaf;
+				return createReadTool(ctx.cwd).execute(toolCallId, withoutRange(ctx.cwd, params), signal, onUpdate);
 			}
 			if (result.isError === true) throw new Error(text(result));
 			const content = result.content.filter((block: any) => block?.type === "text" || block?.type === "image");
@@ -178,13 +225,35 @@ export default function (pi: ExtensionAPI) {
 		},
 	});
 
+	/** The session is pi's to write: the host says what to note, and pi notes it. */
+	async function refresh(path: string, ctx: ExtensionContext, signal?: AbortSignal): Promise<string> {
+		const meta = metaOf(ctx.sessionManager.getLeafId());
+		const result = await hostOf(ctx).call("readcache_refresh", { path }, meta, COMMAND_MS, signal);
+		const note = result.structuredContent?.note;
+		if (result.isError === true || note === undefined) throw new Error(text(result) || "nothing to note");
+		pi.appendEntry(CUSTOM_TYPE, note);
+		return text(result);
+	}
+
+	pi.registerTool({
+		name: "readcache_refresh",
+		label: "refresh",
+		description: "Have the next read of a file, or of lines of it, send the plain text again.",
+		parameters: Type.Object({
+			path: Type.String({ description: "Path to the file; may end in :N or :N-M for lines" }),
+		}),
+		async execute(_toolCallId, params, signal, _onUpdate, ctx) {
+			const said = await refresh(params.path, ctx, signal);
+			return { content: [{ type: "text", text: said }], details: undefined };
+		},
+	});
+
 	pi.registerCommand("readcache-status", {
 		description: "What this conversation holds and has saved",
 		handler: async (_args, ctx) => {
 			try {
-				const leaf = ctx.sessionManager.getLeafId();
-				const meta = leaf === null ? {} : { "holdfast/leaf": leaf };
-				ctx.ui.notify(text(await hostOf(ctx).call("readcache_status", {}, meta)), "info");
+				const meta = metaOf(ctx.sessionManager.getLeafId());
+				ctx.ui.notify(text(await hostOf(ctx).call("readcache_status", {}, meta, COMMAND_MS)), "info");
 			} catch (error) {
 				ctx.ui.notify(`holdfast: ${(error as Error).message}; run: holdfast doctor`, "error");
 			}
@@ -195,14 +264,7 @@ export default function (pi: ExtensionAPI) {
 		description: "Have a file, or lines of it, sent again: PATH [START-END]",
 		handler: async (args, ctx) => {
 			try {
-				// The session is pi's to write: the host says what to note, and pi notes it.
-				const leaf = ctx.sessionManager.getLeafId();
-				const meta = leaf === null ? {} : { "holdfast/leaf": leaf };
-				const result = await hostOf(ctx).call("readcache_refresh", { path: args.trim() }, meta);
-				const note = result.structuredContent?.note;
-				if (result.isError === true || note === undefined) throw new Error(text(result) || "nothing to note");
-				pi.appendEntry(CUSTOM_TYPE, note);
-				ctx.ui.notify(text(result), "info");
+				ctx.ui.notify(await refresh(args.trim(), ctx), "info");
 			} catch (error) {
 				ctx.ui.notify(`holdfast: ${(error as Error).message}`, "error");
 			}
@@ -260,6 +322,11 @@ export default function (pi: ExtensionAPI) {
 			if (typeof answer?.message !== "string") return;
 			pi.sendMessage({ customType: "holdfast", content: answer.message, display: false }, { triggerTurn: false });
 		} catch {}
+	});
+
+	// Started before the first read, which does not wait for it.
+	pi.on("session_start", async (_event: any, ctx) => {
+		hostOf(ctx).start().catch(() => {});
 	});
 
 	pi.on("session_shutdown", async () => {

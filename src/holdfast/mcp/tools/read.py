@@ -81,13 +81,16 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
 
 
 def _read(call: ToolCall, request: Request) -> Result:
-    from holdfast.mcp.binding import LEAF, Bound
+    from holdfast.mcp.binding import DIALECT, LEAF, Bound
     from holdfast.reading import paths
+    from holdfast.reading.baseline import Dialect
 
     caller = call.caller
     if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
         caller.path(request.path)  # says that it must be absolute
     reader = call.reader()
+    if call.meta.get(DIALECT) == Dialect.UNCOUNTED.value:
+        reader = reader.with_dialect(Dialect.UNCOUNTED)
     # Before anything is looked up: a refusal must not tell whether a file exists.
     call.workspace.admit(reader.place.expand(request.path))
     target = paths.locate(request, reader.place)
