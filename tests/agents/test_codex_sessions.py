@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.codex_server import codex_server
 from tests.agents.hosts import host_process
 from tests.agents.judge import judge
 from tests.agents.model import Model, Recorded, Turn, calls, say, scripted_model
 from tests.agents.programs import HOLDFAST, Place, codex, codex_command
-from tests.agents.shown import results
+from tests.agents.shown import results, texts
 from tests.scale import SOAKING
 
 pytestmark = pytest.mark.service("node")
@@ -146,3 +147,37 @@ def test_parallel_calls_are_each_true_of_the_request(place: Place) -> None:
     codex(place, "go", TRUSTED)
     assert lines(place.script.played()[-1])[0] == 120
     judge(place.script.requests, str(place.work))
+
+
+@pytest.mark.shows("CODEX-SESSIONS")
+def test_after_a_fork_a_rewind_and_a_compaction_every_word_is_true(place: Place) -> None:
+    """Through the app server, which does what the window does by hand; its hooks are trusted there.
+
+    The rollout of a fork, or after a rewind, is a new file that has only what follows. So what was
+    read before is sent again once.
+    """
+    part, inside = shell("sed -n '50,90p' a.py"), shell("sed -n '55,85p' a.py")
+    with codex_server(place) as server:
+        thread = server.start()
+        place.script.play(shell("sed -n '1,40p' a.py"), say())
+        server.turn(thread, "go")
+        place.script.play(shell("cat a.py"), say())
+        second = server.turn(thread, "go on")
+        assert lines(place.script.played()[-1]) == [40, 80 + 3], "the other lines, as a diff"
+        place.script.play(part, inside, say())
+        forked = server.fork(thread)
+        server.turn(forked, "another way")
+        assert lines(place.script.played()[-1])[-2:] == [41, 0], "a fork holds what it read itself"
+        server.rewind(thread, second)
+        place.script.play(part, inside, say())
+        server.turn(thread, "back")
+        assert lines(place.script.played()[-1]) == [40, 41, 0], "what was rewound is sent again"
+        server.compact(thread)
+        place.script.play(shell("sed -n '1,40p' a.py"), say())
+        server.turn(thread, "after")
+        last = place.script.played()[-1]
+        assert lines(last)[-1] == 40, "what was compacted is sent again"
+        assert "- a.py: lines 50-90" in texts(last), "and the model is told what it held"
+    verdict = judge(place.script.requests, str(place.work))
+    assert verdict.counts["recovery"] == 1, verdict.judged
+    assert verdict.counts["unchanged"] == 2, verdict.judged
