@@ -68,6 +68,7 @@ def opencode_command(place: Place, prompt: str, *options: str) -> Command:
         "enabled_providers": ["local"],
         "provider": {"local": provider},
         "permission": {"*": "allow"},
+        "compaction": {"prune": "OPENCODE_PRUNE" in place.environment},
     }
     program = package_file(f"opencode-{_platform()}", "bin/opencode")
     return (

@@ -37,10 +37,12 @@ class Place:
     script: Script
     environment: dict[str, str] = field(default_factory=dict)
     """Set besides what every program gets."""
+    user: str = "home"
+    """Whose home it is: some agents keep the key of their model there."""
 
     @property
     def home(self) -> Path:
-        return self.root / "home"
+        return self.root / self.user
 
     @property
     def work(self) -> Path:

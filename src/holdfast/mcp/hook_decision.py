@@ -104,8 +104,8 @@ class HookDecision:
             self._changes.made(event)
             self._record_edits(event)
         outcome = self._read(event, reader)
-        if outcome or event.has_batches:
-            return outcome
+        if outcome or event.has_batches or event.log is None:
+            return outcome  # after a batch, or in the next request, there is a place for a notice
         with self._log(event, event.uses[0].id) as log:
             found = log.evidence()
             if isinstance(found, Doubt):

@@ -22,8 +22,9 @@ def heard_in_log(log: SessionLog | None) -> Heard:
     if isinstance(log, ClaudeCodeLog):
         return heard_in_transcript(log.path, subagent=log.sidechain)
     from holdfast.reading.hosts.pi import PiLog
+    from holdfast.reading.hosts.pi_bridge import PiBridge
 
-    if isinstance(log, PiLog):
+    if isinstance(log, PiLog | PiBridge):
         return _heard(lambda: pi.contexts("", newest_objects(log.path))[0].steps)
     return _heard(lambda: getattr(log, "steps", ()))
 

@@ -27,6 +27,10 @@ class PiBridge:
         """What the extension must append to pi's log for us."""
 
     @property
+    def path(self) -> str:
+        return self._log.path
+
+    @property
     def tree(self) -> Tree:
         return self._log.tree
 
