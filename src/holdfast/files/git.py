@@ -87,6 +87,13 @@ class Repository:
     """Ours, with no configuration of the repository's in it."""
     index: Path
     program: str
+    common: Path
+    """The repository's own git directory, with what all its work trees share; never shown to git."""
+
+    @property
+    def shallow(self) -> bool:
+        """Whether the history was cut off when the repository was cloned."""
+        return bool(_small_file(self.common / "shallow", cut=True))
 
     def run(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         """What a git command prints, or None if it fails or takes too long."""
@@ -114,6 +121,11 @@ class Repository:
             return None
         named = self.run("rev-parse", "--verify", "--quiet", revision + "^{commit}")
         return None if named is None else named.decode().strip()
+
+    def first_commit(self, commit: str) -> str | None:
+        """The commit that the history of a commit began with, by first parents."""
+        found = self.run("rev-list", "--max-parents=0", "--first-parent", commit, "--")
+        return None if found is None else found.decode().strip() or None
 
     def changes_since(self, commit: str) -> Changes | None:
         """Which files of the directory differ from a commit, and which git knows at all.
@@ -149,13 +161,14 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
         return
     with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
         try:
-            _link(own, Path(made))
+            common = _common(own)
+            _link(own, common, Path(made))
             below = directory.resolve().relative_to(top).as_posix()
         except (OSError, ValueError):
             yield None
             return
         prefix = "" if below == "." else below + "/"
-        yield Repository(directory, top, prefix, Path(made), own / "index", program)
+        yield Repository(directory, top, prefix, Path(made), own / "index", program, common)
 
 
 def _output(command: list[str], environment: dict[str, str], timeout_s: float) -> bytes | None:
@@ -206,10 +219,20 @@ def _git_directory(top: Path) -> Path | None:
     return named if named.is_dir() else None
 
 
-def _link(own: Path, made: Path) -> None:
-    """Make a git directory with an empty configuration over the contents of another."""
+def _common(own: Path) -> Path:
+    """The git directory that linked work trees share."""
     named = _small_file(own / "commondir")
-    common = own if named is None else (own / os.fsdecode(named.strip())).resolve()
+    return own if named is None else (own / os.fsdecode(named.strip())).resolve()
+
+
+def configuration_of(common: Path) -> str | None:
+    """The text of a repository's configuration, for our own reading; git is never shown it."""
+    found = _small_file(common / "config")
+    return None if found is None else found.decode("utf-8", "replace")
+
+
+def _link(own: Path, common: Path, made: Path) -> None:
+    """Make a git directory with an empty configuration over the contents of another."""
     head = _small_file(own / "HEAD") or b""
     (made / "HEAD").write_bytes(head)
     (made / "info").mkdir()
