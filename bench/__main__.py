@@ -22,6 +22,7 @@ ALL = [
     "load",
     "secrets",
     "hooks",
+    "teams",
 ]
 
 

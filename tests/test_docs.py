@@ -156,7 +156,8 @@ ROOMS: dict[str, set[str]] = {
     "search": {"facts", "embedding", "generations"},
     "references": {"facts", "calls"},
     "generations": {"facts", "calls", "search"},
-    "building": {"facts", "embedding", "search", "generations"},
+    "shared": {"facts", "embedding", "search", "generations", "building"},
+    "building": {"facts", "embedding", "search", "generations", "shared"},
 }
 """What each room of `index` may import of the others; the modules beside the rooms are free."""
 

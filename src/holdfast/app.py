@@ -3,8 +3,9 @@
 Every process entry point calls `App.from_environment()` once and passes the app down. Surfaces ask
 it for readers, stores, the index and the clock; they construct none of them.
 
-Two settings decide where data is kept. `HOLDFAST_HOME` (default `~/.holdfast`) is the directory for
-everything local; `HOLDFAST_DATABASE_URL`, if set, moves documents and index to PostgreSQL.
+Three settings decide where data is kept. `HOLDFAST_HOME` (default `~/.holdfast`) is the directory
+for everything local; `HOLDFAST_DATABASE_URL`, if set, moves documents to PostgreSQL;
+`HOLDFAST_INDEX_URL` names where a team shares its work on code.
 
 Imports next to nothing until something is opened: the MCP shim starts from here too.
 """
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.files.snapshot import Snapshot
     from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
+    from holdfast.index.shared.store import SharedStore
     from holdfast.reading.native import Focuser
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
@@ -83,7 +85,10 @@ class App:
 
     def with_home(self, home: str | os.PathLike[str]) -> App:
         """The same app on another home, without a database."""
-        unset = {"HOLDFAST_HOME": os.fspath(home), "HOLDFAST_DATABASE_URL": ""}
+        unset = {
+            "HOLDFAST_HOME": os.fspath(home),
+            **dict.fromkeys(("HOLDFAST_DATABASE_URL", "HOLDFAST_INDEX_URL"), ""),
+        }
         environment = {**self.environment, **unset}
         return App(home, None, environment=environment, clock=self.clock, new_id=self.new_id)
 
@@ -152,6 +157,19 @@ class App:
         index.now = self.clock.utc_now
         index.published = self._update_segments
         return index
+
+    def open_shared_rows(self) -> SharedStore:
+        """What `holdfast serve` shares with the team: on PostgreSQL if set, else in the home."""
+        from holdfast.index.settings import is_postgresql
+
+        url = self.environment.get("HOLDFAST_INDEX_URL", "")
+        if is_postgresql(url):
+            from holdfast.index.shared.postgres import PostgresShared
+
+            return PostgresShared(url)
+        from holdfast.index.shared.store import SqliteShared
+
+        return SqliteShared(self.home.index_shared)
 
     @contextmanager
     def borrow_index(self) -> Iterator[CodeIndex]:

@@ -114,6 +114,11 @@ class Home:
         return self._below("index", "content.sqlite")
 
     @property
+    def index_shared(self) -> Path:
+        """What `holdfast serve` shares with a team."""
+        return self._below("index", "shared.sqlite")
+
+    @property
     def sequence(self) -> Path:
         return self._below("sequence")
 

@@ -59,6 +59,7 @@ _ALWAYS = """\
 environment:
   HOLDFAST_HOME          where everything local is kept (default: ~/.holdfast)
   HOLDFAST_DATABASE_URL  postgresql://…, to keep memory there and not in the home
+  HOLDFAST_INDEX_URL     postgresql://… or http://…, to share work on code with a team
   HOLDFAST_MCP_IDLE_S    seconds until a background host without clients ends
   HOLDFAST_MCP_ANSWER_S  seconds until a background host that does not answer is replaced (20)
   HOLDFAST_CLI_HOST      0 runs every command in its own process, not in the host

@@ -88,7 +88,7 @@ class Repository:
     index: Path
     program: str
     common: Path
-    """The repository's own git directory, with what all its work trees share; never shown to git."""
+    """The repository's own git directory, which its work trees share; never shown to git."""
 
     @property
     def shallow(self) -> bool:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     # Not needed by a search, and slow to import.
     from holdfast.index.building.build_tools import BuildTools
     from holdfast.index.generations.programs import ProgramCache
+    from holdfast.index.shared.work import SharedIndex
 
 CHANGED_FIRST_S, CHANGED_ALL_S = 2.0, 6.0
 """The budget for changed files that no parser copes with: a caller waits for the answer."""
@@ -98,6 +99,8 @@ class CodeIndex:
     watches: bool = False
     published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
     """Called with the root and the manifest after a generation was published or confirmed."""
+    shared: SharedIndex | None = None
+    """What the team has prepared; None without HOLDFAST_INDEX_URL."""
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None
@@ -264,6 +267,7 @@ class CodeIndex:
             self.now_ns,
             self.timestamp,
             self.processes,
+            shared=self.shared,
         )
 
     def close(self) -> None:
@@ -273,6 +277,8 @@ class CodeIndex:
         self.prober.rest()
         self.content.close()
         self.backend.close()
+        if self.shared is not None:
+            self.shared.close()
 
 
 def policy_of(options: Options) -> Policy:

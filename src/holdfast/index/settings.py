@@ -1,7 +1,9 @@
 """The code index as the environment asks for it.
 
-HOLDFAST_DATABASE_URL         postgresql://… moves generations to PostgreSQL
-HOLDFAST_INDEX_NAMESPACE      whose roots these are on a shared server; default the host's name
+HOLDFAST_INDEX_URL            postgresql://… or http(s)://…, where a team shares its work
+HOLDFAST_INDEX_TOKEN          the token of that server
+HOLDFAST_INDEX_SECRET         shared rows count only if they were made with the same secret
+HOLDFAST_INDEX_NAMESPACE      also keep this home's generations on that PostgreSQL, under this name
 HOLDFAST_EMBEDDING            static (default), hashed, openai, ollama, voyage
 HOLDFAST_EMBEDDING_URL        the server's address, for openai-compatible servers and ollama
 HOLDFAST_EMBEDDING_MODEL      the model's name there
@@ -12,6 +14,7 @@ OPENAI_API_KEY, VOYAGE_API_KEY
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from holdfast.errors import UsageError
 from holdfast.home import Home
@@ -19,29 +22,60 @@ from holdfast.index.code_index import CodeIndex, open_index
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generations.model import Backend
 
+if TYPE_CHECKING:
+    from holdfast.index.shared.work import SharedIndex
+
 
 def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
     """Open the index of a home, with the settings of an environment."""
     provider = provider_of(environment)
-    return open_index(home, provider, backend_of(environment, provider))
+    index = open_index(home, provider, backend_of(environment, provider))
+    index.shared = shared_of(environment)
+    return index
+
+
+def shared_of(environment: Mapping[str, str]) -> SharedIndex | None:
+    """What the team shares, if HOLDFAST_INDEX_URL names a place; nothing is connected yet."""
+    url = environment.get("HOLDFAST_INDEX_URL", "")
+    if not url:
+        return None
+    from holdfast.index.shared.rows import Seal
+    from holdfast.index.shared.work import SharedIndex
+
+    seal = Seal(environment.get("HOLDFAST_INDEX_SECRET", ""))
+    if is_postgresql(url):
+        from holdfast.index.shared.postgres import PostgresShared
+
+        return SharedIndex(PostgresShared(url), seal)
+    if url.startswith(("http://", "https://")):
+        from holdfast.index.shared.http import HttpShared
+
+        return SharedIndex(HttpShared(url, environment.get("HOLDFAST_INDEX_TOKEN", "")), seal)
+    raise UsageError(
+        "HOLDFAST_INDEX_URL must start with postgresql://, http:// or https:// "
+        f"(got {url.split('@')[-1]})",
+        hint="unset it to share nothing",
+    )
 
 
 def backend_of(environment: Mapping[str, str], provider: EmbeddingProvider) -> Backend | None:
-    """PostgreSQL if HOLDFAST_DATABASE_URL is set; None for the embedded backend."""
-    url = environment.get("HOLDFAST_DATABASE_URL", "")
-    if not url:
+    """PostgreSQL if HOLDFAST_INDEX_NAMESPACE asks for it; None for the embedded backend."""
+    namespace = environment.get("HOLDFAST_INDEX_NAMESPACE", "")
+    if not namespace:
         return None
-    if not url.startswith(("postgresql://", "postgres://")):
+    url = environment.get("HOLDFAST_INDEX_URL", "")
+    if not is_postgresql(url):
         raise UsageError(
-            f"HOLDFAST_DATABASE_URL must start with postgresql:// (got {url.split('@')[-1]})",
-            hint="unset it to keep the index in SQLite",
+            "HOLDFAST_INDEX_NAMESPACE needs a HOLDFAST_INDEX_URL that starts with postgresql://",
+            hint="unset it to keep this home's indexes in SQLite",
         )
-    import socket
-
     from holdfast.index.generations.postgres.backend import PostgresBackend
 
-    namespace = environment.get("HOLDFAST_INDEX_NAMESPACE") or socket.gethostname()
     return PostgresBackend(url, provider.dimension, namespace)
+
+
+def is_postgresql(url: str) -> bool:
+    return url.startswith(("postgresql://", "postgres://"))
 
 
 def provider_of(environment: Mapping[str, str]) -> EmbeddingProvider:

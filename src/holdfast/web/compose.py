@@ -13,6 +13,7 @@ from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
 from holdfast.web.health import health_page
 from holdfast.web.metrics import Counters, metrics_page
+from holdfast.web.shared_index import shared_index_page
 from holdfast.web.site import Asgi, Site, SitePart, answer_json
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def site(
         ),
         SitePart("/blobs", blobs(service)),
         SitePart("/healthz", health_page(app, service), open=True),
+        SitePart("/index", shared_index_page(app)),
         SitePart("/metrics", metrics_page(service, counters)),
         SitePart("/", page, cookie=True, life=getattr(page, "life", None)),
         *extra,

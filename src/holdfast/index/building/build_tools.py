@@ -11,6 +11,7 @@ from holdfast.index.building.prepare import Extract
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.model import Backend
+from holdfast.index.shared.work import SharedIndex
 
 CHUNKS_MAX = 450_000
 
@@ -28,6 +29,8 @@ class BuildTools:
     today: Callable[[], str]
     processes: int | None = None
     chunks_max: int = CHUNKS_MAX
+    shared: SharedIndex | None = None
+    """What the team has prepared, if the settings name a place for it."""
     monotonic: Callable[[], float] = system.monotonic
 
     @property

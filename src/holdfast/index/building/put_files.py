@@ -15,6 +15,7 @@ from holdfast.index.building.workers import Recipe, prepare_all
 from holdfast.index.embedding.provider import embed_all
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.model import PreparedFile, SourceFile, Writer
+from holdfast.index.shared.work import batches
 
 KEEP_EVERY_FILES = 64
 EMBED_EVERY_CHUNKS = 1024
@@ -46,6 +47,12 @@ class PutFiles:
         self._budget = ParseBudget()
         self._waiting: list[PreparedFile] = []
         self._done: set[str] = set()
+        provider = tools.provider
+        self._shared = (
+            None
+            if tools.shared is None
+            else tools.shared.run(root, tools.maker, provider.dimension)
+        )
 
     def put_changed(self, todo: Sequence[str]) -> None:
         """Put the files that may have changed.
@@ -70,6 +77,8 @@ class PutFiles:
             self._put_waiting()
             if indexed and paths is indexed and new:
                 self._chunks = self._writer.totals().chunks
+        if self._shared is not None:
+            self._shared.flush()
         if self.limit_reached:
             # Forget files that were read but not put, so that a later sync reads them again.
             kept = self._done | known
@@ -95,9 +104,22 @@ class PutFiles:
                 else:
                     yield file
 
+        def not_shared() -> Iterator[SourceFile]:
+            """The files that nobody in the team has prepared."""
+            assert self._shared is not None
+            for files in batches(missing()):
+                taken = self._shared.take(files)
+                for file in files:
+                    if file.path in taken:
+                        ready[file.path] = taken[file.path]
+                        keys.pop(file.path)
+                    else:
+                        yield file
+
         local = tools.provider if tools.provider.local else None
         recipe = Recipe(tools.extract, local)
-        made = prepare_all(missing(), recipe, total_bytes, tools.processes, self._budget)
+        wanted = missing() if self._shared is None else not_shared()
+        made = prepare_all(wanted, recipe, total_bytes, tools.processes, self._budget)
         fresh: list[tuple[bytes, bytes]] = []
         for prepared in made:
             for path in list(ready):
@@ -133,7 +155,7 @@ class PutFiles:
 
     def _put(self, file: PreparedFile) -> None:
         self._chunks += len(file.chunks)
-        if self._tools.provider.local or not file.chunks:
+        if self._tools.provider.local or not file.chunks or file.vectors:
             self._write(file)
             return
         self._waiting.append(file)
@@ -142,6 +164,8 @@ class PutFiles:
 
     def _write(self, file: PreparedFile) -> None:
         replaced = self._writer.put(file)
+        if self._shared is not None and file.path not in self.unparsed:
+            self._shared.give(file)
         if file.path in self._before.entries and not replaced:
             # The manifest has it and a lookup by path does not: its old text would stay.
             raise DamagedBackend(f"what the index has of {file.path!r} cannot be found in it")

@@ -71,6 +71,20 @@ def unseen_warnings(record: Record) -> list[Warning]:
     return [Warning("INDEX_PARTS_UNSEEN", message) for message in record.unseen.sentences()]
 
 
+SHARED_AWAY = "SHARED_INDEX_AWAY"
+
+
+def shared_lines(index: CodeIndex, root: str) -> list[str]:
+    """What the last run took from the team and gave to it, or whether it can be reached."""
+    return [] if index.shared is None else [index.shared.sentence(root)]
+
+
+def shared_away(index: CodeIndex, root: str) -> list[Warning]:
+    """A warning if the last run had to work alone."""
+    run = None if index.shared is None else index.shared.runs.get(root)
+    return [] if run is None or run.failure is None else [Warning(SHARED_AWAY, run.failure)]
+
+
 def busy(request: ManageRequest, building: Building) -> ManageAnswer:
     root = building.record.root
     progress = indexing_progress(building)

@@ -22,8 +22,11 @@ from holdfast.index.generations.gate import (
 )
 from holdfast.index.generations.record import Indexed, SyncCompleted, partial
 from holdfast.index.tools.manage.request import (
+    SHARED_AWAY,
     ManageRequest,
     must_reindex,
+    shared_away,
+    shared_lines,
     too_new,
     unseen_warnings,
 )
@@ -90,7 +93,7 @@ def status(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
         case TooNew() as newer:
             answer = too_new(request, newer)
         case Open() as opened:
-            answer = _open(request, opened, lines)
+            answer = _open(index, request, opened, lines)
         case _:
             assert_never(gate)
     return replace(answer, compatibility=compatibility(runtime, record))
@@ -131,7 +134,7 @@ def _building(index: CodeIndex, request: ManageRequest, building: Building) -> M
     return replace(answer, indexing=progress)
 
 
-def _open(request: ManageRequest, opened: Open, lines: str) -> ManageAnswer:
+def _open(index: CodeIndex, request: ManageRequest, opened: Open, lines: str) -> ManageAnswer:
     record, state = opened.record, opened.record.state
     assert isinstance(state, Indexed | SyncCompleted)
     totals = f"{counted(state.files, 'file')}, {counted(state.chunks, 'chunk')}"
@@ -151,7 +154,7 @@ def _open(request: ManageRequest, opened: Open, lines: str) -> ManageAnswer:
             f"{totals}, {completeness}",
             f"Last updated: {record.last_updated}",
         ]
-    warnings = unseen_warnings(record)
+    warnings = [*unseen_warnings(record), *shared_away(index, record.root)]
     if record.last_error is not None:
         failed = f"The last run failed ({record.last_error}); the index before it is served."
         warnings.insert(0, Warning(LAST_RUN_FAILED, failed))
@@ -159,7 +162,14 @@ def _open(request: ManageRequest, opened: Open, lines: str) -> ManageAnswer:
         warnings.append(Warning("COMPLETION_PROOF_PROBE_FAILED", PROBE_NOTE))
     return request.answer(
         "ok",
-        "\n".join([*text, *(warning.message for warning in warnings), lines]),
+        "\n".join(
+            [
+                *text,
+                *shared_lines(index, record.root),
+                *(warning.message for warning in warnings if warning.code != SHARED_AWAY),
+                lines,
+            ]
+        ),
         path=record.root,
         warnings=warnings,
         hints=Hints(debug_proof_check=proof_check(opened)),

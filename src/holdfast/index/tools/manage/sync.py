@@ -27,6 +27,8 @@ from holdfast.index.tools.manage.request import (
     busy,
     current_record,
     must_reindex,
+    shared_away,
+    shared_lines,
     too_new,
     unseen_warnings,
 )
@@ -96,8 +98,10 @@ def sync(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
     )
     answer = request.answer(
         "ok",
-        "\n".join([text, *after.unseen.sentences()]),
-        warnings=unseen_warnings(after),
+        "\n".join(
+            [text, *(shared_lines(index, root) if changes else ()), *after.unseen.sentences()]
+        ),
+        warnings=[*unseen_warnings(after), *shared_away(index, root)],
         hints=Hints(debug_proof_check=proof_check(gate)),
     )
     return replace(answer, sync_stats=stats)

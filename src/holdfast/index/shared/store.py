@@ -1,0 +1,119 @@
+"""Where shared rows are kept: the interface, and the one on SQLite that `holdfast serve` uses.
+
+A store keeps bytes under keys. It is asked for many keys at once, because each request may cross a
+network, and it is never trusted: whoever reads a row checks it (`rows.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+import apsw
+
+from holdfast.index.errors import BackendUnavailable, NewerFormat
+
+SHARED_VERSION = 1
+"""The version of the tables and of the requests to `holdfast serve`.
+
+1: work(key, data), generation(repository, prefix, settings, name, data), repository(key, …).
+"""
+
+ASK_MAX = 2_000
+"""The most keys in one request."""
+
+
+class SharedUnavailable(BackendUnavailable):
+    """Raised when the shared index cannot be used now; the caller works alone."""
+
+
+class SharedStore(Protocol):
+    """Rows by key. Every method raises SharedUnavailable when the store cannot be used."""
+
+    name: str
+    """Where it is, for messages; without a password."""
+
+    def get(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]: ...
+    def put(self, rows: Iterable[tuple[bytes, bytes]], *, replace: bool = False) -> None: ...
+    def has(self, keys: Sequence[bytes]) -> frozenset[bytes]: ...
+    def ping(self) -> None: ...
+    def close(self) -> None: ...
+
+
+_TABLES = """
+CREATE TABLE work (key BLOB PRIMARY KEY, data BLOB NOT NULL);
+"""
+
+
+class SqliteShared:
+    """Shared rows in one file; for the server of a team without PostgreSQL."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self.name = path, os.fspath(path)
+        self._lock = threading.Lock()
+        self._connection: apsw.Connection | None = None
+
+    def _open(self) -> apsw.Connection:
+        if self._connection is not None:
+            return self._connection
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._path.exists():
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        connection = apsw.Connection(str(self._path))
+        connection.set_busy_timeout(5_000)
+        connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        version = connection.pragma("user_version")
+        if isinstance(version, int) and version > SHARED_VERSION:
+            connection.close()
+            raise NewerFormat(version, SHARED_VERSION)
+        if version == 0:
+            with connection:
+                connection.execute(_TABLES)
+                connection.execute(f"PRAGMA user_version={SHARED_VERSION}")
+        self._connection = connection
+        return connection
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = {}
+        with self._lock, _translated():
+            connection = self._open()
+            for key in keys:
+                row = connection.execute("SELECT data FROM work WHERE key = ?", (key,)).fetchone()
+                if row is not None and isinstance(row[0], bytes):
+                    found[key] = row[0]
+        return found
+
+    def has(self, keys: Sequence[bytes]) -> frozenset[bytes]:
+        with self._lock, _translated():
+            ask = self._open().execute
+            sql = "SELECT 1 FROM work WHERE key = ?"
+            return frozenset(key for key in keys if ask(sql, (key,)).fetchone() is not None)
+
+    def put(self, rows: Iterable[tuple[bytes, bytes]], *, replace: bool = False) -> None:
+        verb = "REPLACE" if replace else "IGNORE"
+        with self._lock, _translated():
+            connection = self._open()
+            with connection:
+                connection.executemany(f"INSERT OR {verb} INTO work VALUES (?,?)", rows)
+
+    def ping(self) -> None:
+        with self._lock, _translated():
+            self._open()
+
+    def close(self) -> None:
+        with self._lock, suppress(apsw.Error):
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+class _translated:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, apsw.Error | OSError):
+            raise SharedUnavailable(f"the shared index cannot be used: {error}") from error

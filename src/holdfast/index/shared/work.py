@@ -1,0 +1,230 @@
+"""What a build takes from the team and gives to it.
+
+A run asks for the rows of a batch of files before they are parsed, and gives the rows that it had
+to make. Only files whose content is in the commit that is checked out are given: what is not
+committed, and what git does not know, never leaves the machine. Secrets are masked before
+(`prepare.py`), so a row has none that the policy finds.
+
+A store that fails is not asked again in this run: the build goes on alone, and says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.errors import CodeIndexError
+from holdfast.files.git import open_repository
+from holdfast.files.secrets import masked
+from holdfast.index.generations.model import PreparedFile, SourceFile
+from holdfast.index.shared import rows
+from holdfast.index.shared.store import SharedStore
+from holdfast.text import counted
+
+BATCH_FILES = 128
+BATCH_BYTES = 4 * 1024 * 1024
+GIVE_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SharedIndex:
+    """The team's store as the settings name it, and how rows are checked."""
+
+    store: SharedStore
+    seal: rows.Seal = field(default_factory=rows.Seal)
+    runs: dict[str, SharedRun] = field(default_factory=dict)
+    """The last run of each root in this process."""
+
+    def run(self, root: str, maker: str, dimension: int) -> SharedRun:
+        begun = SharedRun(self.store, self.seal, maker, dimension, committed(root))
+        self.runs[root] = begun
+        return begun
+
+    def sentence(self, root: str) -> str:
+        """What the last run took and gave, or whether the store answers now."""
+        last = self.runs.get(root)
+        if last is not None:
+            return last.sentence()
+        try:
+            self.store.ping()
+        except CodeIndexError as error:
+            return away(self.store.name, error)
+        return f"Shared index: {self.store.name} answers."
+
+    @property
+    def failed(self) -> bool:
+        return any(run.failure for run in self.runs.values())
+
+    def close(self) -> None:
+        self.store.close()
+
+
+def away(name: str, error: CodeIndexError) -> str:
+    hint = f" ({error.hint})" if error.hint else ""
+    return f"Shared index: {name} is away, so this machine works alone: {error}{hint}."
+
+
+class SharedRun:
+    """One build's use of the team's rows."""
+
+    def __init__(
+        self,
+        store: SharedStore,
+        seal: rows.Seal,
+        maker: str,
+        dimension: int,
+        committed: Callable[[SourceFile], bool],
+    ) -> None:
+        self._store, self._seal, self._maker = store, seal, maker
+        self._extractor, self._dimension = maker.split("/")[0], dimension
+        self._committed = committed
+        self._giving: list[tuple[bytes, bytes]] = []
+        self._mending: list[tuple[bytes, bytes]] = []
+        self._size = 0
+        self._givable: dict[str, str] = {}
+        self._refused_paths: set[str] = set()
+        self.taken = self.given = self.refused = self.asked = 0
+        self.failure: str | None = None
+
+    def take(self, files: Sequence[SourceFile]) -> dict[str, PreparedFile]:
+        """The files that the team has prepared, by path; checked, or left out."""
+        self.asked += len(files)
+        for file in files:
+            if self._committed(file):
+                self._givable[file.path] = file.entry.digest
+        if self.failure is not None:
+            return {}
+        keys = {file.path: self._keys(file.path, file.entry.digest) for file in files}
+        found = self._get([key for pair in keys.values() for key in pair])
+        taken = {}
+        for file in files:
+            stored = [(key, found[key]) for key in keys[file.path] if key in found]
+            if len(stored) < 2:
+                continue
+            prepared = self._opened(file, stored)
+            if prepared is None:
+                self.refused += 1
+                self._refused_paths.add(file.path)
+            else:
+                taken[file.path] = prepared
+                self._givable.pop(file.path, None)
+        self.taken += len(taken)
+        return taken
+
+    def _opened(
+        self, file: SourceFile, stored: Sequence[tuple[bytes, bytes]]
+    ) -> PreparedFile | None:
+        facts, ranking = (self._seal.open(key, data) for key, data in stored)
+        if facts is None or ranking is None:
+            return None
+        return rows.opened_file(facts, ranking, file, masked(file.source), self._dimension)
+
+    def give(self, file: PreparedFile) -> None:
+        """Offer what was made of a file, if it is committed. Vectors must be in it."""
+        if self._givable.pop(file.path, None) != file.entry.digest or self.failure is not None:
+            return
+        facts, ranking = self._keys(file.path, file.entry.digest)
+        mend = file.path in self._refused_paths
+        target = self._mending if mend else self._giving
+        for key, value in ((facts, rows.facts_row(file)), (ranking, rows.ranking_row(file))):
+            target.append((key, self._seal.close(key, value)))
+            self._size += len(value)
+        self.given += 1
+        if self._size >= GIVE_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is offered; called at the end of a build too."""
+        giving, mending = self._giving, self._mending
+        self._giving, self._mending, self._size = [], [], 0
+        if self.failure is not None:
+            return
+        try:
+            if giving:
+                self._store.put(giving)
+            if mending:
+                self._store.put(mending, replace=True)
+        except CodeIndexError as error:
+            self._fail(error)
+
+    def _keys(self, path: str, digest: str) -> tuple[bytes, bytes]:
+        return (
+            rows.facts_key(path, digest, self._extractor),
+            rows.ranking_key(path, digest, self._maker),
+        )
+
+    def _get(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        try:
+            return self._store.get(keys)
+        except CodeIndexError as error:
+            self._fail(error)
+            return {}
+
+    def _fail(self, error: CodeIndexError) -> None:
+        self.failure = away(self._store.name, error)
+
+    def sentence(self) -> str:
+        if self.failure is not None:
+            return self.failure
+        if not self.asked:
+            return f"Shared index: {self._store.name}; nothing had to be prepared."
+        made = self.asked - self.taken
+        parts = [
+            f"{self.taken:,} of {counted(self.asked, 'file')} taken from {self._store.name}",
+            f"{made:,} prepared here, {self.given:,} given",
+        ]
+        if self.refused:
+            parts.append(f"{counted(self.refused, 'damaged or wrong row')} refused and replaced")
+        return f"Shared index: {'; '.join(parts)}."
+
+
+def batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
+    """Files in batches that are worth one request each."""
+    batch: list[SourceFile] = []
+    size = 0
+    for file in files:
+        batch.append(file)
+        size += len(file.source)
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def committed(root: str) -> Callable[[SourceFile], bool]:
+    """Tells whether a file's content is in the commit that is checked out; asked lazily."""
+    known: dict[str, bytes] | None = None
+
+    def is_committed(file: SourceFile) -> bool:
+        nonlocal known
+        if known is None:
+            known = _blobs(Path(root))
+        name = known.get(file.path)
+        return name is not None and name == blob_name(file.source, len(name))
+
+    return is_committed
+
+
+def blob_name(source: bytes, length: int) -> bytes:
+    """The name that git gives to a content, in a repository with names of that length."""
+    hashed = hashlib.sha1(usedforsecurity=False) if length == 40 else hashlib.sha256()
+    hashed.update(b"blob %d\0" % len(source))
+    hashed.update(source)
+    return hashed.hexdigest().encode()
+
+
+def _blobs(root: Path) -> dict[str, bytes]:
+    """The names of the files of the commit that is checked out, below a directory."""
+    with open_repository(root) as repository:
+        listed = None if repository is None else repository.run("ls-tree", "-r", "-z", "HEAD")
+    found = {}
+    for line in (listed or b"").split(b"\0"):
+        head, tab, path = line.partition(b"\t")
+        fields = head.split(b" ")
+        if tab and fields[1] == b"blob":
+            found[os.fsdecode(path)] = fields[2]
+    return found

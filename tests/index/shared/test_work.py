@@ -1,0 +1,315 @@
+"""Work that one machine did serves the others: taken if it is right, done again if it is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import CodeIndexError
+from holdfast.index.errors import NewerFormat
+from holdfast.index.generations.model import Reader
+from holdfast.index.settings import shared_of
+from holdfast.index.shared.http import HttpShared
+from holdfast.index.shared.postgres import PostgresShared, tables
+from holdfast.index.shared.rows import KEY_BYTES, Seal
+from holdfast.index.shared.store import SharedStore, SharedUnavailable, SqliteShared
+from holdfast.index.tools.manage import manage_index
+from holdfast.postgresql import connect
+from tests.files.hostile_git import git
+from tests.index.shared.team import Machine, MemoryRows, clone, made_repository
+from tests.postgres import PostgresServer
+
+numbers = count()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return made_repository(tmp_path / "shop")
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, postgres: PostgresServer
+) -> Iterator[SharedStore]:
+    made: SharedStore = MemoryRows()
+    if request.param == "sqlite":
+        made = SqliteShared(tmp_path / "shared.sqlite")
+    elif request.param == "postgres":
+        made = PostgresShared(postgres.url, f"shared_{next(numbers)}")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """The address and the token of a real `holdfast serve`."""
+    home = tmp_path / "server"
+    environment = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_INDEX_URL": ""}
+    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--json", "--show-token"]
+    started = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert started.stdout is not None
+        text = ""
+        while not text.rstrip().endswith("}"):
+            line = started.stdout.readline()
+            assert line, "the server ended"
+            text += line
+        yield json.loads(text)["dashboard"].split("?")[0].rstrip("/"), (home / "token").read_text()
+    finally:
+        started.terminate()
+        started.wait(20)
+        assert started.stdout is not None
+        started.stdout.close()
+
+
+@pytest.mark.shows("TEAM-WORK-SHARED", "TEAM-WORK-ALONE")
+def test_work_is_shared_behind_holdfast_serve(
+    tmp_path: Path, repository: Path, server: tuple[str, str]
+) -> None:
+    url, token = server
+    settings = {"HOLDFAST_INDEX_URL": url, "HOLDFAST_INDEX_TOKEN": token.strip()}
+
+    def machine(name: str, **more: str) -> Machine:
+        made = Machine(tmp_path / name, None)
+        made.index.shared = shared_of({**settings, **more})
+        return made
+
+    assert "10 given" in machine("first").create(repository)
+    fresh = machine("fresh")
+    assert "10 of 10 files taken" in fresh.create(repository)
+    assert fresh.extracted == []
+    refused = machine("stranger", HOLDFAST_INDEX_TOKEN="wrong").create(repository)
+    assert "refuses the token" in refused
+    assert "works alone" in refused
+    other = HttpShared(url, token.strip())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("holdfast.index.shared.http.SHARED_VERSION", 99)
+        with pytest.raises(SharedUnavailable, match="speaks version 1"):
+            other.ping()
+    with pytest.raises(SharedUnavailable, match="20 bytes"):
+        other.put([(b"short", b"x" * 40)])
+    other.close()
+
+
+def contents(machine: Machine, root: Path) -> object:
+    """Everything that a generation stores, without when and where."""
+
+    def of(reader: Reader) -> object:
+        paths = sorted(reader.snapshot().entries)
+        chunks = [[c[3:] for c in reader.chunks_of(path)] for path in paths]
+        kept = sorted(
+            (f.path, f.language, f.problem, f.signatures, f.names) for f in reader.kept_files()
+        )
+        return paths, chunks, kept, sorted(reader.facts(paths).items()), reader.totals()
+
+    with machine.index.backend.reader(str(root)) as reader:
+        return of(reader)
+
+
+@pytest.mark.shows("TEAM-WORK-SHARED")
+def test_a_fresh_machine_makes_no_fact_that_the_team_has(
+    tmp_path: Path, repository: Path, store: SharedStore
+) -> None:
+    first = Machine(tmp_path / "first", store)
+    text = first.create(repository)
+    assert "0 of 10 files taken" in text
+    assert "10 given" in text
+    fresh = Machine(tmp_path / "fresh", store)
+    there = clone(repository, tmp_path / "elsewhere")
+    text = fresh.create(there)
+    assert fresh.extracted == []
+    assert "10 of 10 files taken" in text
+    alone = Machine(tmp_path / "alone", None)
+    alone.create(there)
+    assert len(alone.extracted) == 10
+    assert contents(fresh, there) == contents(alone, there)
+    found = [machine.search(there, "add item to the cart") for machine in (fresh, alone)]
+    assert found[0] == found[1]
+    assert found[0]
+
+
+@pytest.mark.shows("TEAM-WORK-CHECKED")
+def test_a_damaged_or_wrong_row_is_refused_and_made_again(tmp_path: Path, repository: Path) -> None:
+    """Every kind of damage, and rows of another file with a checksum that is right."""
+    store = MemoryRows()
+    Machine(tmp_path / "first", store).create(repository)
+    sound = dict(store.rows)
+    keys = sorted(sound)
+    alone = Machine(tmp_path / "alone", None)
+    alone.create(repository)
+    seed = 11
+    dice = random.Random(seed)
+    damages: dict[str, Callable[[bytes], bytes]] = {
+        "a flipped bit": lambda data: _flipped(data, dice),
+        "cut short": lambda data: data[: dice.randrange(len(data))],
+        "empty": lambda data: b"",
+        "something else": lambda data: dice.randbytes(100),
+    }
+    for name, damage in damages.items():
+        store.rows = {key: damage(data) for key, data in sound.items()}
+        machine = Machine(tmp_path / name.replace(" ", ""), store)
+        text = machine.create(repository)
+        assert len(machine.extracted) == 10, (seed, name)
+        assert "10 damaged or wrong rows refused and replaced" in text, (seed, name)
+        assert contents(machine, repository) == contents(alone, repository), (seed, name)
+        assert store.rows == sound, (seed, name)  # the rows were replaced
+    # Another file's row under this key, with a checksum that agrees: it does not fit the file.
+    seal = Seal()
+    values = {key: bytes(seal.open(key, data) or b"") for key, data in sound.items()}
+    shuffled = keys[1:] + keys[:1]
+    store.rows = {
+        key: seal.close(key, values[other]) for key, other in zip(keys, shuffled, strict=True)
+    }
+    machine = Machine(tmp_path / "shuffled", store)
+    machine.create(repository)
+    assert len(machine.extracted) == 10
+    assert contents(machine, repository) == contents(alone, repository)
+
+
+def _flipped(data: bytes, dice: random.Random) -> bytes:
+    at = dice.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
+
+
+@pytest.mark.shows("TEAM-WORK-CHECKED")
+def test_with_a_secret_only_rows_of_its_holders_count(tmp_path: Path, repository: Path) -> None:
+    store = MemoryRows()
+    Machine(tmp_path / "stranger", store).create(repository)
+    member = Machine(tmp_path / "member", store, secret="s3cret")
+    assert "10 damaged or wrong rows refused" in member.create(repository)
+    other = Machine(tmp_path / "other", store, secret="s3cret")
+    assert "10 of 10 files taken" in other.create(repository)
+
+
+@pytest.mark.shows("TEAM-WORK-PRIVATE")
+def test_only_committed_content_is_given(tmp_path: Path, repository: Path) -> None:
+    (repository / "src" / "cart.py").write_text("def private_plan():\n    return 1\n")
+    (repository / "src" / "untracked.py").write_text("def not_yet():\n    return 1\n")
+    store = MemoryRows()
+    machine = Machine(tmp_path / "home", store)
+    text = machine.create(repository)
+    assert "9 given" in text  # ten committed files, one of them changed
+    given = b"".join(store.rows.values())
+    assert b"private_plan" not in given
+    assert b"not_yet" not in given
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "more")
+    later = Machine(tmp_path / "later", store)
+    assert "9 of 11 files taken" in later.create(repository)
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "a.py").write_text("def plain_tree():\n    return 1\n")
+    machine.create(plain)
+    assert b"plain_tree" not in b"".join(store.rows.values())
+
+
+@pytest.mark.shows("TEAM-WORK-PRIVATE")
+def test_secrets_are_masked_before_anything_is_given(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    root = made_repository(
+        tmp_path / "shop", {"a.py": f'TOKEN = "{secret}"\n\ndef use():\n    return TOKEN\n'}
+    )
+    store = MemoryRows()
+    Machine(tmp_path / "first", store).create(root)
+    assert store.rows
+    assert secret.encode() not in b"".join(store.rows.values())
+    fresh = Machine(tmp_path / "fresh", store)
+    fresh.create(root)
+    assert fresh.extracted == []
+
+
+@pytest.mark.shows("TEAM-WORK-ALONE")
+def test_without_the_server_it_works_alone_and_says_so(tmp_path: Path, repository: Path) -> None:
+    store = MemoryRows()
+    store.fails = "no route to host"
+    machine = Machine(tmp_path / "home", store)
+    text = machine.create(repository)
+    assert "memory is away, so this machine works alone: no route to host" in text
+    assert len(machine.extracted) == 10
+    (repository / "src" / "cart.py").write_text("def changed():\n    return 1\n")
+    synced = manage_index(machine.index, "sync", str(repository))
+    assert "works alone" in synced.human_text
+    assert [warning.code for warning in synced.warnings] == ["SHARED_INDEX_AWAY"]
+    store.fails = ""
+    other = Machine(tmp_path / "home", store)
+    status = manage_index(other.index, "status", str(repository)).human_text
+    assert "Shared index: memory answers." in status
+
+
+@pytest.mark.shows("TEAM-WORK-ALONE")
+def test_a_server_that_is_down_frozen_or_newer_is_named(
+    tmp_path: Path, repository: Path, postgres: PostgresServer
+) -> None:
+    gone = PostgresShared("postgresql://127.0.0.1:1/x")
+    text = Machine(tmp_path / "gone", gone).create(repository)
+    assert "postgresql://127.0.0.1:1 is away" in text
+    assert "HOLDFAST_INDEX_URL" in text
+    schema = f"shared_{next(numbers)}"
+    with connect(postgres.url, "test") as connection:
+        for statement in tables(schema):
+            connection.execute(statement)
+        connection.execute(f"COMMENT ON SCHEMA {schema} IS 'holdfast shared index 99'")
+    newer = PostgresShared(postgres.url, schema)
+    with pytest.raises(NewerFormat):
+        newer.ping()
+    text = Machine(tmp_path / "newer", newer).create(repository)
+    assert "format 99" in text
+    assert "update holdfast" in text
+    foreign = f"shared_{next(numbers)}"
+    with connect(postgres.url, "test") as connection:
+        connection.execute(f"CREATE SCHEMA {foreign}")
+    with pytest.raises(SharedUnavailable, match="not a shared index"):
+        PostgresShared(postgres.url, foreign).ping()
+
+
+@pytest.mark.shows("TEAM-WORK-SHARED")
+def test_a_role_that_may_only_read_takes_and_does_not_give(
+    tmp_path: Path, repository: Path, postgres: PostgresServer
+) -> None:
+    schema = f"shared_{next(numbers)}"
+    owner = PostgresShared(postgres.url, schema)
+    Machine(tmp_path / "owner", owner).create(repository)
+    role = f"reader_{next(numbers)}"
+    with connect(postgres.url, "test") as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
+    reading = PostgresShared(postgres.url.replace("postgres@", f"{role}@"), schema)
+    machine = Machine(tmp_path / "reader", reading)
+    assert "10 of 10 files taken" in machine.create(repository)
+    with pytest.raises(SharedUnavailable, match="permission denied"):
+        reading.put([(b"k" * KEY_BYTES, b"value")])
+
+
+@pytest.mark.shows("TEAM-WORK-SHARED")
+def test_the_stores_keep_what_the_simplest_one_keeps(store: SharedStore) -> None:
+    seed = 5
+    dice = random.Random(seed)
+    twin = MemoryRows()
+    keys = [dice.randbytes(KEY_BYTES) for _ in range(12)]
+    for _ in range(40):
+        rows = [(dice.choice(keys), dice.randbytes(dice.randrange(50))) for _ in range(1)]
+        replace = dice.random() < 0.5
+        for each in (store, twin):
+            each.put(rows, replace=replace)
+        asked = dice.sample(keys, 5)
+        assert dict(store.get(asked)) == twin.get(asked), seed
+        assert store.has(asked) == twin.has(asked), seed
+    assert store.get([]) == {}
+
+
+def test_a_newer_file_is_not_used(tmp_path: Path) -> None:
+    import apsw
+
+    path = tmp_path / "shared.sqlite"
+    apsw.Connection(str(path)).execute("PRAGMA user_version=99")
+    with pytest.raises(CodeIndexError, match="format 99"):
+        SqliteShared(path).ping()
