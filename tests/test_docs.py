@@ -104,7 +104,7 @@ ARROWS: dict[str, set[str]] = {
     "purge": LEAVES | {"files", "index", "app"},
     "observed": LEAVES | {"store", "index", "reading", "sessions"},
     "app": LEAVES | DOMAINS | MEETING - {"observed", "live", "purge"},
-    "web": LEAVES | {"app", "store", "sync"},
+    "web": LEAVES | {"app", "index", "store", "sync"},
     "agents": LEAVES | DOMAINS | MEETING | {"app"},
     "mcp": LEAVES | DOMAINS | MEETING | {"app", "web", "agents"},
     "dashboard": LEAVES | DOMAINS | MEETING | {"app", "web", "agents"},

@@ -29,8 +29,13 @@ END_S = 60
 """By when a command must have ended; its own deadlines are far shorter."""
 
 
-def cli(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_DATABASE_URL": url}
+def cli(home: Path, url: str, *words: str, index: bool = False) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "HOLDFAST_HOME": str(home),
+        "HOLDFAST_DATABASE_URL": url,
+        **({"HOLDFAST_INDEX_URL": url, "HOLDFAST_INDEX_NAMESPACE": "x"} if index else {}),
+    }
     return subprocess.run(
         [sys.executable, "-m", "holdfast", *words],
         env=environment,
@@ -82,10 +87,10 @@ def test_a_search_against_a_frozen_server_ends_and_names_it(
     tree, url = tmp_path / "tree", f"{postgres.url}&connect_timeout=2"
     tree.mkdir()
     (tree / "a.py").write_text("def needle():\n    return 1\n")
-    made = cli(tmp_path / "home", url, "index", "create", str(tree))
+    made = cli(tmp_path / "home", url, "index", "create", str(tree), index=True)
     assert made.returncode == 0, made.stdout + made.stderr
     with postgres.frozen():
-        ended = cli(tmp_path / "home", url, "search", "needle", "--path", str(tree))
+        ended = cli(tmp_path / "home", url, "search", "needle", "--path", str(tree), index=True)
     said = ended.stdout + ended.stderr
     assert ended.returncode != 0, said
     assert "in time" in said, said

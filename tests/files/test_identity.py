@@ -68,7 +68,8 @@ def test_hosts_ports_and_the_case_of_paths_tell_repositories_apart() -> None:
 def test_a_configuration_is_read_as_git_writes_it() -> None:
     text = (
         '[core]\n\turl = no\n[remote "up\\"stream"]\n\turl = "a b" # comment\n'
-        '\turl = second\n[REMOTE "origin"] URL=git@h:\\\nx/y ; comment\n# url = z\n[remote]\nurl=q\n'
+        '\turl = second\n[REMOTE "origin"] URL=git@h:\\\nx/y ; comment\n'
+        "# url = z\n[remote]\nurl=q\n"
     )
     assert remotes_of(text) == {'up"stream': "a b", "origin": "git@h:x/y"}
 

@@ -19,7 +19,7 @@ from tests.files.hostile_git import git
 from tests.index.world import FILES
 
 MORE = {
-    f"src/part{n}.py": f"from cart import add_item\n\n\ndef part{n}(x):\n    return add_item(x, {n})\n"
+    f"src/part{n}.py": f"from cart import add_item\n\ndef part{n}(x):\n    add_item(x, {n})\n"
     for n in range(6)
 }
 

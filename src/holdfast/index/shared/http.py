@@ -64,12 +64,12 @@ class HttpShared:
         if status == 404 or version is None:
             raise SharedUnavailable(
                 f"{self.name} has no shared index",
-                "check HOLDFAST_INDEX_URL; is it holdfast serve?",
+                "check HOLDFAST_INDEX_URL",
             )
         if version != str(SHARED_VERSION):
             raise SharedUnavailable(
-                f"{self.name} speaks version {version[:9]} of the shared index, and this is version "
-                f"{SHARED_VERSION}",
+                f"{self.name} speaks version {version[:9]} of the shared index, and this is "
+                f"version {SHARED_VERSION}",
                 "bring both to the same version of holdfast",
             )
         if status != 200:

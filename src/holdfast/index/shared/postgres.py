@@ -38,7 +38,7 @@ def tables(schema: str) -> list[str]:
             f"CREATE TABLE {schema}.work_{number} PARTITION OF {schema}.work"
             f" FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
         )
-        # Rows are compressed hardly and read whole.
+        # Vectors do not compress, and rows are read whole.
         made.append(f"ALTER TABLE {schema}.work_{number} ALTER COLUMN data SET STORAGE EXTERNAL")
     return [*made, f"COMMENT ON SCHEMA {schema} IS '{_COMMENT}{SHARED_VERSION}'"]
 

@@ -39,6 +39,8 @@ ROW_BYTES_MAX = 64 * 1024 * 1024
 
 
 class FactsRow(msgspec.Struct, array_like=True, gc=False):
+    """What outlines, call graphs and exact search need of a file."""
+
     language: str
     problem: str | None
     facts: bytes
@@ -47,6 +49,8 @@ class FactsRow(msgspec.Struct, array_like=True, gc=False):
 
 
 class RankingRow(msgspec.Struct, array_like=True, gc=False):
+    """What ranking needs of a file."""
+
     postings: bytes
     vectors: bytes
 

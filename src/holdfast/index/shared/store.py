@@ -94,11 +94,13 @@ class SqliteShared:
             return frozenset(key for key in keys if ask(sql, (key,)).fetchone() is not None)
 
     def put(self, rows: Iterable[tuple[bytes, bytes]], *, replace: bool = False) -> None:
-        verb = "REPLACE" if replace else "IGNORE"
+        put = "INSERT OR IGNORE INTO work VALUES (?,?)"
+        if replace:
+            put = "INSERT OR REPLACE INTO work VALUES (?,?)"
         with self._lock, _translated():
             connection = self._open()
             with connection:
-                connection.executemany(f"INSERT OR {verb} INTO work VALUES (?,?)", rows)
+                connection.executemany(put, rows)
 
     def ping(self) -> None:
         with self._lock, _translated():
