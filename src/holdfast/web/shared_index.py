@@ -1,6 +1,6 @@
 """The team's shared rows over HTTP (`/index/…`), for machines without access to PostgreSQL.
 
-The server keeps bytes and believes nothing: whoever reads a row checks it. It asks for the token as
+The server keeps bytes and believes nothing: the reader of a row checks it. It asks for the token as
 every part does. The version of the interface is in every answer.
 """
 

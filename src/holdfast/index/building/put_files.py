@@ -105,7 +105,7 @@ class PutFiles:
                     yield file
 
         def not_shared() -> Iterator[SourceFile]:
-            """The files that nobody in the team has prepared."""
+            """The files that the team has not prepared."""
             assert self._shared is not None
             for files in batches(missing()):
                 taken = self._shared.take(files)

@@ -1,7 +1,7 @@
 """Where shared rows are kept: the interface, and the one on SQLite that `holdfast serve` uses.
 
 A store keeps bytes under keys. It is asked for many keys at once, because each request may cross a
-network, and it is never trusted: whoever reads a row checks it (`rows.py`).
+network, and it is never trusted: the reader of a row checks it (`rows.py`).
 """
 
 from __future__ import annotations
