@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 NODE := .node/installed
 PARALLEL := --numprocesses=auto --dist=worksteal
 
-.PHONY: try quick test lint types browser bench soak requirements package audit clean help
+.PHONY: try quick test lint types browser bench soak requirements package audit site clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -53,6 +53,9 @@ package: $(STAMP)  ## wheel and sdist in dist/ with a bill of materials, tried i
 	$(BIN)/python -m release build
 	$(BIN)/python -m release sbom
 	$(BIN)/python -m release smoke --uv
+
+site: $(STAMP)   ## the documentation as a site in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 audit: $(STAMP)  ## licences of every dependency; known vulnerabilities, where the advisory service answers
 	$(BIN)/python -m release licences

@@ -1,0 +1,130 @@
+"""A hook of the documentation site: pages made from the code, and pages from outside docs/.
+
+The reference of commands, tools and the Python API is written when the site is built, so it
+cannot differ from the program. The picture of the architecture is drawn from the real imports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from release.drawing import architecture
+
+ROOT = Path(__file__).resolve().parent.parent
+FROM_ABOVE = {
+    "ARCHITECTURE.md": "architecture.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security-policy.md",
+}
+"""Pages at the root of the repository -> their names on the site."""
+
+LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s#]+)(#[^)\s]*)?\)")
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add what is not in docs/ (called by mkdocs)."""
+    pages = {
+        "reference/commands.md": commands_page(),
+        "reference/tools.md": tools_page(),
+        "reference/python.md": python_page(),
+        "architecture.svg": architecture(ROOT / "src" / "holdfast"),
+    }
+    for above, name in FROM_ABOVE.items():
+        pages[name] = relinked((ROOT / above).read_text(encoding="utf-8"), "")
+    pages["architecture.md"] += "\n\n## Drawn from the imports\n\n![packages](architecture.svg)\n"
+    for name, text in pages.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """Lead links out of docs/ to where their target is on the site (called by mkdocs)."""
+    if page.file.src_uri in FROM_ABOVE.values() or page.file.src_uri.startswith("reference/"):
+        return markdown
+    return relinked(markdown, "docs")
+
+
+def relinked(markdown: str, folder: str) -> str:
+    """The text with links as they must be on the site; what is not on it keeps only its words."""
+
+    def link(match: re.Match[str]) -> str:
+        picture, words, target, anchor = match[1], match[2], match[3], match[4] or ""
+        path = (ROOT / folder / target).resolve()
+        inside = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else target
+        if inside in FROM_ABOVE:
+            return f"[{words}]({FROM_ABOVE[inside]}{anchor})"
+        if inside == "docs/requirements.md" or not inside.startswith("docs/"):
+            return words
+        return f"{picture}[{words}]({inside.removeprefix('docs/')}{anchor})"
+
+    return LINK.sub(link, markdown)
+
+
+def commands_page() -> str:
+    """Every command with its help, as the program prints it at 100 columns."""
+    from holdfast.cli.main import COMMANDS
+    from holdfast.cli.parsing import Parser
+
+    parts = ["# Commands\n\nWhat `holdfast COMMAND --help` prints.\n"]
+    for name, (module, line) in COMMANDS.items():
+        parser = Parser(prog=f"holdfast {name}", description=line)
+        import_module(module).configure(parser)
+        parts.append(f"\n## {name}\n\n{_help(parser)}")
+        for verb, below in _verbs(parser):
+            parts.append(f"\n### {name} {verb}\n\n{_help(below)}")
+    return "".join(parts)
+
+
+def _help(parser: argparse.ArgumentParser) -> str:
+    return f"```text\n{parser.format_help().rstrip()}\n```\n"
+
+
+def _verbs(parser: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return list(action.choices.items())
+    return []
+
+
+def tools_page() -> str:
+    """Every MCP tool: what its description says, and the schema of its arguments."""
+    from holdfast.mcp.tools import TOOLS
+
+    parts = ["# Tool schemas\n\nWhat `tools/list` says of each tool.\n"]
+    for name, tool in TOOLS.items():
+        schema = json.dumps(tool.input, indent=1)
+        parts.append(f"\n## {name}\n\n{tool.description}\n\n```json\n{schema}\n```\n")
+    return "".join(parts)
+
+
+def python_page() -> str:
+    """The public names of the package with their signatures and docstrings."""
+    import holdfast
+
+    parts = ["# Python\n\n```text\n", (holdfast.__doc__ or "").strip(), "\n```\n"]
+    for name in holdfast.__all__:
+        thing = getattr(holdfast, name)
+        if callable(thing):
+            parts.append(f"\n## {name}\n\n{_described(name, thing)}")
+            if inspect.isclass(thing):
+                parts.extend(
+                    f"\n### {name}.{method}\n\n{_described(method, function)}"
+                    for method, function in inspect.getmembers(thing, inspect.isfunction)
+                    if not method.startswith("_")
+                )
+    return "".join(parts)
+
+
+def _described(name: str, thing: Any) -> str:
+    signature = str(inspect.signature(thing)).replace("'", "")
+    documented = inspect.getdoc(thing) or ""
+    return f"```python\n{name}{signature}\n```\n\n{documented}\n"
