@@ -70,6 +70,7 @@ LEAVES = {
     "text",
     "postgresql",
     "touched",
+    "locks",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
 MEETING = {
@@ -86,6 +87,7 @@ ARROWS: dict[str, set[str]] = {
     "text": set(),
     "postgresql": {"system"},
     "touched": {"system"},
+    "locks": {"errors"},
     "files": LEAVES,
     "store": LEAVES,
     "sync": LEAVES | {"store"},

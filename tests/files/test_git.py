@@ -230,3 +230,18 @@ def _state(root: Path) -> str:
     return json.dumps(
         sorted((str(p), p.stat().st_mtime_ns, p.stat().st_size) for p in root.rglob("*"))
     )
+
+
+@pytest.mark.shows("SEC-FROZEN-GIT")
+@pytest.mark.parametrize("how", ["KILL", "STOP"])
+def test_a_git_that_is_killed_or_stopped_is_an_answer_that_is_missing(
+    repository: HostileRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").write_text(f"#!/bin/sh\nkill -{how} $$\n")
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with open_repository(repository.root) as repo:
+        assert repo is not None
+        assert repo.status(timeout_s=0.2) is None

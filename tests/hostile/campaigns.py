@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.hostile import faults, flips
+from tests.hostile import faults, flips, server_faults
 from tests.hostile.commands import run_every_command
 from tests.hostile.fuzz import INPUTS, fuzz_all
 from tests.hostile.result import Result
@@ -72,10 +72,10 @@ CAMPAIGNS = [
     Campaign("stopped", "commands and builds stopped, others beside them",
              "tests/hostile/test_faults.py", 4,
              lambda n, seed, folder: faults.kill(n, seed, folder, signal.SIGSTOP)),
-    Campaign("hosts", "host killed or stopped, shim and workers killed, during a call",
-             "tests/hostile/test_faults.py", 4, faults.hosts),
-    Campaign("servers", "the web server killed at drawn moments",
-             "tests/hostile/test_faults.py", 3, faults.servers),
+    Campaign("hosts", "host, shim and workers killed or stopped during a call",
+             "tests/hostile/test_faults.py", 6, server_faults.hosts),
+    Campaign("servers", "the web server killed or stopped, while it starts and while it commits",
+             "tests/hostile/test_faults.py", 3, server_faults.servers),
     Campaign("full disks", "a disk that fills up",
              "tests/hostile/test_faults.py", 2, faults.full_disks),
 ]  # fmt: skip

@@ -14,13 +14,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from holdfast.home import home_of
 from holdfast.mcp.control import running
 from holdfast.mcp.rendezvous import rendezvous_of
-from tests.hostile.agent import Agent, NoAnswer
 from tests.hostile.commands import program
 from tests.hostile.result import Result
 
@@ -30,18 +29,24 @@ WAIT_S = 120.0
 class FaultWorld:
     """A tree, a home, and the commands that are run on them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, repeats: int = 5) -> None:
+        """A file repeats its text so often: a larger tree is prepared by worker processes."""
         self.tree, self.home = folder / "tree", folder / "home"
         self.tree.mkdir(parents=True)
-        for number in range(40):
-            body = f"def function_{number}():\n    return {number}\n" * 5
-            (self.tree / f"part_{number}.py").write_text(body)
+        self._repeats = repeats
+        self.write_tree(0)
         kept = {n: v for n, v in os.environ.items() if not n.startswith("HOLDFAST")}
         self.environment = {
             **kept, "HOLDFAST_HOME": str(self.home), "HOME": str(folder / "user"),
             "HOLDFAST_MCP_ANSWER_S": "5", "PYTHONUNBUFFERED": "1",
         }  # fmt: skip
         (folder / "user").mkdir()
+
+    def write_tree(self, edition: int) -> None:
+        """The same functions in files that no cache knows yet."""
+        for number in range(40):
+            body = f"def function_{number}():\n    return {number}\n" * self._repeats
+            (self.tree / f"part_{number}.py").write_text(f"{body}EDITION = {edition}\n")
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -69,7 +74,7 @@ class FaultWorld:
             os.kill(pid, signal.SIGKILL)
 
 
-def _is_sound(world: FaultWorld, result: Result, what: str, expected: int) -> None:
+def check_sound(world: FaultWorld, result: Result, what: str, expected: int) -> None:
     """Acknowledged commits are there, and every verb works."""
     code, text = world.run("memory", "verify")
     if code != 0 or "sound" not in text:
@@ -88,7 +93,7 @@ def _is_sound(world: FaultWorld, result: Result, what: str, expected: int) -> No
         result.problem(f"after {what}: {text[-600:]}")
 
 
-def _after(started: subprocess.Popen[bytes], seconds: float) -> bytes:
+def printed_within(started: subprocess.Popen[bytes], seconds: float) -> bytes:
     """What a process printed within so many seconds."""
     printed, end = b"", time.monotonic() + seconds
     assert started.stdout is not None
@@ -123,7 +128,7 @@ def kill(count: int, seed: int, folder: Path, how: int = signal.SIGKILL) -> Resu
     for number in range(count):
         name = sorted(VICTIMS)[number % len(VICTIMS)]
         with world.start(*VICTIMS[name](number)) as victim:
-            printed = _after(victim, took[name] * draw.random())
+            printed = printed_within(victim, took[name] * draw.random())
             _signal_all(victim.pid, how)
             if how == signal.SIGSTOP:
                 code, text = world.run("memory", "list")
@@ -144,95 +149,27 @@ def kill(count: int, seed: int, folder: Path, how: int = signal.SIGKILL) -> Resu
             result.count(f"{name}: {'killed' if victim.returncode < 0 else 'ended before'}")
         acknowledged += name == "writer" and b"committed" in printed
         if number % len(VICTIMS) == len(VICTIMS) - 1:
-            _is_sound(world, result, f"{name} {number}, seed {seed}", acknowledged)
+            check_sound(world, result, f"{name} {number}, seed {seed}", acknowledged)
     world.close()
     return result
 
 
 def _signal_all(pid: int, how: int) -> None:
     """Send a signal to a process and to those that it started."""
-    for each in (*_children(pid), pid):
+    for each in (*children(pid), pid):
         try:
             os.kill(each, how)
         except ProcessLookupError:
             continue
 
 
-def _children(pid: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    return [int(word) for word in text.split()]
-
-
-def hosts(count: int, seed: int, folder: Path) -> Result:
-    """Kill or stop the host and kill the shim while an agent calls: the call ends, the next works.
-
-    Also kills the workers of a build that the host runs, and the server.
-    """
-    draw, result, world = random.Random(seed), Result(), FaultWorld(folder)
-    try:
-        for number in range(count):
-            what = ("host killed", "shim killed", "host stopped", "workers killed")[number % 4]
-            agent = Agent(world.tree, world.environment)
-            agent.call("manage_index", {"action": "create", "path": ".", "wait": 60})
-            force = {"action": "create", "path": ".", "force": True, "wait": 60}
-            pending = agent.start("tools/call", {"name": "manage_index", "arguments": force})
-            pid = world.host_pid()
-            assert pid is not None
-            select.select([], [], [], draw.random() * 0.3)
-            if what == "host killed":
-                os.kill(pid, signal.SIGKILL)
-            elif what == "host stopped":
-                os.kill(pid, signal.SIGSTOP)
-            elif what == "shim killed":
-                agent.process.kill()
-            else:
-                for child in _children(pid):
-                    os.kill(child, signal.SIGKILL)
-            try:
-                agent.answer(pending, WAIT_S)
-                result.count(f"{what}: the call ended with an answer")
-            except (NoAnswer, OSError):
-                if what != "shim killed":
-                    result.problem(f"{what}: the call did not end")
-                result.count(f"{what}: the agent's connection ended")
-            agent.close()
-            again = Agent(world.tree, world.environment)
-            try:
-                read = again.call("read", {"path": "part_1.py"})
-                if "function_1" not in json.dumps(read):
-                    result.problem(f"{what}: the next read: {json.dumps(read)[:300]}")
-            except NoAnswer as error:
-                result.problem(f"{what}: the next agent: {error}")
-            again.close()
-    finally:
-        pid = world.host_pid()
-        if pid is not None:
-            os.kill(pid, signal.SIGCONT)
-        world.close()
-    return result
-
-
-def servers(count: int, seed: int, folder: Path) -> Result:
-    """Kill `holdfast serve` at drawn moments; each time it starts again on the same home."""
-    draw, result, world = random.Random(seed), Result(), FaultWorld(folder)
-    for _number in range(count):
-        with world.start("serve", "--port", "0") as server:
-            printed = _after(server, 0.2 + draw.random() * 2)
-            server.kill()
-            server.communicate()
-        result.count("served" if b"listening" in printed else "killed while starting")
-        if b"Traceback" in printed:
-            result.problem(f"serve: {printed[-500:]!r}")
-    with world.start("serve", "--port", "0") as server:
-        assert server.stdout is not None
-        if b"listening" not in server.stdout.readline():
-            result.problem("serve does not start after it was killed")
-        server.terminate()
-        server.communicate()
-    return result
+def children(pid: int) -> list[int]:
+    """The processes that a process started, from whichever of its threads."""
+    found = []
+    for each in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(word) for word in each.read_text().split()]
+    return found
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile import faults
+from tests.hostile import faults, server_faults
 from tests.scale import SOAKING
 
 SEED = 15
@@ -32,14 +32,18 @@ def test_commands_that_are_stopped_hold_up_no_other(tmp_path: Path) -> None:
 def test_calls_to_a_host_that_is_killed_or_stopped_end_and_the_next_one_works(
     tmp_path: Path,
 ) -> None:
-    result = faults.hosts(4 * TIMES, SEED, tmp_path / "w")
+    result = server_faults.hosts(6 * TIMES, SEED, tmp_path / "w")
     result.kept_every_promise()
-    assert result.tried == 4 * TIMES
+    assert result.tried == 6 * TIMES
 
 
-@pytest.mark.shows("SEC-KILLED")
-def test_a_server_that_was_killed_starts_again(tmp_path: Path) -> None:
-    faults.servers(3 * TIMES, SEED, tmp_path / "w").kept_every_promise()
+@pytest.mark.shows("SEC-KILLED", "SEC-STOPPED")
+def test_a_server_that_is_killed_or_stopped_loses_nothing_and_holds_up_no_other(
+    tmp_path: Path,
+) -> None:
+    result = server_faults.servers(3 * TIMES, SEED, tmp_path / "w")
+    result.kept_every_promise()
+    assert result.tried == 3 * TIMES
 
 
 @pytest.mark.shows("SEC-DISK-FILLS")

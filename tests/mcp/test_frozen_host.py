@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import __version__
+from holdfast.mcp import host_connection
 from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
+from holdfast.mcp.host_connection import HostRefused, connect_to_host
+from holdfast.mcp.rendezvous import greeting
 from tests.mcp.agents import Machine, machine_in
 from tests.mcp.test_host import Raw
+from tests.stopping import stopped_holder
 
 ANSWER_S = "2"
 
@@ -120,3 +125,41 @@ def test_a_frozen_shim_holds_up_no_other_agent_and_goes_on_when_it_is_let(machin
         answers = [frozen.receive() for _ in range(200)]
         assert all("error" not in answer for answer in answers)
         assert "error" not in other.tool("memory_get", id="a")
+
+
+def served(machine: Machine) -> None:
+    """Connect as a shim does, in this process."""
+    here = os.getcwd()
+    hello = greeting(__version__, machine.environment, None, None)
+    try:
+        connect_to_host(machine.place, hello, machine.environment).close()
+    finally:
+        os.chdir(here)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_connection, "STOPPED_S", 0.1)
+
+
+@pytest.mark.shows("SEC-FROZEN-HOST")
+@pytest.mark.usefixtures("impatient")
+def test_a_host_that_is_stopped_before_it_listens_is_replaced(machine: Machine) -> None:
+    """It has the lock and no socket: every agent was refused until somebody killed it."""
+    with stopped_holder(Path(machine.place.lock)) as pid:
+        served(machine)
+        assert machine.host not in (None, pid)
+
+
+@pytest.mark.shows("SEC-FROZEN-SHIM")
+@pytest.mark.usefixtures("impatient")
+def test_a_shim_that_is_stopped_while_it_starts_the_host_holds_up_no_other(
+    machine: Machine,
+) -> None:
+    """Every other agent waited for the lock of the one that starts the host."""
+    with stopped_holder(Path(machine.place.start)) as pid:
+        with pytest.raises(HostRefused, match=f"process {pid} is stopped") as refused:
+            served(machine)
+        assert f"kill -CONT {pid}" in refused.value.hint
+    with agent(machine), stopped_holder(Path(machine.place.start)):
+        served(machine)  # the host listens, so the lock is not needed

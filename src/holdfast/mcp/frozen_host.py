@@ -14,6 +14,7 @@ import os
 import socket
 from collections.abc import Mapping
 
+from holdfast.locks import is_stopped
 from holdfast.mcp.rendezvous import PING, Rendezvous, peer_process
 
 ANSWER_S = 20.0
@@ -39,13 +40,15 @@ def host_answers(place: Rendezvous, answer_s: float) -> bool:
 
 def end_frozen_host(place: Rendezvous, answer_s: float) -> bool:
     """End the host if it does not answer; True if it answers or has ended."""
-    import signal
-
     pid = _frozen_process(place, answer_s)
     if pid is None:
         return True
-    if not _is_host(place, pid):
-        return False
+    return _is_host(place, pid) and _killed(place, pid)
+
+
+def _killed(place: Rendezvous, pid: int) -> bool:
+    import signal
+
     try:
         # Not SIGTERM: a stopped process does not receive it.
         os.kill(pid, signal.SIGKILL)
@@ -56,10 +59,23 @@ def end_frozen_host(place: Rendezvous, answer_s: float) -> bool:
     return _ended(place, pid)
 
 
+def stopped_host(place: Rendezvous) -> bool:
+    """Whether the process that has the lock of the host is stopped."""
+    facts = _lock_facts(place)
+    return facts is not None and is_stopped(int(facts.get("pid", 0)))
+
+
+def end_stopped_host(place: Rendezvous) -> bool:
+    """End a host that is stopped, whether or not it listens yet; True if it has ended."""
+    facts = _lock_facts(place)
+    pid = 0 if facts is None else int(facts.get("pid", 0))
+    return pid > 1 and is_stopped(pid) and _killed(place, pid)
+
+
 def _frozen_process(place: Rendezvous, answer_s: float) -> int | None:
     """The process id of a host that does not answer, 0 if unknown; None if it answers."""
     pid = _unanswered_ping(place, answer_s)
-    if pid is None or _is_stopped(pid):
+    if pid is None or is_stopped(pid):
         return pid
     # It runs, so it may only be slow: it gets the same time again.
     return _unanswered_ping(place, answer_s)
@@ -81,14 +97,6 @@ def _unanswered_ping(place: Rendezvous, answer_s: float) -> int | None:
             # BlockingIOError: the queue of connections that it has not accepted is full.
             return pid or int((_lock_facts(place) or {}).get("pid", 0))
     return None
-
-
-def _is_stopped(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b") ")[2][:1] in (b"T", b"t")
-    except OSError:
-        return False
 
 
 def _is_host(place: Rendezvous, pid: int) -> bool:

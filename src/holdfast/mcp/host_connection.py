@@ -12,7 +12,13 @@ import sys
 from collections.abc import Mapping
 
 from holdfast.errors import HOME_HINT
-from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host
+from holdfast.locks import STOPPED_S, LockHeld, take_lock
+from holdfast.mcp.frozen_host import (
+    answer_seconds,
+    end_frozen_host,
+    end_stopped_host,
+    stopped_host,
+)
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
     Rendezvous,
@@ -171,10 +177,14 @@ def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, 
 
 def _start(place: Rendezvous, environment: Mapping[str, str]) -> None:
     """Start a host unless another process does; returns when one listens."""
-    import fcntl
-
     with open(place.start, "w") as starting:
-        fcntl.flock(starting, fcntl.LOCK_EX)
+        try:
+            take_lock(starting.fileno(), place.start, START_S, stopped_s=STOPPED_S)
+        except LockHeld as error:
+            # The process that started the host may be stopped, and the host listens all the same.
+            if _listens(place):
+                return
+            raise HostRefused(str(error), error.hint) from None
         if _other_host_listens(place):
             return
         try:
@@ -192,24 +202,35 @@ def _other_host_listens(place: Rendezvous) -> bool:
     import fcntl
     import time
 
+    stopped_s = 0.0
     for _moment in range(int(START_S / 0.02)):
-        try:
-            found = _connect(place, START_S)
-        except (TimeoutError, BlockingIOError):
-            return True  # it listens; whether it answers is found out by the greeting
-        if found is not None:
-            found.close()
+        if _listens(place):
             return True
         with open(place.lock, "a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
+                stopped_s = stopped_s + 0.02 if stopped_host(place) else 0.0
+                if stopped_s >= STOPPED_S:
+                    end_stopped_host(place)
                 time.sleep(0.02)
                 continue
         return False
     raise HostRefused(
         "a Holdfast host is starting and did not listen in time", f"see its log: {place.log}"
     )
+
+
+def _listens(place: Rendezvous) -> bool:
+    """Whether a host listens; whether it also answers is found out by the greeting."""
+    try:
+        found = _connect(place, START_S)
+    except (TimeoutError, BlockingIOError):
+        return True
+    if found is None:
+        return False
+    found.close()
+    return True
 
 
 def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
@@ -281,17 +302,13 @@ def _last_line(log: str, begun: int) -> str:
 
 def _wait_for_end(place: Rendezvous) -> None:
     """Wait until a host that is ending has ended."""
-    import fcntl
-    import time
-
     with open(place.lock, "a") as held:
-        for _moment in range(int(START_S / 0.02)):
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                time.sleep(0.02)
-                continue
+        try:
+            take_lock(held.fileno(), place.lock, START_S, stopped_s=STOPPED_S)
             return
+        except LockHeld:
+            if end_stopped_host(place):
+                return
     raise HostRefused(
         "a Holdfast host is ending and did not end in time", f"see its log: {place.log}"
     )

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from holdfast.locks import take_lock
 from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
 from holdfast.sequence.suffix.backends import SuffixBackend, choose
@@ -27,16 +28,13 @@ from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOptions
 
-try:
-    import fcntl
-except ImportError:  # on Windows, where one of two simultaneous writers may have to start again
-    fcntl = None  # type: ignore[assignment]
-
 MANIFEST_VERSION = 3
 """1: segments by file name, deleted documents, stamps of files that were only touched.
 2: when the files were listed, so that files modified about then are read again.
 3: a checksum: a lost deletion would bring old text back."""
 
+LOCK_S = 900.0
+"""How long another process may hold the write lock. It sorts the whole tree at first."""
 DELTA_TOKENS_MAX = 100_000
 MID_TOKENS_MIN = 1_000_000
 """Mid is merged into the base when it exceeds this and a quarter of the base."""
@@ -161,10 +159,9 @@ class SegmentStore:
         """Hold the write lock, with what the last writer wrote loaded."""
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self.directory / "lock").open("wb") as lock:
-            if fcntl is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                for left in self.directory.glob(".*.[0-9]*"):
-                    left.unlink(missing_ok=True)  # left behind by a writer that was killed
+            take_lock(lock.fileno(), str(self.directory), LOCK_S)
+            for left in self.directory.glob(".*.[0-9]*"):
+                left.unlink(missing_ok=True)  # left behind by a writer that was killed
             if self._stamp() != self._loaded:
                 self._load()
             yield

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import threading
 from collections.abc import Iterator
+from functools import partial
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +195,70 @@ def test_a_worker_has_nothing_of_ours_but_its_pipes(
         assert isinstance(got, bytes)
         # The last is of the directory itself, while it is listed.
         assert sorted(map(int, got.split())) == [0, 1, 2, 3, 4]
+
+
+STOP = b"stop"
+LARGE = b"x" * (worker_pool.PIPE_BYTES * 2)
+
+
+def stopping(folder: str, orders: Connection, results: Connection) -> None:
+    """Stops itself at the order STOP, the first time: as if somebody stopped it."""
+    ready(results)
+    while order := orders.recv_bytes():
+        if order.startswith(STOP):
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(f"{folder}/{order.decode()}", os.O_CREAT | os.O_EXCL))
+                os.kill(os.getpid(), signal.SIGSTOP)
+        results.send_bytes(answer(order))
+
+
+def always_stopping(orders: Connection, results: Connection) -> None:
+    ready(results)
+    while order := orders.recv_bytes():
+        if order == STOP:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        results.send_bytes(answer(order))
+
+
+def stopped_at_start(orders: Connection, results: Connection) -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@pytest.mark.shows("SEC-FROZEN-WORKER")
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_stopped_worker_is_replaced_and_its_orders_are_answered(
+    tmp_path: Path, count: int
+) -> None:
+    """A build waited for it without limit."""
+    orders = [b"a", STOP, b"b", STOP + b"2", LARGE, b"c"]
+    pool = WorkerPool(partial(stopping, str(tmp_path)), count, look_s=0.02)
+    try:
+        got = [found for _, found in pool.answers((None, order) for order in orders)]
+    finally:
+        pool.end()
+    assert got == [answer(order) for order in orders]
+
+
+@pytest.mark.shows("SEC-FROZEN-WORKER")
+def test_an_order_at_which_two_workers_stop_is_given_up() -> None:
+    died: list[bytes] = []
+    pool = WorkerPool(always_stopping, 1, died=died.append, look_s=0.02)
+    orders = [b"a", STOP, LARGE, b"b"]
+    try:
+        got = [found for _, found in pool.answers((None, order) for order in orders)]
+        assert got == [answer(b"a"), Died(), answer(LARGE), answer(b"b")]
+        assert died == [STOP]
+        alone = [found for _, found in pool.alone((None, order) for order in orders)]
+        assert alone == got
+    finally:
+        pool.end()
+
+
+@pytest.mark.shows("SEC-FROZEN-WORKER")
+def test_workers_that_stop_while_they_start_are_not_waited_for() -> None:
+    pool = WorkerPool(stopped_at_start, 2, look_s=0.02)
+    try:
+        assert [found for _, found in pool.answers([(None, LARGE)])] == [Unstarted()]
+        assert [found for _, found in pool.alone([(None, LARGE)])] == [Unstarted()]
+    finally:
+        pool.end()

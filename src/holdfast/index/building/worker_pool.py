@@ -7,6 +7,9 @@ are yielded in the order of the orders.
 When a worker dies, the order it was working on is answered with `Died`, and a new worker takes the
 rest. A worker reports when it is ready; one that dies before says nothing about its orders. If no
 worker becomes ready, orders are answered with `Unstarted`.
+
+A worker that is frozen (stopped, for example) is killed, and its orders go to others: being frozen
+says nothing about them either. Only an order at which two workers froze is answered with `Died`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
@@ -22,6 +26,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
 from holdfast.index import processes
+from holdfast.index.frozen import LOOK_S, Frozen, Watch
 
 T = TypeVar("T")
 
@@ -35,6 +40,8 @@ WINDOW = 4
 PIPE_BYTES = 1 << 20
 STARTS_MAX = 2
 """After this many failed attempts in a row, no more workers are started."""
+_SHORT, _LONG, _SHORT_MAX = struct.Struct("!i"), struct.Struct("!Q"), 0x7FFFFFFF
+"""How a `Connection` writes the length of a message."""
 _READY = b"ready"
 _LIFE = 3
 """The file descriptor of the pipe whose other end only the parent process has."""
@@ -66,7 +73,9 @@ class _Worker:
     life: Connection
     room_bytes: int
     """How many bytes the pipe of orders takes before a write blocks."""
+    watch: Watch
     ready: bool = False
+    frozen: bool = False
     sent: deque[tuple[int, bytes]] = field(default_factory=deque)
 
     def takes(self, order: bytes) -> bool:
@@ -74,6 +83,25 @@ class _Worker:
         if not self.sent:
             return True
         return len(self.sent) < AHEAD and len(order) < self.room_bytes
+
+    def send(self, *parts: bytes) -> None:
+        """Send one message, as `Connection.recv_bytes` reads it."""
+        size = sum(map(len, parts))
+        head = _SHORT.pack(size) if size <= _SHORT_MAX else _SHORT.pack(-1) + _LONG.pack(size)
+        self.watch.write(self.orders.fileno(), head, *parts)
+
+    def receive(self) -> bytes:
+        """One message, as `Connection.send_bytes` wrote it."""
+        (size,) = _SHORT.unpack(self._read(_SHORT.size))
+        if size == -1:
+            (size,) = _LONG.unpack(self._read(_LONG.size))
+        return self._read(size)
+
+    def _read(self, size_bytes: int) -> bytes:
+        data = self.watch.read(self.results.fileno(), size_bytes)
+        if len(data) < size_bytes:
+            raise EOFError
+        return data
 
 
 class WorkerPool:
@@ -85,12 +113,16 @@ class WorkerPool:
         count: int,
         preface: Callable[[], bytes] = bytes,
         died: Callable[[bytes], None] = lambda order: None,
+        look_s: float = LOOK_S,
     ) -> None:
         """`preface` is put before an order when it is sent, which is later than when it is made.
 
         `died` is called with an order that killed its worker, before another order is sent.
+        After `look_s` without an answer the workers are looked at: one may be frozen.
         """
         self._work, self._count, self._preface, self._died = work, count, preface, died
+        self._look_s = look_s
+        self._froze: set[int] = set()
         self._packed: bytes | None = None
         self._workers: list[_Worker] = []
         self._failed = 0
@@ -101,6 +133,7 @@ class WorkerPool:
         waiting: deque[tuple[int, bytes]] = deque()
         whose: dict[int, T] = {}
         answered: dict[int, Answer] = {}
+        self._froze.clear()
         at = 0
         while True:
             while len(whose) < self._count * WINDOW:
@@ -131,12 +164,13 @@ class WorkerPool:
                 if worker is None:
                     yield tag, Unstarted()
                     continue
+                answer: Answer = Died()
                 try:
-                    worker.orders.send_bytes(self._preface() + order)
-                    answer: Answer = worker.results.recv_bytes()
+                    worker.send(self._preface(), order)
+                    answer = worker.receive()
                 except (EOFError, OSError):
                     _ended(worker)
-                    worker, answer = None, Died()
+                    worker = None
                 yield tag, answer
         finally:
             if worker is not None:
@@ -164,7 +198,11 @@ class WorkerPool:
             waiting.popleft()
             worker.sent.append((number, order))
             try:
-                worker.orders.send_bytes(self._preface() + order)
+                worker.send(self._preface(), order)
+            except Frozen:
+                worker.frozen = True
+                _kill(worker)
+                return
             except OSError:
                 return  # It is dead; reading its results will show that.
 
@@ -177,25 +215,41 @@ class WorkerPool:
         by_pipe = {worker.results: worker for worker in self._workers if worker.sent}
         if not by_pipe:
             return
-        for pipe in wait(list(by_pipe), None if block else 0):
+        arrived = wait(list(by_pipe), self._look_s if block else 0)
+        if block and not arrived:
+            for worker in by_pipe.values():
+                if worker.watch.is_frozen():
+                    worker.frozen = True
+                    _kill(worker)  # reading its results will show that
+        for pipe in arrived:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
-                answer = worker.results.recv_bytes()
-            except (EOFError, OSError):
-                self._workers.remove(worker)
-                _ended(worker)
-                if worker.ready:
-                    number, order = worker.sent.popleft()
-                    self._died(order)
-                    yield number, Died()
-                else:
-                    self._failed += 1
-                waiting.extendleft(reversed(worker.sent))
+                answer = worker.receive()
+            except (EOFError, OSError) as error:
+                worker.frozen = worker.frozen or isinstance(error, Frozen)
+                yield from self._lost(worker, waiting)
                 continue
             if worker.ready:
                 yield worker.sent.popleft()[0], answer
             else:
                 worker.ready, self._failed = True, 0
+
+    def _lost(
+        self, worker: _Worker, waiting: deque[tuple[int, bytes]]
+    ) -> Iterator[tuple[int, Answer]]:
+        """What the end of a worker answers; the rest of its orders wait again."""
+        self._workers.remove(worker)
+        _ended(worker)
+        number, order = worker.sent[0]
+        if not worker.ready:
+            self._failed += 1
+        elif worker.frozen and number not in self._froze:
+            self._froze.add(number)
+        else:
+            worker.sent.popleft()
+            self._died(order)
+            yield number, Died()
+        waiting.extendleft(reversed(worker.sent))
 
     def _readied(self) -> _Worker | None:
         """A worker that is ready; None if it died before."""
@@ -203,7 +257,7 @@ class WorkerPool:
         if worker is None:
             return None
         try:
-            worker.results.recv_bytes()
+            worker.receive()
         except (EOFError, OSError):
             _ended(worker)
             self._failed += 1
@@ -233,11 +287,12 @@ class WorkerPool:
         packed = b"" if forked else self._pack()
         pipes = [pipe.fileno() for pipe in (orders_in, answers, life_in)]
         pid = processes.start(self._serve if forked else serve, pipes)
-        worker = _Worker(pid, orders, results, life, room_bytes)
+        worker = _Worker(pid, orders, results, life, room_bytes, Watch(pid, self._look_s))
+        os.set_blocking(orders.fileno(), False)
         theirs.close()
         if not forked:
             with suppress(OSError):  # It is dead; reading its results will show that.
-                orders.send_bytes(packed)
+                worker.send(packed)
         return worker
 
     def _pack(self) -> bytes:

@@ -24,6 +24,7 @@ import msgspec
 from holdfast.index import processes
 from holdfast.index.facts import model, trial_parse
 from holdfast.index.facts.model import FileFacts
+from holdfast.index.frozen import LOOK_S, Frozen, Watch
 
 if TYPE_CHECKING:
     from holdfast.index.facts.mentions import Mentions
@@ -85,53 +86,45 @@ class _Process:
     def __init__(self) -> None:
         self.owner = os.getpid()
         texts, self._texts = os.pipe()
-        facts, answers = os.pipe()
+        self._facts, answers = os.pipe()
+        os.set_blocking(self._texts, False)
         try:
             self._pid = processes.start(serve, (texts, answers))
         except BaseException:
             os.close(self._texts)
-            os.close(facts)
+            os.close(self._facts)
             raise
         finally:
             os.close(texts)
             os.close(answers)
-        self._facts = open(facts, "rb")  # noqa: SIM115
-        if self._facts.read(1) != _READY:
+        self._watch = Watch(self._pid, LOOK_S, ANSWER_S)
+        try:
+            ready = self._watch.read(self._facts, 1)
+        except BaseException:
+            self.end()
+            raise
+        if ready != _READY:
             self.end()
             raise ChildProcessError("no process for parsing could be started")
 
     def extract(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
-        """The encoded facts, or mentions of names if some are given; None if the process ended."""
-        # Ends the process, so that neither writing to it nor reading from it waits any longer.
-        late = threading.Timer(ANSWER_S, self._kill)
-        late.daemon = True
-        late.start()
+        """The encoded facts, or mentions of names if some are given; None without an answer."""
+        head = _HEAD.pack(len(path), len(names), len(source))
         try:
-            return self._exchange(path, names, source)
-        finally:
-            late.cancel()
-
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
-
-    def _exchange(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
-        with suppress(BrokenPipeError):
-            head = _HEAD.pack(len(path), len(names), len(source))
-            left = memoryview(b"".join((head, path, names, source)))
-            while left:
-                left = left[os.write(self._texts, left) :]
-        count = self._facts.read(_SIZE.size)
-        if len(count) < _SIZE.size:
+            self._watch.write(self._texts, head + path + names, source)
+            count = self._watch.read(self._facts, _SIZE.size)
+            if len(count) < _SIZE.size:
+                return None
+            (size,) = _SIZE.unpack(count)
+            facts = self._watch.read(self._facts, size)
+        except (BrokenPipeError, Frozen):
             return None
-        (size,) = _SIZE.unpack(count)
-        facts = self._facts.read(size)
         return facts if len(facts) == size else None
 
     def end(self) -> None:
         """End the process, if it is ours."""
         os.close(self._texts)
-        self._facts.close()
+        os.close(self._facts)
         if self.owner == os.getpid():
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)

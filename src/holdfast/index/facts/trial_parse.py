@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 
 from holdfast import system
 from holdfast.index import processes
+from holdfast.index.frozen import LOOK_S, Frozen, Watch
 
 _HEAD = struct.Struct("<dIIII")
 _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 29, 300
@@ -119,10 +120,11 @@ def serve() -> None:
 class _Trial:
     """A connection to the trial process. One text at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, look_s: float = LOOK_S) -> None:
         self.owner = os.getpid()
         texts, self._texts = os.pipe()
         self._verdicts, verdicts = os.pipe()
+        os.set_blocking(self._texts, False)
         try:
             self._pid = processes.start(serve, (texts, verdicts))
         except BaseException:
@@ -132,8 +134,9 @@ class _Trial:
         finally:
             os.close(texts)
             os.close(verdicts)
+        self._watch = Watch(self._pid, look_s)
         try:
-            ready = os.read(self._verdicts, 1)
+            ready = self._watch.read(self._verdicts, 1)
         except BaseException:
             self.end()
             raise
@@ -147,20 +150,24 @@ class _Trial:
         """Whether the parse ended in time; None if the process died, by its limits or otherwise."""
         parts = [*(name.encode() for name in (*grammar, query)), source]
         head = _HEAD.pack(seconds, *map(len, parts))
-        with suppress(BrokenPipeError):
-            left = memoryview(b"".join((head, *parts)))
-            while left:
-                left = left[os.write(self._texts, left) :]
-            verdict = os.read(self._verdicts, 1)
-            if verdict:
-                return verdict == b"1"
-        return None
+        try:
+            self._watch.write(self._texts, head, *parts)
+            verdict = self._watch.read(self._verdicts, 1)
+        except BrokenPipeError:
+            return None
+        except Frozen:
+            self._kill()
+            return None
+        return verdict == b"1" if verdict else None
 
     def end(self) -> None:
         """Kill the process."""
+        self._kill()
+        self.close()
+
+    def _kill(self) -> None:
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
-        self.close()
 
     def close(self) -> None:
         """Close the pipes, and wait for the process if it is a child of this one."""

@@ -11,7 +11,6 @@ read is listed as failed and kept unchanged.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -22,7 +21,10 @@ from zlib import crc32
 from holdfast.files.paths import canonical_root
 from holdfast.index.errors import HOME_HINT, RegistryDamaged
 from holdfast.index.generations.record import IndexFailed, Record, record_from_wire, record_to_wire
+from holdfast.locks import take_lock
 
+LOCK_S = 30.0
+"""How long another process may hold the lock. It holds it while it writes one small file."""
 REGISTRY_FORMAT = 3
 """The file's version. An older file is read, and rewritten in this version by the next change.
 
@@ -155,7 +157,7 @@ class Registry:
             self._path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600
         )
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            take_lock(lock, str(self._path), LOCK_S)
             yield
         finally:
             os.close(lock)
