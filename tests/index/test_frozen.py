@@ -13,8 +13,8 @@ from holdfast.index.frozen import (
     UNKNOWN_LOOKS,
     Frozen,
     Watch,
-    process_state,
 )
+from holdfast.locks import process_state
 
 State = tuple[bool, int] | None
 

@@ -1,6 +1,6 @@
 """Whether a helper process is frozen: stopped (SIGSTOP), in a debugger or a frozen cgroup.
 
-Such a process keeps its pipes, so whoever waits for it waits without limit. It cannot be told from
+Such a process keeps its pipes, so a process that waits for it waits without limit. It cannot be told from
 a busy one by the clock alone: a machine with much to do lets a process wait for long. So a process
 is frozen when it is stopped, or used no processor time, at several looks in a row.
 """
