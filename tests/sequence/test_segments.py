@@ -19,6 +19,7 @@ from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
 from holdfast.sequence.response import EndReason, Kind
 from holdfast.sequence.search import find_sequence
+from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix import backends, segment
 from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
@@ -516,3 +517,24 @@ def test_the_choice_of_a_backend_is_never_one_that_is_missing(
     assert backends.available() == [SuffixBackend.PURE]
     assert backends.choose(10**8) is SuffixBackend.PURE
     assert segment.SATURATED == 0xFFFF
+
+
+@pytest.mark.shows("SEQ-HOSTILE-FILES")
+@pytest.mark.parametrize("harm", ["version", "nested"])
+def test_segments_with_a_wrong_bit_in_their_version_are_rebuilt(tmp_path: Path, harm: str) -> None:
+    """They were refused as those of a newer version, until the user removed them."""
+    store = SegmentStore(tmp_path, backend=SuffixBackend.PURE)
+    data = b"def total(cart): return cart"
+    document = Document(document_facts("a.py", len(data), 1, data), data)
+    store.refresh([document], [], taken_ns=1)
+    if harm == "version":
+        for path in tmp_path.glob("*.segment"):
+            raw = path.read_bytes()
+            path.write_bytes(raw[:8] + struct.pack("<I", 1 << 28 | FORMAT_VERSION) + raw[12:])
+    else:
+        (tmp_path / "manifest.json").write_text('{"format":' + "[" * 100_000)
+    again = SegmentStore(tmp_path, backend=SuffixBackend.PURE)
+    assert again.problem
+    assert again.known() == {}
+    again.refresh([document], [], taken_ns=1)
+    assert set(again.known()) == {"a.py"}

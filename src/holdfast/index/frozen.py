@@ -1,8 +1,8 @@
 """Whether a helper process is frozen: stopped (SIGSTOP), in a debugger or a frozen cgroup.
 
-Such a process keeps its pipes, so a process that waits for it waits without limit. It cannot be told from
-a busy one by the clock alone: a machine with much to do lets a process wait for long. So a process
-is frozen when it is stopped, or used no processor time, at several looks in a row.
+Such a process keeps its pipes, so its parent would wait without limit. It cannot be told from a
+busy one by the clock alone: on a machine with much to do a process waits for long. So a process is
+frozen when it is stopped, or used no processor time, at several looks in a row.
 """
 
 from __future__ import annotations

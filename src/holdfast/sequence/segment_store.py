@@ -31,7 +31,9 @@ from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOption
 MANIFEST_VERSION = 3
 """1: segments by file name, deleted documents, stamps of files that were only touched.
 2: when the files were listed, so that files modified about then are read again.
-3: a checksum: a lost deletion would bring old text back."""
+3: a checksum: a lost deletion would bring old text back.
+
+A new version of the segments needs a new one of the manifest, too."""
 
 LOCK_S = 900.0
 """How long another process may hold the write lock. It sorts the whole tree at first."""
@@ -274,7 +276,7 @@ class SegmentStore:
             )
         except FileNotFoundError:
             return
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             self.problem = f"the manifest is unreadable: {error}"
             return
         if not isinstance(manifest, dict):
@@ -301,7 +303,8 @@ class SegmentStore:
         except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
             self.problem = f"a segment is unreadable: {error}"
             return
-        except SegmentDamaged as error:
+        except (SegmentDamaged, SegmentTooNew) as error:
+            # The manifest is of this version, so the version of the segment has a wrong bit.
             self.problem = str(error)
             return
         self._stored, self._touched, self.taken_ns = stored, touched, taken_ns

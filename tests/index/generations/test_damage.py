@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -381,3 +382,28 @@ def test_verify_reads_everything_and_status_a_few_rows(
     capsys.readouterr()
     assert main(["index", "create", tree.root]) == 0, "create rebuilds what it finds damaged"
     assert main(["index", "verify", tree.root]) == 0
+
+
+@pytest.mark.shows("DAMAGE-ROWS")
+def test_a_wrong_bit_in_a_stored_path_never_hides_a_file(tree: Tree) -> None:
+    """SQLite has an index of paths without checksums: a call to a file whose path had a wrong bit
+    there was missing from the answer of `calls`, which said ok."""
+    before, good = tree.answers()["calls"], tree.file.read_bytes()
+    wanted = [(edge["srcSymbolId"], edge["dstSymbolId"]) for edge in before["edges"]]
+    assert wanted
+    places = [found.start() for found in re.finditer(rb"src/\w+\.py", good)]
+    assert len(places) > len(FILES)
+    outcomes = set()
+    for place in places:
+        tree.file.write_bytes(good[:place] + b"z" + good[place + 1 :])
+        for path in ("src/cart.py", "src/prices.py"):
+            with tree.index() as index:
+                outline = file_outline(index, tree.root, path)
+                outcomes.add(outline["status"])
+        with tree.index() as index:
+            target = {"file": "src/cart.py", "symbolLabel": "total_price"}
+            found = call_graph(index, tree.root, target)
+        if found["status"] == "ok":
+            edges = [(edge["srcSymbolId"], edge["dstSymbolId"]) for edge in found["edges"]]
+            assert edges == wanted, f"byte {place}: {good[place - 9 : place + 30]!r}"
+    assert outcomes <= {"ok", "not_indexed", "error"}

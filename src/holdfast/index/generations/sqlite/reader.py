@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -27,6 +28,7 @@ SPOTS = 12
 """How many files of an index `spot_check` reads, whatever the size of the tree."""
 KEYS_AT_ONCE = 40
 _CHUNKS = f"{_CHUNK} WHERE chunk.id IN ({', '.join('?' * KEYS_AT_ONCE)})"
+_FACTS = "SELECT facts, facts_check FROM facts WHERE file_id = ?"
 _LOW = (1 << tables.ORDINAL_BITS) - 1
 
 
@@ -55,6 +57,7 @@ class SqliteReader:
         self._connection, self._open, self._root = connection, corpus, root
         known = tables.meta(connection)
         self.identity: Identity = (int(known.get("generation") or 0), str(known.get("run") or ""))
+        self._paths: frozenset[str] | None = None
 
     def snapshot(self) -> Snapshot:
         return tables.snapshot(self._connection)
@@ -110,9 +113,22 @@ class SqliteReader:
         row: tuple[Any, ...] | None = tables.row(
             self._connection, f"SELECT {tables.PLACED} FROM file WHERE path = ?", (path,)
         )
-        if row is not None and row[-1] != row_check(row[:-1]):
+        if row is None:
+            self._check_missing(path)
+        elif row[-1] != row_check(row[:-1]):
             raise tables.damaged_file(path)
         return row
+
+    def _check_missing(self, path: str) -> None:
+        """Raise DamagedBackend if a file that was not found by its path is there all the same.
+
+        SQLite finds a path by an index of its own, which has no checksums.
+        """
+        if self._paths is None:
+            listed = tables.rows(self._connection, "SELECT path FROM file NOT INDEXED")
+            self._paths = frozenset(name for (name,) in listed)
+        if path in self._paths:
+            raise tables.damaged_file(path)
 
     def kept_files(self) -> list[KeptFile]:
         """Every file; without signatures and names where they are missing or damaged."""
@@ -140,6 +156,7 @@ class SqliteReader:
             self._connection, f"SELECT {tables.STAT}, stat_check FROM file WHERE path = ?", (path,)
         )
         if row is None:
+            self._check_missing(path)
             return None
         if row[-1] != row_check(row[:-1]):
             raise tables.damaged_file(path)
@@ -155,6 +172,7 @@ class SqliteReader:
                 (path,),
             )
             if row is None:
+                self._check_missing(path)
                 continue
             if not _is_intact(path, row[1], row[0]):
                 raise tables.damaged_file(path)
@@ -162,14 +180,16 @@ class SqliteReader:
         return found
 
     def all_facts(self) -> Iterator[tuple[str, bytes | None]]:
-        count = 0
-        for path, facts, check in self._connection.execute(
-            "SELECT path, facts, facts_check FROM file LEFT JOIN facts ON file_id = id "
-            "ORDER BY path"
-        ):
-            count += 1
+        # Without the index of paths: a path that is damaged there would name a file that is gone.
+        placed = tables.rows(self._connection, f"SELECT {tables.PLACED} FROM file NOT INDEXED")
+        for row in placed:
+            if row[-1] != crc32(encode(row[:-1])):
+                raise tables.damaged_file(row[1])
+        _check_complete(len(placed), self._files())
+        for number, path, *_ in sorted(placed, key=itemgetter(1)):
+            found = tables.row(self._connection, _FACTS, (number,))
+            facts, check = found or (None, None)
             yield path, facts if _is_intact(path, check, facts) else None
-        _check_complete(count, self._files())
 
     def problems(self) -> Mapping[str, str]:
         found = tables.rows(
