@@ -22,6 +22,8 @@ from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.shared.postgres import PostgresShared
 from holdfast.index.shared.work import SharedIndex
 from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.manage.publish import publish_index
+from holdfast.index.tools.search import search_code
 from tests.postgres import running_server
 
 ROUNDS = 3
@@ -66,11 +68,31 @@ def indexed(root: Path, home: Path, store: PostgresShared | None) -> tuple[float
     return *took, said
 
 
+def published(root: Path, home: Path, store: PostgresShared) -> None:
+    with closing(opened(home, None)) as index:
+        index.join_team(home / "team", SharedIndex(store))
+        answer = publish_index(index, str(root))
+        assert answer.status == "ok", answer.human_text
+
+
+def joining(root: Path, home: Path, store: PostgresShared) -> float:
+    """Processor time until the first answer of an empty home that uses the team's generation."""
+    with closing(opened(home, None)) as index:
+        index.join_team(home / "team", SharedIndex(store))
+        used = processor_s()
+        answer = manage_index(index, "create", str(root))
+        assert "Using the team's generation" in answer.human_text, answer.human_text
+        assert search_code(index, str(root), "where is a session resumed").results
+        return processor_s() - used
+
+
 def measure(tree: Path, scratch: Path, url: str, rounds: int = ROUNDS) -> list[Row]:
     root = repository(tree, scratch / "tree")
     schema = f"bench_{next(_numbers)}"
     indexed(root, scratch / "giver", PostgresShared(url, schema))
+    published(root, scratch / "giver", PostgresShared(url, schema))
     cold, taken, walls, said = [], [], [], ""
+    joined: list[float] = []
     for turn in range(rounds):
         alone = indexed(root, scratch / f"cold{turn}", None)
         fresh = indexed(root, scratch / f"fresh{turn}", PostgresShared(url, schema))
@@ -78,6 +100,7 @@ def measure(tree: Path, scratch: Path, url: str, rounds: int = ROUNDS) -> list[R
         taken.append(fresh[0])
         walls.append(fresh[1] / alone[1])
         said = fresh[2]
+        joined.append(joining(root, scratch / f"joined{turn}", PostgresShared(url, schema)))
     share = statistics.median(taken) / statistics.median(cold)
     files = said.split(": ", 1)[1].split(";")[0]
     return [
@@ -86,6 +109,14 @@ def measure(tree: Path, scratch: Path, url: str, rounds: int = ROUNDS) -> list[R
         Row(
             "with the team's work / from nothing", share, "of the processor time",
             f"at most {SHARE_MAX}", share <= SHARE_MAX,
+        ),
+        Row(
+            "use the team's generation and search once", statistics.median(joined), "s processor",
+            note="nothing is built",
+        ),
+        Row(
+            "the team's generation / from nothing",
+            statistics.median(joined) / statistics.median(cold), "of the processor time",
         ),
         Row("the same by the clock", statistics.median(walls), "of the time"),
     ]  # fmt: skip

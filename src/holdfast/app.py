@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.files.boundary import Machine
+    from holdfast.files.identity import RepositoryIdentity, Unidentified
     from holdfast.files.snapshot import Snapshot
     from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
@@ -156,7 +157,14 @@ class App:
         index = index_of(self.home, self.environment)
         index.now = self.clock.utc_now
         index.published = self._update_segments
+        index.identify = self.identify
         return index
+
+    def identify(self, directory: str) -> RepositoryIdentity | Unidentified:
+        """The repository that a directory belongs to; the settings may name it."""
+        from holdfast.files.identity import identify, repository_names
+
+        return identify(directory, repository_names(self.home.settings, self.user_home))
 
     def open_shared_rows(self) -> SharedStore:
         """What `holdfast serve` shares with the team: on PostgreSQL if set, else in the home."""

@@ -119,6 +119,11 @@ class Home:
         return self._below("index", "shared.sqlite")
 
     @property
+    def index_team(self) -> Path:
+        """Which roots use a generation of a team, and what was fetched of it."""
+        return self._below("index", "team")
+
+    @property
     def sequence(self) -> Path:
         return self._below("sequence")
 

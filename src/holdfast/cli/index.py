@@ -17,7 +17,7 @@ from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.manage.status import LAST_RUN_FAILED
 from holdfast.index.tools.render import built_text, without_internals
 
-ACTIONS = ("create", "reindex", "sync", "status", "verify", "clear", "list", "repair")
+ACTIONS = ("create", "reindex", "sync", "status", "verify", "clear", "list", "repair", "publish")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="create: build an index; reindex: rebuild it; sync: index what changed; "
         "status: show its state; verify: read all stored data and check it; clear: delete it; "
         "list: all tracked trees; "
-        "repair: recover after a crash",
+        "repair: recover after a crash; publish: give the index of the commit that is checked out "
+        "to the team (HOLDFAST_INDEX_URL)",
     )
     parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
     parser.add_argument("--force", action="store_true", help="create: rebuild even if indexed")
@@ -45,6 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--allow-unnecessary",
         action="store_true",
         help="reindex: rebuild although only ignore rules changed",
+    )
+    parser.add_argument(
+        "--accept-history",
+        action="store_true",
+        help="publish: although the team knows this repository with another first commit",
     )
     add_yes(parser)
     parser.add_argument("--json", action="store_true", help="answer as JSON")
@@ -71,6 +77,8 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         return _repair(index, args)
     if args.action == "verify":
         return _verify(index, args)
+    if args.action == "publish":
+        return _publish(index, args)
     bar = progress_to(sys.stderr, app.clock.monotonic, shown=not args.json)
     try:
         answer = manage_index(
@@ -97,6 +105,18 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         print(with_commands(built_text(answer, final), final.path))
     failed = any(warning.code == LAST_RUN_FAILED for warning in final.warnings)
     return REFUSED if failed else exit_code(final.status)
+
+
+def _publish(index: CodeIndex, args: argparse.Namespace) -> int:
+    """Give the index of a commit to the team."""
+    from holdfast.index.tools.manage.publish import publish_index
+
+    answer = publish_index(index, args.path, accept_history=args.accept_history)
+    if args.json:
+        print_json(answer.to_wire())
+    else:
+        print(with_commands(answer.human_text, answer.path))
+    return exit_code(answer.status)
 
 
 def _verify(index: CodeIndex, args: argparse.Namespace) -> int:

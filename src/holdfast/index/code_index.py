@@ -11,12 +11,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast import system
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
 from holdfast.files.edited_files import EditedFiles
+from holdfast.files.identity import RepositoryIdentity, Unidentified, identify
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import SIZE_BYTES_MAX, Policy, unfit
 from holdfast.files.secrets import masked
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     # Not needed by a search, and slow to import.
     from holdfast.index.building.build_tools import BuildTools
     from holdfast.index.generations.programs import ProgramCache
+    from holdfast.index.shared.team_backend import TeamBackend
     from holdfast.index.shared.work import SharedIndex
 
 CHANGED_FIRST_S, CHANGED_ALL_S = 2.0, 6.0
@@ -101,6 +104,10 @@ class CodeIndex:
     """Called with the root and the manifest after a generation was published or confirmed."""
     shared: SharedIndex | None = None
     """What the team has prepared; None without HOLDFAST_INDEX_URL."""
+    team: TeamBackend | None = None
+    """The backend, if roots may use generations of the team."""
+    identify: Callable[[str], RepositoryIdentity | Unidentified] = identify
+    """Which repository a root belongs to."""
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None
@@ -114,6 +121,26 @@ class CodeIndex:
     """By root: the stamp of the data whose spot check found nothing."""
 
     def __post_init__(self) -> None:
+        self._use(self.backend)
+
+    def join_team(self, directory: Path, shared: SharedIndex | None) -> None:
+        """Let roots use generations of the team; what was fetched is kept in a directory."""
+        from holdfast.index.shared.cached_rows import CachedRows
+        from holdfast.index.shared.rows import Seal
+        from holdfast.index.shared.store import SqliteShared
+        from holdfast.index.shared.team_backend import TeamBackend
+
+        copy = SqliteShared(directory / "rows.sqlite")
+        remote, seal = (None, Seal()) if shared is None else (shared.store, shared.seal)
+        self.shared = shared
+        self.team = TeamBackend(
+            self.backend, directory, CachedRows(copy, remote, seal), self.runtime,
+            self.provider.dimension, lambda: self.extract,
+        )  # fmt: skip
+        self._use(self.team)
+
+    def _use(self, backend: Backend) -> None:
+        self.backend = backend
         timeout_s = getattr(self.backend, "probe_timeout_s", 2.0)
         self.prober = Prober(self.backend, self.runtime, timeout_s)
         self.freshness = FreshnessChecks(lambda: self.now().timestamp())

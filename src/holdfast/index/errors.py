@@ -27,6 +27,13 @@ class BackendUnavailable(CodeIndexError):
         self.hint = hint
 
 
+class SourceMoved(BackendUnavailable):
+    """Raised when a file is no longer what the index was compared with; look at the tree again."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} changed while it was read", hint="try again")
+
+
 class NewerFormat(BackendUnavailable):
     """Raised for data that a newer version wrote; it is neither read nor replaced."""
 

@@ -30,7 +30,9 @@ def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
     """Open the index of a home, with the settings of an environment."""
     provider = provider_of(environment)
     index = open_index(home, provider, backend_of(environment, provider))
-    index.shared = shared_of(environment)
+    shared = shared_of(environment)
+    if shared is not None or home.index_team.exists():
+        index.join_team(home.index_team, shared)
     return index
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.files.edited_files import EditedFiles
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
@@ -52,6 +53,8 @@ class Machine:
         self.index: CodeIndex = open_index(home, HashedEmbedding())
         self.index.start, self.index.processes = run_here, 1
         self.index.extract = self._extract
+        # Git is asked before the answer, so that every machine knows the same.
+        self.index.edited = EditedFiles(start=lambda job: job())
         MACHINES.append(self)
         if store is not None:
             self.index.shared = SharedIndex(store, Seal(secret))

@@ -16,6 +16,10 @@ from holdfast.index.shared.work import SharedIndex
 CHUNKS_MAX = 450_000
 
 
+def extractor_name(extract: Extract) -> str:
+    return f"{extract.__module__}.{getattr(extract, '__qualname__', '')}"
+
+
 @dataclass(frozen=True, slots=True)
 class BuildTools:
     """What a build needs: the backend, the embedding, the extractor, the cache, the clock."""
@@ -37,5 +41,6 @@ class BuildTools:
     def maker(self) -> str:
         """Names what prepared files depend on besides their content; part of their cache keys."""
         provider = self.provider
-        extractor = f"{self.extract.__module__}.{getattr(self.extract, '__qualname__', '')}"
-        return f"{extractor}/{provider.name}/{provider.model}/{provider.dimension}"
+        return (
+            f"{extractor_name(self.extract)}/{provider.name}/{provider.model}/{provider.dimension}"
+        )

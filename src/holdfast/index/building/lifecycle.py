@@ -192,12 +192,14 @@ def run_sync(
 ) -> tuple[Built, Record]:
     """Update the index to match the tree; raises and changes nothing when it cannot."""
     began = index.freshness.moment()
+    uses_team = index.team is not None and index.team.pointer(record.root) is not None
     built = build(
         record.root,
         lease.run_id,
         policy_of(record.options),
         index.tools(),
-        whole=False,
+        # A generation of the team is not continued: from here on the root has one of its own.
+        whole=uses_team,
         report=report,
         known=index.freshness.manifest(record.root),
     )

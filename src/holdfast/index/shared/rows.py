@@ -84,21 +84,43 @@ class Seal:
 
 
 def facts_key(path: str, digest: str, extractor: str) -> bytes:
-    return _key("facts", extractor, path, digest)
+    return key_of("facts", extractor, path, digest)
 
 
 def ranking_key(path: str, digest: str, maker: str) -> bytes:
     """`maker` names the extractor and the model with its digest."""
-    return _key("ranking", maker, path, digest)
+    return key_of("ranking", maker, path, digest)
 
 
-def _key(*parts: str) -> bytes:
+def key_of(*parts: str) -> bytes:
+    """The key of a row that was made from these."""
     text = "\0".join((f"{ROW_VERSION}.{PREPARED_VERSION}.{FACTS_VERSION}", *parts))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
 
 def facts_row(file: PreparedFile) -> bytes:
     return _encode(FactsRow(file.language, file.problem, file.facts, file.signatures, file.names))
+
+
+def encoded_facts(row: FactsRow) -> bytes:
+    return _encode(row)
+
+
+def row_of(value: memoryview) -> FactsRow | None:
+    """A facts row; None if it cannot be read."""
+    try:
+        return _facts_row(value)
+    except (msgspec.DecodeError, ValueError):
+        return None
+
+
+def is_of(row: FactsRow, path: str, size: int) -> bool:
+    """Whether the facts of a row can be those of a file of this path and size."""
+    try:
+        facts = facts_of.decode(row.facts)
+    except (msgspec.DecodeError, ValueError):
+        return False
+    return facts.path == path and facts.size == size and within(facts, size)
 
 
 def ranking_row(file: PreparedFile) -> bytes:

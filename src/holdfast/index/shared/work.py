@@ -39,7 +39,12 @@ class SharedIndex:
     """The last run of each root in this process."""
 
     def run(self, root: str, maker: str, dimension: int) -> SharedRun:
-        begun = SharedRun(self.store, self.seal, maker, dimension, committed(root))
+        blobs = CommittedBlobs(Path(root))
+
+        def committed(file: SourceFile) -> bool:
+            return blobs.is_content(file.path, file.source)
+
+        begun = SharedRun(self.store, self.seal, maker, dimension, committed)
         self.runs[root] = begun
         return begun
 
@@ -195,18 +200,26 @@ def batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
         yield batch
 
 
-def committed(root: str) -> Callable[[SourceFile], bool]:
-    """Tells whether a file's content is in the commit that is checked out; asked lazily."""
-    known: dict[str, bytes] | None = None
+class CommittedBlobs:
+    """The contents of the commit that is checked out, by path; asked from git at the first use."""
 
-    def is_committed(file: SourceFile) -> bool:
-        nonlocal known
-        if known is None:
-            known = _blobs(Path(root))
-        name = known.get(file.path)
-        return name is not None and name == blob_name(file.source, len(name))
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[str, bytes] | None = None
 
-    return is_committed
+    @property
+    def _names(self) -> dict[str, bytes]:
+        if self._known is None:
+            self._known = _blobs(self._root)
+        return self._known
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._names
+
+    def is_content(self, path: str, source: bytes) -> bool:
+        """Whether the commit has these bytes at this path."""
+        name = self._names.get(path)
+        return name is not None and name == blob_name(source, len(name))
 
 
 def blob_name(source: bytes, length: int) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from holdfast.index.answers import (
     SearchCounts,
 )
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.errors import BackendUnavailable, DamagedBackend, SourceMoved
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
@@ -62,6 +63,8 @@ from holdfast.index.tools.unmatched import (
     unmatched_words,
 )
 
+MOVED_MAX = 3
+"""So many times the tree is looked at again because a file changed while it was read."""
 FRESH_S, AGING_S = 1_800, 86_400
 """How old an index is called fresh, and how old it is called aging; after that it is stale."""
 
@@ -189,9 +192,14 @@ def _up_to_date(
     root = gate.record.root
     overlay = index.freshness.recent(root, reader.identity)
     if overlay is not None:
-        found = ask(reader, overlay)
-        if not moved(root, found.paths, overlay):
-            return found, overlay, True
+        with suppress(SourceMoved):
+            found = ask(reader, overlay)
+            if not moved(root, found.paths, overlay):
+                return found, overlay, True
+    for _ in range(MOVED_MAX):
+        overlay = index.check_freshness(gate.record, reader)
+        with suppress(SourceMoved):
+            return ask(reader, overlay), overlay, False
     overlay = index.check_freshness(gate.record, reader)
     return ask(reader, overlay), overlay, False
 

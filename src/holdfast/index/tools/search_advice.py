@@ -31,6 +31,7 @@ from holdfast.index.search.results import ALIKE_SHOWN, Group, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.terms import WORD
+from holdfast.index.shared.generation import differ, team_commit
 from holdfast.index.tools.refusals import proof_check
 from holdfast.index.tools.search_request import LIMIT_MAX, SearchRequest
 from holdfast.text import counted
@@ -123,7 +124,7 @@ def _tree_warnings(each: SearchedRoot) -> list[str]:
     overlay = each.overlay
     if overlay.mode == "skipped_missing_path":
         return [f"TREE_MISSING:{each.root} has no files now; this is what was indexed of it"]
-    warnings = []
+    warnings = _team_note(each)
     if overlay.beyond:
         files = "1 changed file" if overlay.beyond == 1 else f"{overlay.beyond} changed files"
         was = "was" if overlay.beyond == 1 else "were"
@@ -137,6 +138,16 @@ def _tree_warnings(each: SearchedRoot) -> list[str]:
             f"only what was indexed before is known of them"
         )
     return warnings
+
+
+def _team_note(each: SearchedRoot) -> list[str]:
+    """Which commit the answer stands on, if its generation is the team's."""
+    commit = team_commit(each.gate.marker)
+    if commit is None:
+        return []
+    overlay = each.overlay
+    files = overlay.added + overlay.modified + len(overlay.gone) + overlay.beyond
+    return [f"TEAM_GENERATION:from the team's index of commit {commit[:12]}; {differ(files)}"]
 
 
 def _path_warnings(each: SearchedRoot, *, empty: bool) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from dataclasses import replace as changed
 
 from msgspec.structs import replace
 
@@ -36,6 +37,7 @@ from holdfast.index.tools.manage.request import (
     must_reindex,
     too_new,
 )
+from holdfast.index.tools.manage.team import take_for
 from holdfast.index.tools.refusals import proof_check, stale_local
 
 CREATE_NOTE = (
@@ -74,6 +76,12 @@ def create(
             record = now
         index.backend.check(root)
         options = _options(request, record)
+        notes: tuple[str, ...] = ()
+        if index.team is not None and index.shared is not None and not whole:
+            taken = take_for(index, request, record, options)
+            if isinstance(taken, ManageAnswer):
+                return taken
+            notes = (taken,)
         lease.announce()
         if not lifecycle.begin(index, root, run_id, options, record):
             return being_written(index, request)
@@ -87,7 +95,11 @@ def create(
         finished()
 
     index.start(run)
-    return _started(request, decided)
+    return _started(request, _with_notes(decided, notes))
+
+
+def _with_notes(go: _Go, notes: tuple[str, ...]) -> _Go:
+    return changed(go, notes=(*go.notes, *notes)) if notes else go
 
 
 @dataclass(frozen=True, slots=True)

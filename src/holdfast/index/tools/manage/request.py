@@ -15,6 +15,7 @@ from holdfast.index.code_index import RETRY_AFTER_MS, CodeIndex
 from holdfast.index.generations.gate import Building, Incompatible, TooNew
 from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexing, Record
+from holdfast.index.shared.generation import differ
 from holdfast.index.tools.refusals import (
     compatibility,
     compatibility_lines,
@@ -76,6 +77,12 @@ SHARED_AWAY = "SHARED_INDEX_AWAY"
 
 def shared_lines(index: CodeIndex, root: str) -> list[str]:
     """What the last run took from the team and gave to it, or whether it can be reached."""
+    pointer = None if index.team is None else index.team.pointer(root)
+    if index.team is not None and pointer is not None:
+        manifest = index.team.manifest(pointer.key)
+        commit = "?" if manifest is None else manifest.commit[:12]
+        text = f"Team: uses the generation of commit {commit}"
+        return [f"{text}; {differ(pointer.differing)}, when it was compared."]
     return [] if index.shared is None else [index.shared.sentence(root)]
 
 

@@ -32,6 +32,7 @@ from holdfast.index.tools.manage.request import (
     too_new,
     unseen_warnings,
 )
+from holdfast.index.tools.manage.team import follow_team
 from holdfast.index.tools.refusals import (
     failed_message,
     indexing_failure,
@@ -69,6 +70,10 @@ def sync(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
         if not isinstance(gate, Open):
             return _refused(index, request, gate)
         lease.announce()
+        if index.team is not None and index.team.pointer(root) is not None:
+            followed = follow_team(index, request, gate)
+            if followed is not None:
+                return followed
         try:
             built, after = lifecycle.run_sync(index, gate.record, lease, request.report)
         except EmptyTree as error:

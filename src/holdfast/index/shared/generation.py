@@ -1,0 +1,150 @@
+"""A generation of a commit, as rows that a team shares. Pure.
+
+    manifest    every file with the digest of its content, and where its postings are
+    segments    postings and vectors of all files, in parts
+    kept        signatures and names for exact search, in parts
+    facts       the rows of single files (`rows.py`), read when an answer needs them
+
+It belongs to a repository, a directory in it, a commit and the settings that it was made with, and
+is found under a hash of these. It has no text: readers cut chunks from their own files, whose
+digests must be those of the manifest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from holdfast.index.generations.fingerprint import Fingerprint
+from holdfast.index.generations.marker import Marker
+from holdfast.index.shared.rows import key_of
+from holdfast.text import counted
+
+GENERATION_VERSION = 1
+"""The format of a manifest; part of its key.
+
+1: repository, prefix, commit, first commit, files, segments, parts of kept, totals, time.
+"""
+
+PART_BYTES = 8 * 1024 * 1024
+TEAM_RUN = "team "
+"""How the run id begins in the marker of a root that uses a team's generation."""
+
+
+class SharedFile(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """A file of a generation; `segment` is -1 for one without chunks."""
+
+    path: str
+    digest: str
+    size: int
+    language: str
+    problem: str | None
+    chunks: int
+    segment: int
+    slot: int
+
+
+class SharedSegment(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """A segment of postings and vectors, by its digest; `postings` is the length of the first."""
+
+    digest: str
+    postings: int
+    parts: int
+
+
+class Manifest(msgspec.Struct, array_like=True, frozen=True):
+    """Everything that describes a shared generation."""
+
+    repository: str
+    prefix: str
+    commit: str
+    first_commit: str | None
+    files: tuple[SharedFile, ...]
+    segments: tuple[SharedSegment, ...]
+    kept_parts: int
+    chunks: int
+    completed_at: str
+
+
+class Kept(msgspec.Struct, array_like=True, gc=False):
+    """The signatures and names of some files, in the order of the manifest."""
+
+    files: list[tuple[bytes | None, bytes | None]]
+
+
+class Known(msgspec.Struct, array_like=True, gc=False):
+    """What is known of a repository: the first commit of its history."""
+
+    first_commit: str | None
+
+
+encode = msgspec.msgpack.Encoder().encode
+manifest_of = msgspec.msgpack.Decoder(Manifest).decode
+kept_of = msgspec.msgpack.Decoder(Kept).decode
+known_of = msgspec.msgpack.Decoder(Known).decode
+
+
+def generation_key(repository: str, prefix: str, commit: str, settings: Fingerprint) -> bytes:
+    """The key of a manifest; `repository` is the key of an identity."""
+    made = json.dumps(settings.to_wire(), sort_keys=True)
+    return key_of("generation", str(GENERATION_VERSION), repository, prefix, commit, made)
+
+
+def repository_key(repository: str) -> bytes:
+    return key_of("repository", repository)
+
+
+def part_keys(kind: str, name: str, parts: int) -> list[bytes]:
+    return [key_of(kind, name, str(number)) for number in range(parts)]
+
+
+def parts_of(data: bytes) -> list[bytes]:
+    return [data[at : at + PART_BYTES] for at in range(0, len(data), PART_BYTES)] or [b""]
+
+
+def kept_name(files: Iterable[SharedFile]) -> str:
+    """Names the signatures of a list of files."""
+    made = hashlib.sha256()
+    for file in files:
+        made.update(f"{file.path}\0{file.digest}\0".encode("utf-8", "surrogatepass"))
+    return made.hexdigest()
+
+
+def kept_batches(
+    files: Sequence[tuple[bytes | None, bytes | None]],
+) -> Iterator[list[tuple[bytes | None, bytes | None]]]:
+    batch: list[tuple[bytes | None, bytes | None]] = []
+    size = 0
+    for signatures, names in files:
+        batch.append((signatures, names))
+        size += len(signatures or b"") + len(names or b"")
+        if size >= PART_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def marker_of(manifest: Manifest, root: str, settings: Fingerprint) -> Marker:
+    """The completion marker of a root that uses a shared generation."""
+    return Marker(
+        root, settings, len(manifest.files), manifest.chunks, manifest.completed_at,
+        TEAM_RUN + manifest.commit,
+    )  # fmt: skip
+
+
+def team_commit(marker: Marker | None) -> str | None:
+    """The commit whose generation of the team a root uses; None for a generation of its own."""
+    if marker is None or not marker.run_id.startswith(TEAM_RUN):
+        return None
+    return marker.run_id.removeprefix(TEAM_RUN)
+
+
+def differ(files: int) -> str:
+    """How many files of a tree differ from a generation, in words."""
+    if files == 0:
+        return "no file differs here"
+    return f"{counted(files, 'file')} {'differs' if files == 1 else 'differ'} here"

@@ -1,0 +1,208 @@
+"""Publishing a generation for the team: only of a commit, exactly as it was committed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.files.git import open_repository
+from holdfast.files.identity import RepositoryIdentity
+from holdfast.files.snapshot import Entry
+from holdfast.index.building.build_tools import extractor_name
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.errors import DamagedBackend
+from holdfast.index.generations.gate import Open
+from holdfast.index.generations.model import Reader
+from holdfast.index.generations.segments import digest as segment_digest
+from holdfast.index.search import posting_segment
+from holdfast.index.search.trigrams import KeptFile
+from holdfast.index.shared import generation as shared
+from holdfast.index.shared import rows
+from holdfast.index.shared.generation import Manifest, SharedFile, SharedSegment
+from holdfast.index.shared.store import SharedStore
+from holdfast.index.shared.work import CommittedBlobs
+from holdfast.text import counted
+
+ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A generation that the team has now; `new` is false if it had it before."""
+
+    manifest: Manifest
+    new: bool
+
+    def sentence(self) -> str:
+        verb = "Published" if self.new else "The team already has"
+        files = counted(len(self.manifest.files), "file")
+        return f"{verb} commit {self.manifest.commit[:12]} of {self.manifest.repository}: {files}."
+
+
+@dataclass(frozen=True, slots=True)
+class NotPublished:
+    """Why nothing was published, and what to do."""
+
+    why: str
+    hint: str = ""
+
+    def sentence(self) -> str:
+        return f"{self.why} ({self.hint})" if self.hint else self.why
+
+
+def publish(
+    index: CodeIndex, gate: Open, identity: RepositoryIdentity, *, accept_history: bool = False
+) -> Published | NotPublished:
+    """Give the generation of a root to the team, if the tree is that of its commit."""
+    assert index.shared is not None, "publishing needs a shared index"
+    store, seal, root = index.shared.store, index.shared.seal, gate.record.root
+    if gate.record.options.custom_extensions or gate.record.options.ignore_patterns:
+        return NotPublished(
+            "the index was made with extensions or ignore patterns of its own",
+            "a team's generation has the usual files; put patterns into .holdfastignore",
+        )
+    refused = _history(store, seal, identity, accept_history)
+    if refused is not None:
+        return refused
+    key = shared.generation_key(identity.key, identity.prefix, identity.head, index.runtime())
+    with index.backend.reader(root) as reader:
+        fresh = index.check_freshness(gate.record, reader)
+        differing = fresh.added + fresh.modified + len(fresh.gone) + fresh.beyond
+        if differing or not fresh.whole:
+            return NotPublished(
+                f"{counted(max(differing, 1), 'file')} changed since the index was made",
+                "run: holdfast index sync",
+            )
+        uncommitted = _uncommitted(Path(root), reader)
+        if uncommitted:
+            return NotPublished(
+                f"{counted(len(uncommitted), 'file')} of the index, first {uncommitted[0]!r}, "
+                f"not as in commit {identity.head[:12]}",
+                "commit or remove them, or publish from a clean clone",
+            )
+        manifest = _manifest(index, reader, identity, store, seal)
+    new = key not in store.has([key])
+    store.put([(key, seal.close(key, shared.encode(manifest)))], replace=True)
+    known = shared.repository_key(identity.key)
+    if identity.first_commit is not None:
+        value = shared.encode(shared.Known(identity.first_commit))
+        store.put([(known, seal.close(known, value))], replace=True)
+    return Published(manifest, new)
+
+
+def _history(
+    store: SharedStore, seal: rows.Seal, identity: RepositoryIdentity, accept: bool
+) -> NotPublished | None:
+    """Refuse a repository of the same name with another first commit."""
+    key = shared.repository_key(identity.key)
+    stored = store.get([key]).get(key)
+    value = None if stored is None else seal.open(key, stored)
+    first = None if value is None else shared.known_of(value).first_commit
+    if accept or identity.agrees(first):
+        return None
+    assert first is not None
+    assert identity.first_commit is not None
+    return NotPublished(
+        f"the team knows {identity.name} with the first commit {first[:12]}, and this repository "
+        f"begins with {identity.first_commit[:12]}: another repository, or a rewritten history",
+        "name it under [repositories] in settings.toml, or pass --accept-history",
+    )
+
+
+def _uncommitted(root: Path, reader: Reader) -> list[str]:
+    """The files of a generation that the commit does not have with the same content."""
+    with open_repository(root) as repository:
+        head = None if repository is None else repository.commit("HEAD")
+        changes = None if repository is None or head is None else repository.changes_since(head)
+    if changes is None:
+        return ["?"]
+    blobs = CommittedBlobs(root)
+    found = []
+    for path in sorted(reader.snapshot().entries):
+        if path in blobs and path not in changes:
+            continue
+        # Git compares times first; the content decides.
+        if path not in blobs or not blobs.is_content(path, (root / path).read_bytes()):
+            found.append(path)
+    return found
+
+
+def _manifest(
+    index: CodeIndex,
+    reader: Reader,
+    identity: RepositoryIdentity,
+    store: SharedStore,
+    seal: rows.Seal,
+) -> Manifest:
+    """The manifest of a generation; puts everything it names."""
+    places: dict[str, tuple[int, int]] = {}
+    segments = []
+    for number, part in enumerate(reader.corpus().parts):
+        for slot, file in enumerate(part.files):
+            if file is not None:
+                places[file.path] = (number, slot)
+        segments.append(_put_segment(part.segment, store, seal))
+    entries = reader.snapshot().entries
+    kept = reader.kept_files()
+    files, signatures = [], []
+    for one in sorted(kept, key=lambda file: file.path):
+        entry = entries.get(one.path)
+        if entry is None:
+            raise DamagedBackend(f"the index has no entry of {one.path!r}")
+        files.append(_file(one, entry, *places.get(one.path, (-1, 0))))
+        signatures.append((one.signatures, one.names))
+    _put_facts(index, reader, files, signatures, store, seal)
+    name = shared.kept_name(files)
+    parts = 0
+    for parts, batch in enumerate(shared.kept_batches(signatures), 1):
+        key = shared.part_keys("kept", name, parts)[-1]
+        store.put([(key, seal.close(key, shared.encode(shared.Kept(batch))))])
+    return Manifest(
+        identity.name, identity.prefix, identity.head, identity.first_commit, tuple(files),
+        tuple(segments), parts, sum(file.chunks for file in files), index.timestamp(),
+    )  # fmt: skip
+
+
+def _file(kept: KeptFile, entry: Entry, segment: int, slot: int) -> SharedFile:
+    size = entry.stat.size_bytes
+    return SharedFile(
+        kept.path, entry.digest, size, kept.language, kept.problem, kept.chunks, segment, slot
+    )
+
+
+def _put_segment(
+    segment: posting_segment.PostingSegment, store: SharedStore, seal: rows.Seal
+) -> SharedSegment:
+    data, vectors = posting_segment.pack(segment), posting_segment.pack_vectors(segment)
+    name = segment_digest(data, vectors)
+    parts = shared.parts_of(data + vectors)
+    keys = shared.part_keys("segment", name, len(parts))
+    there = store.has(keys)
+    for key, part in zip(keys, parts, strict=True):
+        if key not in there:
+            store.put([(key, seal.close(key, part))])
+    return SharedSegment(name, len(data), len(parts))
+
+
+def _put_facts(
+    index: CodeIndex,
+    reader: Reader,
+    files: list[SharedFile],
+    signatures: list[tuple[bytes | None, bytes | None]],
+    store: SharedStore,
+    seal: rows.Seal,
+) -> None:
+    extractor = extractor_name(index.extract)
+    for at in range(0, len(files), ROWS_AT_ONCE):
+        some = files[at : at + ROWS_AT_ONCE]
+        keys = [rows.facts_key(file.path, file.digest, extractor) for file in some]
+        there = store.has(keys)
+        facts = reader.facts([file.path for file in some])
+        made = []
+        for file, key, (signed, names) in zip(
+            some, keys, signatures[at : at + ROWS_AT_ONCE], strict=True
+        ):
+            if key not in there and signed is not None and names is not None:
+                row = rows.FactsRow(file.language, file.problem, facts[file.path], signed, names)
+                made.append((key, seal.close(key, rows.encoded_facts(row))))
+        store.put(made)

@@ -1,0 +1,44 @@
+"""Giving the index of a commit to the team."""
+
+from __future__ import annotations
+
+from holdfast.errors import CodeIndexError
+from holdfast.files.identity import Unidentified
+from holdfast.index.answers import ManageAnswer
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.generations.gate import Open
+from holdfast.index.shared.generation import team_commit
+from holdfast.index.shared.publish import Published, publish
+from holdfast.index.tools.manage.request import ManageRequest
+from holdfast.index.tools.refusals import refusal
+
+
+def publish_index(index: CodeIndex, path: str, *, accept_history: bool = False) -> ManageAnswer:
+    """Publish the generation of the root that governs a path, if it is that of a commit."""
+    requested, record = index.root_of(path)
+    root = requested if record is None else record.root
+    request = ManageRequest("status", root)
+    if index.shared is None:
+        text = "Not published: no shared index is set (set HOLDFAST_INDEX_URL)"
+        return request.answer("error", text)
+    gate = index.verified_gate(record)
+    if not isinstance(gate, Open) or gate.marker is None:
+        message = refusal(gate, root, index.runtime(), "publish").message
+        return request.answer("not_indexed", message, reason="not_indexed")
+    commit = team_commit(gate.marker)
+    if commit is not None:
+        text = (
+            f"'{root}' uses the team's generation of commit {commit[:12]} itself; nothing to give."
+        )
+        return request.answer("ok", text)
+    identity = index.identify(root)
+    if isinstance(identity, Unidentified):
+        return request.answer("error", f"Not published: {identity.sentence()}")
+    try:
+        done = publish(index, gate, identity, accept_history=accept_history)
+    except CodeIndexError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        return request.answer("error", f"Not published: {error}{hint}")
+    if isinstance(done, Published):
+        return request.answer("ok", done.sentence())
+    return request.answer("error", f"Not published: {done.sentence()}")

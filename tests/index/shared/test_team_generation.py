@@ -1,0 +1,272 @@
+"""The team's generation with a reader's own changes on top: the same as an index of its own."""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.files.identity import Unidentified
+from holdfast.index.answers import SymbolRef
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.shared.postgres import PostgresShared
+from holdfast.index.shared.rows import Seal
+from holdfast.index.shared.store import SharedStore
+from holdfast.index.shared.work import SharedIndex
+from holdfast.index.tools.calls import call_graph
+from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.manage.publish import publish_index
+from holdfast.index.tools.outline import file_outline
+from holdfast.index.tools.search import search_code
+from tests.files.hostile_git import git
+from tests.index.shared.team import Machine, MemoryRows, clone, made_repository
+from tests.postgres import PostgresServer
+
+QUERIES = (
+    "add item to the cart",
+    "total_price",
+    "price_of",
+    "part3",
+    "how a cart is paid for",
+    "re:def part[0-9]",
+    '"return add_item"',
+    "lookup kind:function",
+    "changed here",
+)
+numbers = count()
+
+
+def joined(home: Path, store: SharedStore) -> Machine:
+    machine = Machine(home, None)
+    machine.index.join_team(home / "index" / "team", SharedIndex(store, Seal()))
+    return machine
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return made_repository(tmp_path / "shop")
+
+
+def published(tmp_path: Path, repository: Path, store: SharedStore) -> Machine:
+    giver = joined(tmp_path / f"giver{next(numbers)}", store)
+    giver.create(repository)
+    answer = publish_index(giver.index, str(repository))
+    assert answer.status == "ok", answer.human_text
+    return giver
+
+
+def answers(index: CodeIndex, root: Path) -> Any:
+    """What the tools answer, without times and notes about where the index is from."""
+    found: list[Any] = []
+    for query in QUERIES:
+        wire = search_code(index, str(root), query, scope="mixed").to_wire()
+        found.append(
+            [{k: v for k, v in one.items() if k != "indexedAt"} for one in wire["results"]]
+        )
+    for path in sorted(str(p.relative_to(root)) for p in root.rglob("*.py")):
+        outline = file_outline(index, str(root), path).to_wire()
+        found.append(outline.get("outline"))
+        for symbol in (outline.get("outline") or {}).get("symbols", []):
+            ref = SymbolRef(file=path, symbol_id=symbol["symbolId"])
+            graph = call_graph(index, str(root), ref).to_wire()
+            found.append({name: graph.get(name) for name in ("nodes", "edges", "status")})
+    return found
+
+
+def edit(root: Path, dice: random.Random) -> None:
+    """A few changed, added and removed files."""
+    files = sorted(root.rglob("*.py"))
+    for _ in range(dice.randrange(4)):
+        file = dice.choice(files)
+        if not file.exists():
+            continue
+        match dice.randrange(4):
+            case 0:
+                file.unlink()
+            case 1:
+                lines = file.read_text().splitlines()
+                lines.insert(dice.randrange(len(lines) + 1), "# changed here")
+                file.write_text("\n".join(lines) + "\n")
+            case 2:
+                name = f"new{dice.randrange(100)}"
+                text = (
+                    f"from cart import total_price\n\ndef {name}(c):\n    return total_price(c)\n"
+                )
+                (file.parent / f"{name}.py").write_text(text)
+            case _:
+                file.rename(file.with_name(f"moved_{file.name}"))
+
+
+@pytest.mark.shows("TEAM-GENERATION-SAME")
+@pytest.mark.parametrize("seed", range(300 if os.environ.get("HOLDFAST_SOAK") else 4))
+def test_random_edits_give_the_answers_of_a_local_index(
+    tmp_path: Path, repository: Path, seed: int
+) -> None:
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    dice = random.Random(seed)
+    there = clone(repository, tmp_path / "there")
+    edit(there, dice)
+    member = joined(tmp_path / "member", store)
+    text = member.create(there)
+    assert "uses the generation of commit" in text, (seed, text)
+    assert member.extracted == [], seed
+    edit(there, dice)
+    twin = Machine(tmp_path / "twin", None)
+    twin.create(there)
+    for mine, theirs in zip(answers(member.index, there), answers(twin.index, there), strict=True):
+        assert mine == theirs, seed
+
+
+@pytest.mark.shows("TEAM-GENERATION-TAKEN")
+def test_on_a_real_server_nothing_is_built_and_the_commit_is_named(
+    tmp_path: Path, repository: Path, postgres: PostgresServer
+) -> None:
+    store = PostgresShared(postgres.url, f"team_{next(numbers)}")
+    published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    (there / "src" / "cart.py").write_text("def add_item(cart, item):\n    return item\n")
+    (there / "src" / "prices.py").unlink()
+    (there / "src" / "fresh.py").write_text("def brand_new():\n    return 1\n")
+    member = joined(tmp_path / "member", store)
+    created = manage_index(member.index, "create", str(there))
+    head = member.index.identify(str(there))
+    assert not isinstance(head, Unidentified)
+    commit = head.head[:12]
+    assert f"generation of commit {commit} of example.org/team/shop; 3 files differ here" in (
+        created.human_text
+    )
+    assert member.extracted == []
+    assert list((tmp_path / "member" / "index").glob("roots/*")) == []
+    answer = search_code(member.index, str(there), "brand_new")
+    assert answer.results[0].file == "src/fresh.py"
+    note = f"from the team's index of commit {commit}; 3 files differ here"
+    assert f"TEAM_GENERATION:{note}" in answer.warnings
+    status = manage_index(member.index, "status", str(there))
+    assert f"Team: uses the generation of commit {commit}" in status.human_text
+
+
+@pytest.mark.shows("TEAM-GENERATION-TAKEN")
+def test_the_nearest_commit_before_is_used_and_a_sync_follows(
+    tmp_path: Path, repository: Path
+) -> None:
+    store = MemoryRows()
+    giver = published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    (there / "src" / "later.py").write_text("def later():\n    return 1\n")
+    git(there, "add", ".")
+    git(there, "commit", "-qm", "later")
+    member = joined(tmp_path / "member", store)
+    created = manage_index(member.index, "create", str(there))
+    assert "1 commit before yours; 1 file differs here" in created.human_text
+    git(repository, "pull", "-q", str(there), "main")
+    manage_index(giver.index, "sync", str(repository))
+    assert publish_index(giver.index, str(repository)).status == "ok"
+    synced = manage_index(member.index, "sync", str(there))
+    assert "no file differs here" in synced.human_text
+    assert member.extracted == []
+    again = manage_index(member.index, "create", str(there))
+    assert again.status == "blocked"
+    whole = manage_index(member.index, "reindex", str(there))
+    assert whole.status == "ok"
+    assert search_code(member.index, str(there), "later").warnings == ()
+
+
+@pytest.mark.shows("TEAM-GENERATION-TAKEN")
+def test_a_tree_that_differs_much_is_built(tmp_path: Path, repository: Path) -> None:
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    for number in range(201):
+        (there / f"n{number}.py").write_text(f"def n{number}(): ...\n")
+    member = joined(tmp_path / "member", store)
+    created = manage_index(member.index, "create", str(there))
+    assert "201 files differ" in created.human_text
+    assert "Started background indexing" in created.human_text
+    assert len(member.extracted) == 201  # the others are the team's work
+
+
+@pytest.mark.shows("TEAM-GENERATION-CHECKED")
+def test_with_the_team_away_what_was_taken_still_answers(tmp_path: Path, repository: Path) -> None:
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    member = joined(tmp_path / "member", store)
+    member.create(there)
+    store.fails = "no route to host"
+    twin = Machine(tmp_path / "twin", None)
+    twin.create(there)
+    other = joined(tmp_path / "member", store)
+    for mine, theirs in zip(answers(other.index, there), answers(twin.index, there), strict=True):
+        assert mine == theirs
+    synced = manage_index(other.index, "sync", str(there))
+    assert "works alone: no route to host" in synced.human_text
+
+
+@pytest.mark.shows("TEAM-GENERATION-CHECKED")
+def test_any_damaged_row_of_a_generation_is_noticed(tmp_path: Path, repository: Path) -> None:
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    sound = dict(store.rows)
+    there = clone(repository, tmp_path / "there")
+    twin = Machine(tmp_path / "twin", None)
+    twin.create(there)
+    expected = [twin.search(there, query) for query in QUERIES[:4]]
+    seed = 3
+    dice = random.Random(seed)
+    for number, key in enumerate(dice.sample(sorted(sound), 12)):
+        at = dice.randrange(len(sound[key]))
+        damaged = bytearray(sound[key])
+        damaged[at] ^= 1
+        store.rows = {**sound, key: bytes(damaged)}
+        member = joined(tmp_path / f"member{number}", store)
+        member.create(there)
+        assert [member.search(there, query) for query in QUERIES[:4]] == expected, (seed, key)
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+def test_only_a_commit_is_published(tmp_path: Path, repository: Path) -> None:
+    store = MemoryRows()
+    giver = joined(tmp_path / "giver", store)
+
+    def said() -> str:
+        return publish_index(giver.index, str(repository)).human_text
+
+    assert "is not indexed" in said()
+    (repository / "src" / "draft.py").write_text("def draft(): ...\n")
+    giver.create(repository)
+    assert "1 file of the index, first 'src/draft.py', not as in commit" in said()
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "draft")
+    assert said().startswith("Published commit")
+    assert said().startswith("The team already has commit")
+    (repository / "src" / "draft.py").write_text("def draft(): return 2\n")
+    assert "1 file changed since the index was made" in said()
+    alone = Machine(tmp_path / "alone", None)
+    alone.create(repository)
+    assert "set HOLDFAST_INDEX_URL" in publish_index(alone.index, str(repository)).human_text
+
+
+@pytest.mark.shows("TEAM-IDENTITY-BAD", "TEAM-GENERATION-PUBLISHED")
+def test_another_repository_of_the_same_name_is_refused(tmp_path: Path, repository: Path) -> None:
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    other = made_repository(tmp_path / "other", {"a.py": "def other(): ...\n"})
+    member = joined(tmp_path / "member", store)
+    created = manage_index(member.index, "create", str(other))
+    assert "has none of example.org/team/shop for commit" in created.human_text
+    refused = publish_index(member.index, str(other)).human_text
+    assert "another repository, or a rewritten history" in refused
+    assert "--accept-history" in refused
+    accepted = publish_index(member.index, str(other), accept_history=True)
+    assert accepted.status == "ok"
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "a.py").write_text("def a(): ...\n")
+    text = manage_index(member.index, "create", str(plain)).human_text
+    assert "it is not in a git repository" in text
+    assert "Started background indexing" in text
