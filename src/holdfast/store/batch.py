@@ -63,6 +63,8 @@ class CommitRequest(NamedTuple):
     guard: Guard | None = None
     merged: str | None = None
     """What it merges, for the column `merged`."""
+    patches: bool = True
+    """Whether it may have patches; without any there is nothing to apply."""
 
 
 RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None, int]
@@ -134,8 +136,9 @@ class Batch:
 
     def decide(self, request: CommitRequest) -> Applied:
         """Accept a commit, or raise the reason for refusing it."""
-        commit = request.commit
-        branch = self._branch(commit.branch)
+        name = request.commit.branch
+        # The default branch always exists and cannot be deleted.
+        branch = _DEFAULT_BRANCH if name == MAIN else self._branch(name)
         if branch.status != ACTIVE:
             raise InactiveBranch(branch.name)
         stored = self._stored(request.key)
@@ -159,8 +162,8 @@ class Batch:
         if commit.confirmed or commit.pending:
             resolved = self._check_reads(request.key.session, commit)
         seq = Seq(self._newest + 1)
-        patches = self._apply(branch, seq, request)
-        self._accept(branch, seq, request, resolved, patches)
+        patched = self._apply(branch, seq, request) if request.patches else None
+        self._accept(branch.name, seq, request, resolved, patched)
         return Applied(seq, commit)
 
     def _check_guard(self, guard: Guard) -> None:
@@ -173,6 +176,8 @@ class Batch:
         here = self._commits.get(key)
         if here is not None:
             return CommitRow(*here)
+        if self._expect_new:
+            return None
         if self._stored_commits is not None:
             return self._stored_commits.get(key)
         return self._tables.commit_by_key(key)
@@ -377,16 +382,14 @@ class Batch:
 
     # applying
 
-    def _apply(self, branch: Branch, seq: Seq, request: CommitRequest) -> _Patched | None:
-        """The commit's patches and the documents after them; None if it has no patches.
+    def _apply(self, branch: Branch, seq: Seq, request: CommitRequest) -> _Patched:
+        """The commit's patches and the documents after them.
 
         Patches are always applied, to prove that they can be. They are decoded from the text that
         will be stored, because the caller may change its own message. A `set` or `delete` does not
         depend on the previous document, so its document is not kept.
         """
         operations = request.commit.operations
-        if "patch" not in [operation.op for operation in operations]:
-            return None
         patches: dict[int, Any] = {}
         documents: dict[EntityId, HeadDocument | None] = {}
         replaced: dict[EntityId, int] = {}
@@ -432,49 +435,43 @@ class Batch:
 
     def _accept(
         self,
-        branch: Branch,
+        name: BranchName,
         seq: Seq,
         request: CommitRequest,
         resolved: Mapping[LocalSeq, Seq],
         patched: _Patched | None,
     ) -> None:
         """Record an accepted commit. Nothing here may fail."""
-        (session, local_seq), name = request.key, branch.name
+        key, commit, original, encoded, _, merged, _ = request
+        session, local_seq = key
         self._known_newest = seq
-        self._now = self._now or self._clock()
-        resolution = _resolution(seq, resolved)
-        original = request.original
-        self._link = checks.chain(
-            self._link,
-            seq,
-            name,
-            session,
-            local_seq,
-            checks.text_digest(original),
-            resolution,
-            self._now,
+        now = self._now = self._now or self._clock()
+        resolution = _resolution(seq, resolved) if resolved else f'{{"seq":{seq}}}'
+        digest = checks.text_digest(original)
+        link = self._link = checks.chain(
+            self._link, seq, name, session, local_seq, digest, resolution, now
         )
-        self._commits[request.key] = (
+        self._commits[key] = (
             seq,
             name,
             session,
             local_seq,
             original,
             resolution,
-            self._now,
-            request.merged,
-            self._link,
+            now,
+            merged,
+            link,
         )
-        for index, (op, id, _) in enumerate(request.commit.operations):
-            text = request.encoded[index]
+        for index, (op, id, _) in enumerate(commit.operations):
+            text = encoded[index]
             crc = checks.revision_crc(name, id, seq, index, op, text)
-            revision = (name, id, seq, index, op, text, crc)
-            earlier = self._revisions.get((name, id))
+            place, revision = (name, id), (name, id, seq, index, op, text, crc)
+            earlier = self._revisions.get(place)
             if earlier is None:
-                self._revisions[name, id] = [revision]
+                self._revisions[place] = [revision]
             else:
                 earlier.append(revision)
-                self._documents.pop((name, id), None)
+                self._documents.pop(place, None)
         if patched is None:
             return
         for index, operations in patched.patches.items():
@@ -489,7 +486,7 @@ class Batch:
 
     def look_below(self) -> None:
         """Note where documents stood whose recent writes are kept, before writing."""
-        for key in filter(self._recent.keeps, self._revisions):
+        for key in self._recent.kept(self._revisions):
             head = self._tables.head_kind(*key)
             if head is not None:
                 self._heads_below[key] = head[0]
@@ -499,8 +496,9 @@ class Batch:
         tables = self._tables
         tables.add_commits(self._commits.values())
         tables.put_revisions(chain.from_iterable(self._revisions.values()))
-        tables.put_heads((*row[:4], row[6]) for *_, row in self._revisions.values())
-        newest = {branch: seq for seq, branch, *_ in self._commits.values()}
+        newest_rows = [rows[-1] for rows in self._revisions.values()]
+        tables.put_heads([(*row[:4], row[6]) for row in newest_rows])
+        newest = {row[1]: row[0] for row in self._commits.values()}
         tables.advance_branches(newest.items())
         if self._snapshots:
             tables.put_snapshots((*key, text) for key, text in self._snapshots.items())
@@ -537,19 +535,17 @@ class Batch:
 
     def remember(self) -> None:
         """Update the caches once the transaction is durable."""
-        for key, rows in self._revisions.items():
-            if self._recent.keeps(key):
-                writes = [StoredWrite(row[2], row[4], row[5]) for row in reversed(rows)]
-                self._recent.landed(key, writes, self._heads_below.get(key))
-            document = self._documents.get(key)
-            if document is None:
+        for key in self._recent.kept(self._revisions):
+            rows = reversed(self._revisions[key])
+            writes = [StoredWrite(row[2], row[4], row[5]) for row in rows]
+            self._recent.landed(key, writes, self._heads_below.get(key))
+        if len(self._cache):
+            for key in self._revisions:
                 self._cache.forget(key)
-            else:
-                self._cache.put(key, document)
+        for key, document in self._documents.items():
+            self._cache.put(key, document)
 
 
 def _resolution(seq: Seq, resolved: Mapping[LocalSeq, Seq]) -> str:
-    if not resolved:
-        return f'{{"seq":{seq}}}'
     layers = ",".join(f'{{"localSeq":{n},"seq":{s}}}' for n, s in sorted(resolved.items()))
     return f'{{"seq":{seq},"resolvedPendingReads":[{layers}]}}'

@@ -163,16 +163,19 @@ class Engine:
         )
         if len(original) > self.settings.commit_bytes_max:
             raise CommitTooLarge(len(original), self.settings.commit_bytes_max)
-        encoded: Sequence[str | None] = texts
-        if "delete" in [operation.op for operation in operations]:
-            pairs = zip(operations, texts, strict=True)
-            encoded = [None if operation.op == "delete" else text for operation, text in pairs]
+        encoded: list[str | None] = [*texts]
+        patches = False
+        for index, (op, _, _) in enumerate(operations):
+            if op == "delete":
+                encoded[index] = None
+            elif op == "patch":
+                patches = True
         merged = None
         merge = message.get("merge")
         if merge is not None:
             merged = merged_text(merge["sourceBranch"], merge["sourceSeq"])
         key = CommitKey(session, commit.local_seq)
-        return CommitRequest(key, commit, original, encoded, guard, merged)
+        return CommitRequest(key, commit, original, encoded, guard, merged, patches)
 
     def transact(self, requests: Sequence[CommitRequest]) -> list[Applied | StoreError]:
         """Decide and write a batch. No answer is returned before the whole batch is durable."""
@@ -250,6 +253,19 @@ class Engine:
         on = replay.required_branch(tables, branch)
         replay.check_range(on, seq)
         return replay.state_at(tables, self.decode, on, id, seq)
+
+    def document(self, id: EntityId, branch: BranchName) -> Document | None:
+        """The document now, without the revision that `state` names."""
+        if branch or name_problem(id):
+            state = self.state(id, branch)
+            return None if state is None else state.document
+        row = self._reads.head_revision(branch, id)
+        if row is None or row.data is None:
+            return None
+        if row.op == "patch":
+            return self._patched(branch, id, (row.seq, row.op_index))
+        document: Document = self.decode(row.data)
+        return document
 
     def _current(self, id: EntityId, name: BranchName) -> State | None:
         tables = self._reads

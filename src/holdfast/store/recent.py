@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Iterable
 
 from holdfast.ids import BranchName, EntityId, Seq
 from holdfast.store.admit import WRITES_MAX, Reach, StoredWrite
@@ -64,9 +65,9 @@ class RecentWrites:
                 if write.op == "patch":
                     write.touched(reach)
 
-    def keeps(self, key: DocumentKey) -> bool:
-        """Whether writes of this document are kept; then `landed` needs to know its head."""
-        return key in self._entries
+    def kept(self, keys: Iterable[DocumentKey]) -> list[DocumentKey]:
+        """The documents whose writes are kept; `landed` needs to know their heads."""
+        return [key for key in keys if key in self._entries] if self._entries else []
 
     def landed(self, key: DocumentKey, writes: list[StoredWrite], head: Seq | None) -> None:
         """Add the writes of commits that are durable now, newest first.

@@ -63,6 +63,9 @@ class SqliteDriver:
         # One plan per statement. Otherwise SQLite plans a join again for each set of bound values,
         # which takes longer than the join itself.
         self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        # Cursors that are not in use. Creating one for each statement takes as long as binding and
+        # running a short one; a list, because two threads may run statements at the same time.
+        self._cursors: list[Any] = []
 
     def check_pages(self) -> None:
         """Reserve room for a checksum in every page; an existing file needs a VACUUM afterwards."""
@@ -75,7 +78,13 @@ class SqliteDriver:
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
-            return self._connection.execute(_numbered(sql), parameters).fetchall()
+            try:
+                cursor = self._cursors.pop()
+            except IndexError:
+                cursor = self._connection.cursor()
+            found: list[Row] = cursor.execute(_numbered(sql), parameters).fetchall()
+            self._cursors.append(cursor)
+            return found
         except self._errors.Error as error:
             raise self._named(error) from error
         except UnicodeDecodeError as error:

@@ -167,6 +167,9 @@ class Store:
 
     def read(self, id: str, branch: str = MAIN, seq: int | None = None) -> Document | None:
         """The document now, or as of `seq`; None if it does not exist there."""
+        if seq is None:
+            with self._reader:
+                return self.engine.document(EntityId(id), BranchName(branch))
         state = self.state(id, branch, seq)
         return None if state is None else state.document
 

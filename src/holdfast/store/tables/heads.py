@@ -11,12 +11,9 @@ from holdfast.store.errors import DamagedStore
 from holdfast.store.model import CommitKey
 from holdfast.store.tables.database import Row
 from holdfast.store.tables.revisions import RevisionTable
-from holdfast.store.tables.rows import RevisionRow, checked_revision
+from holdfast.store.tables.rows import RevisionRow, checked_revision, revision_row
 
-_HEAD_OF = (
-    "FROM head h LEFT JOIN revision r "
-    "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
-)
+_HEAD_OF = "FROM head h LEFT JOIN revision r USING (branch, id, seq, op_index) "
 _HEAD_REVISION = (
     f"SELECT r.seq, r.op_index, r.op, r.data, h.crc {_HEAD_OF}WHERE h.branch = $1 AND h.id = $2"
 )
@@ -46,7 +43,7 @@ class HeadTable(RevisionTable):
         if found:
             seq, op_index, op, data, crc = found[0]
             if checks.revision_crc(branch, id, seq, op_index, op, data) == crc:
-                return RevisionRow(seq, op_index, op, data)
+                return revision_row(RevisionRow, (seq, op_index, op, data))
         return self.newest_revision(branch, id, _NEWEST)
 
     def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
