@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.hosts import host_process
-from tests.agents.judge import judge
+from tests.agents.judge import Wrong, judge
 from tests.agents.model import Model, Recorded, Turn, call, calls, say, scripted_model
 from tests.agents.programs import HOLDFAST, Place, claude, claude_command, claude_prompts
 from tests.agents.shown import results, texts
@@ -260,3 +260,48 @@ def test_the_plugin_does_the_same_in_the_real_program(tmp_path: Path, model: Mod
     verdict = judge(place.script.requests, str(place.work))
     assert verdict.counts["unchanged"] == 1
     assert verdict.counts["help"] == 1
+
+
+CLIPPING = """#!/bin/sh
+test -e "$0.ran" && exit 0
+touch "$0.ran"
+echo '{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"type":"text","file":\
+{"filePath":"FILE","content":"clipped","numLines":1,"startLine":1,"totalLines":120}}}}'
+"""
+
+
+@pytest.mark.shows("CLAUDE-OWN-UNCHANGED")
+@pytest.mark.parametrize("ours", [False, True])
+def test_the_agents_own_false_unchanged_is_corrected(
+    tmp_path: Path, model: Model, ours: bool
+) -> None:
+    """Another hook of the user clips the first read; Claude Code takes the file for read.
+
+    It answers the second read with its own *unchanged*, of text that no request ever showed. With
+    ours installed beside, the model gets the text.
+    """
+    place = Place(tmp_path, model, model.script("one")).make()
+    clip = tmp_path / "clip"
+    clip.write_text(CLIPPING.replace("FILE", str(place.work / "a.py")))
+    clip.chmod(0o755)
+    hook = {"matcher": "Read", "hooks": [{"type": "command", "command": str(clip)}]}
+    settings = place.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"hooks": {"PostToolUse": [hook]}}))
+    place.script.play(read(place), read(place), shell("sed -n '5,90p' a.py"), say())
+    if ours:
+        place.holdfast_command("install", "--client", "claude", "--command", HOLDFAST)
+        with place.warm_host():
+            claude(place, "go")
+    else:
+        claude(place, "go")
+    first, second, part = results(place.script.played()[-1])
+    assert first == "1\tclipped"
+    if ours:
+        assert second.count("def line_") == 120, "the text is in the place of its claim"
+        assert part.startswith("[holdfast: lines 5-90 unchanged"), "and is held from there on"
+        judge(place.script.requests, str(place.work))
+    else:
+        assert second.startswith("Wasted call"), "its own claim, which no request bears out"
+        with pytest.raises(Wrong):
+            judge(place.script.requests, str(place.work))

@@ -144,7 +144,7 @@ def decide(
 def _focused(result: Result, digest: str, options: Options, focuser: Focuser) -> Short | None:
     """The file in focus; None when folding it is not worth it."""
     found = focuser(result.path, result.rows)
-    if found is None:
+    if found is None or not found.folds:
         return None
     text = focus_of.to_text(result.rows, found, options.again)
     pieces = tuple(
