@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from holdfast.agents import hook_client
 from holdfast.agents.hooks import AGENTS, HookEvent, Moment, Outcome, adapter_of
 from holdfast.agents.opencode import hook as opencode
+from holdfast.agents.pi import hook as pi
 from holdfast.mcp.request_log import RequestLog
 from holdfast.mcp.requests import outcome_of
 from holdfast.reading.events import Piece, Pieced
 from holdfast.reading.hosts.sidecar import Sidecar
+from holdfast.reading.meta import Meta
+from holdfast.reading.scope import WHOLE as WHOLE_FILE
 from holdfast.reading.tree import Doubt, Evidence
 
 ROWS = [f"line {n}" for n in range(1, 6)]
@@ -136,6 +139,31 @@ def test_what_was_added_to_a_result_is_added_each_time(log: RequestLog) -> None:
         log.show(event.uses, "/w", load)
         reply = opencode.reply_to(event, outcome_of(event, log))
         assert reply == {"uses": {"1": {"error": "not found\n\n[holdfast: help]"}}}
+
+
+def own_read(id: str, text: str, mode: str, base: str | None) -> dict[str, Any]:
+    """A result of our own read in pi, with what it claims beside it."""
+    meta = Meta("/w/a", WHOLE_FILE, DIGEST, mode, 6, 1, 6, len(DATA), base)
+    content = [{"type": "text", "text": text}]
+    named = {"id": id, "tool": "read", "input": {"path": "/w/a"}, "isError": False}
+    return {**named, "content": content, "readcache": meta.as_json()}
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+def test_our_own_unchanged_that_lost_its_text_gets_it_back(log: RequestLog) -> None:
+    """pi keeps the latest messages at a compaction: the marker stays, what it refers to is gone."""
+    marker = own_read("2", "[readcache: unchanged, 6 lines]", "unchanged", DIGEST)
+    whole = own_read("1", DATA.decode(), "full", None)
+    for uses, lost in (([whole, marker], False), ([marker], True)):
+        event = pi.event_of({"event": "request", "session": "s", "cwd": "/w", "uses": uses})
+        assert event is not None
+        log.show(event.uses, "/w", load)
+        reply = pi.reply_to(event, outcome_of(event, log))
+        found = log.evidence()
+        assert isinstance(found, Evidence)
+        assert dict(found.ledger.view("/w/a", load).live(0, None)) == {**WHOLE, 6: ""}
+        assert ("uses" in reply) == lost
+    assert reply["uses"]["2"].startswith("[holdfast: lines 1-6 of /w/a as they were then]\n1: line")
 
 
 OTHERS = sorted(set(AGENTS) - {"claude-code", "codex"})

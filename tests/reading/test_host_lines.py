@@ -283,6 +283,8 @@ def test_codex_shell_reads_and_patches_are_held_line_by_line(tmp_path: Path) -> 
     assert held(codex(tmp_path, *read, *applied(unknown))) == {}
     added = "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch"
     assert held(codex(tmp_path, *applied(added))) == {1: "x"}
+    above = patch.replace("a.py", "linked/../a.py")
+    assert held(codex(tmp_path, *read, *applied(above))) == {}, "a link may lead elsewhere"
     deleted = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"
     assert held(codex(tmp_path, *read, *applied(deleted))) == {}
 

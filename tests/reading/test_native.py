@@ -272,3 +272,19 @@ def test_an_edit_beside_a_line_that_is_held_as_something_else_forgets_that_line(
         2: "two",
         3: "new",
     }
+
+
+@pytest.mark.shows("READ-NATIVE-SHORT")
+def test_the_empty_row_after_the_last_newline_is_not_a_line() -> None:
+    """A read after `cat` was answered with that row alone, as if it were new."""
+    rows = text_of(40)
+    view = viewing(Printed(PATH, 1, tuple(rows), whole=True))
+    found = answer(view, rows)
+    data, digest = kept("\n".join(rows) + "\n")
+    read = decide(view, Result(PATH, 1, (*rows, ""), 900), data, digest)
+    assert isinstance(read, Short)
+    assert isinstance(found, Short)
+    assert read.text == found.text
+    assert read.text.startswith("[holdfast: lines 1-40 unchanged")
+    view.apply(read.record, 1, load)
+    assert isinstance(decide(view, Result(PATH, 1, (*rows, ""), 900), data, digest), Pass)

@@ -3,6 +3,7 @@
 The judge is the shell itself: what a recognised command prints must be what we say it prints.
 """
 
+import os
 import random
 import subprocess
 from pathlib import Path
@@ -205,3 +206,25 @@ def test_a_path_out_of_a_link_is_not_taken_for_its_neighbour(tmp_path: Path) -> 
         found = shell.parse(command, str(tmp_path))
         printed = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True)
         assert found is None or Path(found.path).read_bytes() == printed.stdout
+
+
+@pytest.mark.shows("READ-SHELL")
+def test_where_cd_went_elsewhere_the_output_is_not_of_that_file(tmp_path: Path) -> None:
+    """With CDPATH a name may be found elsewhere; the shell then prints where."""
+    for folder in ("here/sub", "there/sub"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "there/sub/a.txt").write_text("one\ntwo\n")
+    environment = {"CDPATH": str(tmp_path / "there"), "PATH": os.environ["PATH"]}
+    here = tmp_path / "here"
+    command = "cd sub && cat a.txt"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=here, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == f"{tmp_path}/there/sub\none\ntwo\n"
+    found = shell.parse(command, str(here))
+    assert found is not None
+    assert found.printed(done.stdout) is None
+    assert found.printed("one\ntwo\n") == (1, ("one", "two"))
+    plain = shell.parse("cd ./sub && cat a.txt", str(here))
+    assert plain is not None
+    assert plain.printed("/one\ntwo\n") == (1, ("/one", "two"))

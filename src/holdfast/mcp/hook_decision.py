@@ -163,10 +163,10 @@ class HookDecision:
         if call.count is not None:
             wanted = wanted[: call.count]
         view = evidence.ledger.view(path, reader.objects.load)
-        if view.named == (first, first + len(wanted) - 1):
-            return False  # our short answer said that the same call again prints the text
         if wanted and wanted[-1] == "":
             wanted = wanted[:-1]  # what follows the last newline is not a line
+        if view.named == (first, first + len(wanted) - 1):
+            return False  # our short answer said that the same call again prints the text
         options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
         return native.holds(view, first, wanted, options)
 

@@ -11,13 +11,13 @@ newest one counts.
                              nothing is certain about that file
     a result that is gone    nothing
 
-A short answer may outlive the text that it refers to. Where the agent lets us change the request,
-`dangling` has such answers with the text to put in their place.
+A short answer may outlive the text that it refers to, one of our own `read` as well. Where the
+agent lets us change the request, `dangling` has such answers with the text to put in their place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from holdfast.agents.hooks import (
     EditCall,
@@ -32,7 +32,9 @@ from holdfast.reading import native, shell
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import (
     FOLDED,
+    Anchored,
     Barrier,
+    Derived,
     Event,
     Forgotten,
     Hidden,
@@ -43,9 +45,12 @@ from holdfast.reading.events import (
 )
 from holdfast.reading.history.steps import Called, Returned, Said, Step
 from holdfast.reading.hosts import calls
+from holdfast.reading.hosts.pi_entries import Rules, read_event
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
 from holdfast.reading.result import Answer
+from holdfast.reading.scope import Lines
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree, evidence_at
+from holdfast.reading.trust import Ledger
 from holdfast.reading.view import Load, View
 
 OURS = ("[holdfast: ", "[readcache: ")
@@ -80,16 +85,22 @@ class RequestLog:
         self._uses = tuple((use, cwd) for use in uses)
         self.tree, self.dangling = Tree(), {}
         views: dict[str, View] = {}
+        digests = Ledger()
         for place, use in enumerate(uses):
             size = len((use.shown or use.text or "").encode("utf-8", "surrogatepass"))
-            for number, event in enumerate(self.events(use, cwd) or [None]):
+            for number, event in enumerate(self.events(use, cwd, load) or [None]):
                 kept = event
                 if isinstance(event, Pieced):
                     lost = missing(event, views.setdefault(event.path, View()), load)
                     if lost is not None:
                         self.dangling[place] = kept = lost
+                elif isinstance(event, Derived) and not digests.stands(event):
+                    kept = stored_lines(event, load)
+                    if kept is not None:
+                        self.dangling[place] = kept
                 if kept is not None:
                     _apply(views, kept, load)
+                    digests.apply(kept)
                 parent = self.tree.ids[-1] if self.tree.ids else None
                 self.tree.add(f"{place}/{number}", parent, "result", kept, None, size)
                 size = 0
@@ -107,7 +118,7 @@ class RequestLog:
             out.append(Returned(use.id or "", tool, given, shown or "", None, use.failed, cwd))
         return out
 
-    def events(self, use: ToolUse, cwd: str) -> Sequence[Event]:
+    def events(self, use: ToolUse, cwd: str, load: Load) -> Sequence[Event]:
         """What one result shows of files."""
         shown = use.shown if use.shown is not None else use.text
         if shown is None:
@@ -119,9 +130,14 @@ class RequestLog:
         served = self.sidecar.served.get(use.id or "")
         if served is not None and served.text_sha256 == digest:
             return (served.event(),)
+        own = own_event(use, shown, load)
+        if isinstance(own, Derived):
+            return (own,)
         if shown.startswith(OURS):
             return tuple(Forgotten(path) for path in paths_of(use, cwd))
-        return () if use.failed else seen_by(use, cwd)
+        seen = () if use.failed else seen_by(use, cwd)
+        # The lines come last: they are what the request shows, whatever is stored.
+        return seen if own is None else (own, *seen)
 
     def evidence(self) -> Evidence | Doubt:
         """What the newest request shows."""
@@ -197,6 +213,27 @@ def missing(event: Pieced, view: View, load: Load) -> Printed | None:
                 last = event.pieces[-1].first + event.pieces[-1].lines - 1
                 return Printed(event.path, first, tuple(rows[first - 1 : last]), event.whole)
     return None
+
+
+def stored_lines(event: Derived, load: Load) -> Printed | None:
+    """The lines that an answer of our own read is about; None when their text is not kept."""
+    data = load(event.digest)
+    rows = None if data is None else native.shown_rows(data)
+    if rows is None:
+        return None
+    if isinstance(event.scope, Lines):
+        first, last = event.scope
+        return Printed(event.path, first, tuple(rows[first - 1 : last]))
+    return Printed(event.path, 1, tuple(rows), whole=True)
+
+
+def own_event(use: ToolUse, shown: str, load: Load) -> Anchored | Derived | None:
+    """What an answer of our own read claims, where the agent keeps that beside the result."""
+    claimed = use.result.get("readcache") if isinstance(use.result, Mapping) else None
+    if claimed is None or use.failed:
+        return None
+    event, _ = read_event(claimed, None, shown, rules=Rules(verify=True, load=load))
+    return event if isinstance(event, Anchored | Derived) else None
 
 
 def seen_by(use: ToolUse, cwd: str) -> tuple[Event, ...]:

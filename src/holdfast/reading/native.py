@@ -19,7 +19,7 @@ client that asks twice gets it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdfast.reading import focus as focus_of
@@ -114,6 +114,7 @@ def decide(
     why = _trouble(result, data)
     if why is not None:
         return Pass(why)
+    result = without_end(result, data)
     rows = result.rows
     live = view.live(options.now, options.horizon)
     last = result.first + len(rows) - 1
@@ -139,6 +140,14 @@ def decide(
     if saved < WORTH_BYTES or saved < (1 - WORTH) * result.size_bytes:
         return Pass("a short answer would not be shorter")
     return Short(kind, text, record, runs, saved)
+
+
+def without_end(result: Result, data: bytes) -> Result:
+    """The same without the empty row that some tools print for what follows the last newline."""
+    last = result.first + len(result.rows) - 1
+    if len(result.rows) < 2 or result.rows[-1] or not data.endswith(b"\n"):
+        return result
+    return replace(result, rows=result.rows[:-1]) if last > data.count(b"\n") else result
 
 
 def _focused(result: Result, digest: str, options: Options, focuser: Focuser) -> Short | None:

@@ -78,6 +78,8 @@ class FileRead(NamedTuple):
     path: str
     steps: tuple[Step, ...]
     numbering: Numbering | None = None
+    searched: bool = False
+    """After `cd` with a name, which CDPATH may take elsewhere; it is then said above the output."""
 
     def lines(self, total: int) -> Lines | None:
         """The lines printed of a file of `total` lines; None when there are none."""
@@ -111,7 +113,7 @@ class FileRead(NamedTuple):
         rows = output.split("\n")
         if rows[-1] == "":
             rows.pop()
-        if not rows:
+        if not rows or (self.searched and rows[0].startswith("/")):
             return None
         if self.numbering is None:
             first = self.place(len(rows))
@@ -170,7 +172,9 @@ def parse(command: str, cwd: str) -> FileRead | None:
             if numbering is not None or steps:
                 return None  # numbers of rows, not of lines of the file
             numbering = then[2]
-    return FileRead(os.path.normpath(os.path.join(cwd, named)), tuple(steps), numbering)
+    searched = bool(folder) and not folder.startswith(("/", "./"))
+    path = os.path.normpath(os.path.join(cwd, named))
+    return FileRead(path, tuple(steps), numbering, searched)
 
 
 def folder(command: str) -> str | None:

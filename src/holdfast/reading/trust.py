@@ -169,6 +169,10 @@ class Ledger:
             case Hidden():
                 raise AssertionError("hidden entries must be removed before replaying")
 
+    def stands(self, event: Derived) -> bool:
+        """Whether what an answer was built on is held."""
+        return self._stands(event.mode, event.path, event.scope, event.base, event.digest)
+
     def skip(self) -> None:
         """Count a read event that is hidden: it takes a seq and gives nothing."""
         self._seq += 1

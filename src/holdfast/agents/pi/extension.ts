@@ -300,7 +300,10 @@ export default function (pi: ExtensionAPI) {
 			}
 			const uses = event.messages
 				.filter((message: any) => message.role === "toolResult")
-				.map(({ toolCallId: id, toolName: tool, content, isError }: any) => ({ id, tool, input: inputs.get(id), content, isError }));
+				.map(({ toolCallId: id, toolName: tool, content, isError, details }: any) => ({
+					...{ id, tool, input: inputs.get(id), content, isError },
+					readcache: details?.readcache, // what an answer of ours claims
+				}));
 			const [session, request] = [sessionOf(ctx), ++asked];
 			answered.delete(session);
 			const answer: any = await askHost("pi", { event: "request", session, cwd: ctx.cwd, request, uses });

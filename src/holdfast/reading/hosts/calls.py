@@ -34,7 +34,10 @@ def is_cut(text: str) -> bool:
 
 
 def absolute(path: object, cwd: str) -> str | None:
-    """The path that a call names; None when that depends on anything but the directory."""
+    """The path that a call names; None when that depends on anything but the directory.
+
+    `..` is taken off the path before it is opened, as the agents that run on Node do.
+    """
     if not isinstance(path, str) or not path or path.startswith("~") or "\0" in path:
         return None
     found = os.path.normpath(os.path.join(cwd, path.removeprefix("@")))
@@ -147,7 +150,11 @@ def patch(text: str, cwd: str) -> list[Seen] | None:
             end += 1
         if path is None:
             return None
-        out += _section(kind, path, rows[at + 1 : end], cwd)
+        if ".." in name.split("/"):
+            # What is above a folder that is a link only the file system knows.
+            out.append(Forgotten(path))
+        else:
+            out += _section(kind, path, rows[at + 1 : end], cwd)
         at = end
     return out
 
