@@ -29,7 +29,7 @@ from holdfast.mcp.caller import Ancestor, Caller, caller_of
 from holdfast.mcp.host_context import HostContext
 from holdfast.mcp.rendezvous import process
 from holdfast.mcp.sdk_server import run_tool
-from holdfast.mcp.tool import ToolCall
+from holdfast.mcp.tool import Result, ToolCall
 from holdfast.mcp.tools import TOOLS
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.bindings import Binding
@@ -388,6 +388,32 @@ def test_an_answer_that_never_left_does_not_count(tmp_path: Path) -> None:
     assert [read(), read()] == ["full", "full"]
     sent[-1]()
     assert read() == "unchanged"
+    context.close()
+
+
+@pytest.mark.shows("READ-CONTINUES")
+def test_a_repeat_of_a_cut_file_names_the_call_that_continues(tmp_path: Path) -> None:
+    context = HostContext(App(tmp_path / "home"))
+    caller = Caller(cwd=str(make_tree(tmp_path / "tree")), session="mine")
+    (tmp_path / "tree" / "long.txt").write_text("".join(f"line {n}\n" for n in range(3000)))
+
+    def read(**more: object) -> Result:
+        one = ToolCall(context, caller, {}, after_sent=lambda done: done())
+        return run_tool(TOOLS["read"], one, {"path": "long.txt", **more})
+
+    first, again = read(), read()
+    assert again.text.split("\n") == [
+        "[readcache: unchanged in lines 1-2000 of 3001]",
+        '[continue: read(path="long.txt", offset=2001)]',
+    ]
+    assert again.facts["continue"] == first.facts["continue"]
+    rest = read(**again.facts["continue"]["args"])
+    assert rest.text.startswith("line 2000\n")
+    assert "continue" not in read(limit=20).facts, "what was asked for is all there"
+    uncounted = ToolCall(context, caller, {"holdfast/dialect": "uncounted"})
+    (tmp_path / "tree" / "edge.txt").write_text("x\n" * 2000)
+    assert "to continue" in read(path="edge.txt").text
+    assert "to continue" not in run_tool(TOOLS["read"], uncounted, {"path": "edge.txt"}).text
     context.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from functools import partial
@@ -106,7 +107,9 @@ def _read(call: ToolCall, request: Request) -> Result:
         finally:
             if call.cancelled():
                 reader.forget()  # what was never seen must not count as seen
-        about = "" if LEAF in call.meta else _notes(call, target, answer)
+        rest = _rest(target, answer)
+        below = [] if LEAF in call.meta else [_goes_on(target, rest), _notes(call, target, answer)]
+        about = "\n".join(filter(None, below))
         shown = answer._replace(text=f"{answer.text}\n{about}") if about else answer
         if isinstance(session, Bound):
             # An agent's log proves an answer by the text it shows; our own by what it is about.
@@ -116,12 +119,25 @@ def _read(call: ToolCall, request: Request) -> Result:
     details = answer.details if isinstance(session, Bound) and session.kind == "pi" else None
     facts = ReadAnswer("ok", target.path, answer.mode, answer.text, details).to_wire()
     more = _GOES_ON.search(answer.text[-200:])
-    if more is not None:
-        facts["continue"] = continued("read", path=target.path, offset=int(more[1]))
+    if more is not None or rest is not None:
+        offset = int(more[1]) if more is not None else rest
+        facts["continue"] = continued("read", path=target.path, offset=offset)
     images = tuple(
         (block["data"], block["mimeType"]) for block in answer.content if block["type"] == "image"
     )
     return Result(shown.text, facts, images=images)
+
+
+def _rest(target: Target, answer: Answer) -> int | None:
+    """The first line that is left, when a file that is cut was called unchanged so far."""
+    meta = answer.meta
+    if meta is None or answer.mode != "unchanged_range" or target.limit is not None:
+        return None
+    return meta.last + 1 if meta.last < meta.lines_total else None
+
+
+def _goes_on(target: Target, rest: int | None) -> str:
+    return "" if rest is None else f"[continue: read(path={json.dumps(target.typed)}, offset={rest})]"
 
 
 def _notes(call: ToolCall, target: Target, answer: Answer) -> str:
