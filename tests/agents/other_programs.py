@@ -53,7 +53,11 @@ def opencode(place: Place, prompt: str, *options: str) -> str:
 def opencode_command(place: Place, prompt: str, *options: str) -> Command:
     """How OpenCode is started, and what it needs in its environment."""
     folder = place.home / ".config" / "opencode"
-    folder.mkdir(parents=True, exist_ok=True)
+    # Beside plugins it installs the types that they may be written with, from the network, and
+    # waits for that at every start in a new home. Ours needs none.
+    (folder / "node_modules").mkdir(parents=True, exist_ok=True)
+    kept = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+    (folder / "package-lock.json").write_text(json.dumps(kept))
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "local",

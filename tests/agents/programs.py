@@ -16,7 +16,7 @@ from pathlib import Path
 from tests import nodejs
 from tests.agents.model import Model, Script
 
-TIMEOUT_S = 120.0
+TIMEOUT_S = 300.0
 HOLDFAST = str(Path(sys.executable).parent / "holdfast")
 
 

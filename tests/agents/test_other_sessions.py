@@ -190,7 +190,7 @@ def test_a_host_that_is_lost_in_mid_session_leaves_its_own_results(
     found = lines(place.script.played()[-1])
     assert found[:2] == [30, 30]
     if trouble == "frozen":
-        assert found == [30, 30, 30, 13]
+        assert found == [30, 30, 30, 12]
     judge(place.script.requests, str(place.work))
 
 
