@@ -265,8 +265,8 @@ def test_the_plugin_does_the_same_in_the_real_program(tmp_path: Path, model: Mod
 CLIPPING = """#!/bin/sh
 test -e "$0.ran" && exit 0
 touch "$0.ran"
-echo '{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"type":"text","file":\
-{"filePath":"FILE","content":"clipped","numLines":1,"startLine":1,"totalLines":120}}}}'
+echo '{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"type":"text",\
+"file":{"filePath":"FILE","content":"clipped","numLines":1,"startLine":1,"totalLines":120}}}}'
 """
 
 
