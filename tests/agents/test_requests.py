@@ -162,8 +162,9 @@ def test_our_own_unchanged_that_lost_its_text_gets_it_back(log: RequestLog) -> N
         found = log.evidence()
         assert isinstance(found, Evidence)
         assert dict(found.ledger.view("/w/a", load).live(0, None)) == {**WHOLE, 6: ""}
-        assert ("uses" in reply) == lost
-    assert reply["uses"]["2"].startswith("[holdfast: lines 1-6 of /w/a as they were then]\n1: line")
+        put = str(reply.get("uses", {}).get("2", ""))
+        head = "[holdfast: lines 1-6 of /w/a as they were then]\n1: line"
+        assert put.startswith(head) if lost else not put
 
 
 OTHERS = sorted(set(AGENTS) - {"claude-code", "codex"})
