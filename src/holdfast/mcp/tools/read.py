@@ -137,7 +137,9 @@ def _rest(target: Target, answer: Answer) -> int | None:
 
 
 def _goes_on(target: Target, rest: int | None) -> str:
-    return "" if rest is None else f"[continue: read(path={json.dumps(target.typed)}, offset={rest})]"
+    if rest is None:
+        return ""
+    return f"[continue: read(path={json.dumps(target.typed)}, offset={rest})]"
 
 
 def _notes(call: ToolCall, target: Target, answer: Answer) -> str:
