@@ -288,3 +288,18 @@ def test_the_empty_row_after_the_last_newline_is_not_a_line() -> None:
     assert read.text.startswith("[holdfast: lines 1-40 unchanged")
     view.apply(read.record, 1, load)
     assert isinstance(decide(view, Result(PATH, 1, (*rows, ""), 900), data, digest), Pass)
+
+
+@pytest.mark.shows("NATIVE-SHORTER")
+def test_a_file_that_lost_its_end_says_where_it_ends() -> None:
+    rows = text_of(60)
+    view = viewing(Printed(PATH, 1, tuple(rows)))
+    short = answer(view, rows[:40])
+    assert isinstance(short, Short)
+    assert short.text == (
+        "[holdfast: lines 1-40 unchanged, as you have them; the file ends at line 40 now; "
+        "same call again prints all]"
+    )
+    ranged = answer(view, rows, 5, 40)
+    assert isinstance(ranged, Short)
+    assert "ends" not in ranged.text, "a range says nothing about the end of the file"

@@ -118,7 +118,8 @@ def decide(
     rows = result.rows
     live = view.live(options.now, options.horizon)
     last = result.first + len(rows) - 1
-    whole = result.first == 1 and last >= data.count(b"\n") + (not data.endswith(b"\n"))
+    at_end = last >= data.count(b"\n") + (not data.endswith(b"\n"))
+    whole = result.first == 1 and at_end
     if options.focuser is not None and whole and not view.lines:
         found = _focused(result, digest, options, options.focuser)
         if found is not None:
@@ -134,7 +135,8 @@ def decide(
         digest,
         whole,
     )
-    kind, text = _worded(live, runs, result, options)
+    shorter = at_end and any(number > last and row for number, row in live.items())
+    kind, text = _worded(live, runs, result, options, shorter=shorter)
     cost = len(text.encode("utf-8", "surrogatepass")) + result.row_bytes * (text.count("\n") + 1)
     saved = result.size_bytes - cost
     if saved < WORTH_BYTES or saved < (1 - WORTH) * result.size_bytes:
@@ -224,25 +226,33 @@ def _trouble(result: Result, data: bytes) -> str | None:
 
 
 def _worded(
-    live: Mapping[int, str], runs: tuple[pieces_of.Run, ...], result: Result, options: Options
+    live: Mapping[int, str],
+    runs: tuple[pieces_of.Run, ...],
+    result: Result,
+    options: Options,
+    *,
+    shorter: bool,
 ) -> tuple[Kind, str]:
+    """The answer; `shorter` when lines behind its end are held that the file no longer has."""
     last = result.first + len(result.rows) - 1
     where = f"lines {result.first}-{last}" if last > result.first else f"line {last}"
+    ending = f"; the file ends at line {last} now" if shorter else ""
+    close = f"{ending}; {options.again}]"
     if len(runs) == 1 and runs[0].before == runs[0].first:
-        return "unchanged", f"{PREFIX}{where} unchanged, as you have them; {options.again}]"
+        return "unchanged", f"{PREFIX}{where} unchanged, as you have them{close}"
+    unseen = _unseen(runs, f"{PREFIX}{where}, only what you do not have{close}")
     if options.diffs:
         hunks = pieces_of.hunks(live, runs, CONTEXT)
         if hunks is not None:
-            head = f"{PREFIX}{where} as you have them, with this diff; {options.again}]"
-            text = "\n".join((head, *hunks))
+            text = "\n".join((f"{PREFIX}{where} as you have them, with this diff{close}", *hunks))
             # A diff also says what is gone; beyond this it costs more than that is worth.
-            if len(text) <= DIFF_EXTRA_BYTES + DIFF_WORTH * len(_unseen(runs, where, options)):
+            if len(text) <= DIFF_EXTRA_BYTES + DIFF_WORTH * len(unseen):
                 return "diff", text
-    return "unseen", _unseen(runs, where, options)
+    return "unseen", unseen
 
 
-def _unseen(runs: tuple[pieces_of.Run, ...], where: str, options: Options) -> str:
-    out = [f"{PREFIX}{where}, only what you do not have; {options.again}]"]
+def _unseen(runs: tuple[pieces_of.Run, ...], head: str) -> str:
+    out = [head]
     for run in runs:
         last = run.first + len(run.rows) - 1
         named = f"{run.first}-{last}" if last > run.first else f"{last}"

@@ -154,8 +154,9 @@ def _diff_rows(live: Mapping[int, str], runs: Sequence[Run]) -> list[_Row] | Non
     if not kept:
         return None
     out: list[_Row] = []
-    # What is held from the number the result begins with belongs to it, if it is one run.
-    old = min(kept[0], runs[0].first) if runs[0].before is None else kept[0]
+    old = _held_start(live, runs, kept[0])
+    if old is None:
+        return None
     for at, run in enumerate(runs):
         if run.before is None:
             then = next(
@@ -166,16 +167,55 @@ def _diff_rows(live: Mapping[int, str], runs: Sequence[Run]) -> list[_Row] | Non
             end = run.before
         if end < old:
             return None
-        for number in range(old, end):
-            if number not in live:
-                return None
-            out.append(_Row("-", live[number], number, run.first))
-        old = end
-        sign = "+" if run.before is None else " "
-        for offset, row in enumerate(run.rows):
-            out.append(_Row(sign, row, old, run.first + offset))
-            old += sign == " "
+        if any(number not in live for number in range(old, end)):
+            return None
+        removed = [live[number] for number in range(old, end)]
+        if run.before is None:
+            out += _replaced(removed, run.rows, old, run.first)
+            old = end
+            continue
+        out += _signed("-", removed, old, run.first)
+        out += _signed(" ", run.rows, end, run.first)
+        old = end + len(run.rows)
     return out
+
+
+def _replaced(removed: Sequence[str], added: Sequence[str], old: int, new: int) -> list[_Row]:
+    """The rows of one change; lines that both sides begin or end with are kept."""
+    shorter = min(len(removed), len(added))
+    head = next((n for n in range(shorter) if removed[n] != added[n]), shorter)
+    rest = shorter - head
+    tail = next((n for n in range(rest) if removed[-1 - n] != added[-1 - n]), rest)
+    gone, come = removed[head : len(removed) - tail], added[head : len(added) - tail]
+    kept = added[len(added) - tail :]
+    return [
+        *_signed(" ", added[:head], old, new),
+        *_signed("-", gone, old + head, new + head),
+        *_signed("+", come, old + head + len(gone), new + head),
+        *_signed(" ", kept, old + head + len(gone), new + head + len(come)),
+    ]
+
+
+def _signed(sign: str, lines: Sequence[str], old: int, new: int) -> list[_Row]:
+    """Rows of one sign, numbered on the sides that have them."""
+    counts_old, counts_new = sign != "+", sign != "-"
+    return [
+        _Row(sign, line, old + n * counts_old, new + n * counts_new) for n, line in enumerate(lines)
+    ]
+
+
+def _held_start(live: Mapping[int, str], runs: Sequence[Run], kept: int) -> int | None:
+    """The held line that the result begins with; None if the lines before `kept` have gaps.
+
+    Held lines before a result that begins with the file's first line are gone, so the diff removes
+    them. What is held before a later range may be there still.
+    """
+    if runs[0].before is None:
+        return min(kept, runs[0].first)
+    before = sorted(number for number in live if number < kept) if runs[0].first == 1 else []
+    if not before:
+        return kept
+    return before[0] if before == list(range(before[0], kept)) else None
 
 
 def _held_end(live: Mapping[int, str], old: int, lines: int) -> int:
