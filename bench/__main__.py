@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from bench.arguments import parser
+
 ALL = [
     "store",
     "growth",
@@ -28,7 +30,9 @@ ALL = [
 
 def main() -> int:
     """0 if every benchmark met its goals."""
-    names = sys.argv[1:] or ALL
+    options = parser("", __doc__)
+    options.add_argument("name", nargs="*", help=f"one of {', '.join(ALL)}")
+    names = options.parse_args().name or ALL
     codes = [subprocess.run([sys.executable, "-m", f"bench.{name}"]).returncode for name in names]
     return max(codes)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from bench import corpus
+from bench.arguments import parser
 from bench.timing import Row, report
 from holdfast.files.snapshot import Snapshot
 from holdfast.index.code_index import open_index, run_here
@@ -118,7 +118,9 @@ def _lines(pattern: re.Pattern[str], text: str) -> int:
 
 
 def main() -> int:
-    small = "--small" in sys.argv
+    options = parser("exact", __doc__)
+    options.add_argument("--small", action="store_true", help="a small share, for CI")
+    small = options.parse_args().small
     rows = measure(1_000_000 if small else 16_000_000, 1 if small else 5)
     return report("exact", rows)
 

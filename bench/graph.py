@@ -6,11 +6,11 @@ reports nothing, and the plain recursive traversal that the tests compare with.
 
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from bench.arguments import parser
 from holdfast.ids import EntityId, Seq
 from holdfast.store.graph import Loaded, Memo, TrackedGraph, query_graph, roots_of
 from holdfast.store.graph.links import link_in
@@ -67,8 +67,11 @@ def measure() -> dict[str, float]:
 
 
 def main() -> None:
+    options = parser("graph", __doc__)
+    options.add_argument("--json", action="store_true", help="print one JSON object")
+    as_json = options.parse_args().json
     found = measure()
-    if "--json" in sys.argv:
+    if as_json:
         print(json.dumps(found))
         return
     baseline = found["scan for links (baseline)"]

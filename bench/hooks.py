@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from bench.arguments import takes_none
 from bench.timing import Row, report
 from holdfast.agents import hook_client
 from holdfast.mcp.hook_protocol import HOOK_TOOL, request_line
@@ -226,4 +227,5 @@ def _row(what: str, value: float, goal: float) -> Row:
 
 
 if __name__ == "__main__":
+    takes_none("hooks", __doc__)
     raise SystemExit(main())

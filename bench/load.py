@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench.arguments import takes_none
 from bench.timing import Row, percentiles, report
 from tests.hostile.agent import Agent, NoAnswer
 from tests.hostile.tools import stop_host
@@ -147,4 +148,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    takes_none("load", __doc__)
     raise SystemExit(main())

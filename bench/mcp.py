@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.arguments import takes_none
 from bench.timing import Row, report
 from holdfast.home import Home
 from holdfast.mcp.control import running
@@ -215,4 +216,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    takes_none("mcp", __doc__)
     raise SystemExit(main())

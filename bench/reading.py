@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.arguments import takes_none
 from holdfast.reading import baseline, diff, disk, images, paths
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
@@ -357,4 +358,5 @@ def format_row(row: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
+    takes_none("reading", __doc__)
     main()

@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.arguments import parser
 from bench.timing import Row, report
 from holdfast.files import disk
 from holdfast.files.secrets import secret_name, secrets_in
@@ -81,7 +82,9 @@ def measure(roots: list[Path]) -> list[Row]:
 
 
 def main() -> int:
-    named = [Path(name).resolve() for name in sys.argv[1:]]
+    options = parser("secrets", __doc__)
+    options.add_argument("directory", nargs="*", help="a tree to look through")
+    named = [Path(name).resolve() for name in options.parse_args().directory]
     with tempfile.TemporaryDirectory(prefix="holdfast-secrets-") as folder:
         return report("secrets", measure(named or fetched(Path(folder))))
 

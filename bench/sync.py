@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Semaphore
 from typing import Any
 
+from bench.arguments import takes_none
 from bench.peer import Socket, framed
 from bench.timing import Row, median_rate, percentiles, report
 from bench.watchers import Line, Watchers
@@ -374,8 +375,9 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Start the server and the echoes, measure, stop them."""
+    takes_none("sync", __doc__, arguments)
     processes: list[subprocess.Popen[str]] = []
 
     def start(*command: str) -> str:
@@ -412,4 +414,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench.arguments import takes_none
 from holdfast.reading import baseline
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.objects import Objects
@@ -202,4 +203,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    takes_none("synthetic_savings", __doc__)
     main()

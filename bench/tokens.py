@@ -16,6 +16,7 @@ from typing import Any
 
 import hypothesis
 
+from bench.arguments import takes_none
 from bench.timing import Row, report
 from holdfast.app import App
 from holdfast.mcp.caller import Caller
@@ -110,4 +111,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    takes_none("tokens", __doc__)
     sys.exit(main())

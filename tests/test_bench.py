@@ -1,6 +1,8 @@
 """The benchmarks run. What they measure is judged in their own command, never here."""
 
 import json
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,3 +33,25 @@ def test_growth_can_be_measured_and_drawn(tmp_path: Path) -> None:
     assert drawn.count("<polyline") == len(costs)
     assert growth.exponent([10, 100, 1000], [1, 10, 100]) == pytest.approx(1)
     assert growth.exponent([10, 100, 1000], [5, 5, 5]) == pytest.approx(0)
+
+
+BENCH = Path(timing.__file__).parent
+COMMANDS = sorted(
+    ".".join(file.relative_to(BENCH.parent).with_suffix("").parts).removesuffix(".__main__")
+    for file in BENCH.rglob("*.py")
+    if "workers" not in file.parts and 'if __name__ == "__main__"' in file.read_text()
+)
+
+
+@pytest.mark.shows("BENCH-RUNS")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_printed_and_nothing_is_measured(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`python -m bench.sync --help` ran the benchmark."""
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(name, run_name="__main__")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: ")

@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.arguments import takes_none
 from bench.explore.arms import Explorer, Ours, Question, Ripgrep
 from bench.retrieval.fetch import Fetcher, Package
 from bench.timing import Row, report
@@ -87,4 +88,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    takes_none("explore", __doc__)
     sys.exit(main())
