@@ -109,7 +109,8 @@ class SqliteDriver:
     def _named(self, error: Exception) -> StoreError:
         if isinstance(error, self._errors.BusyError):
             return StoreBusy(BUSY_MS)
-        if isinstance(error, self._errors.ConnectionClosedError):
+        # Closing a connection closes its cursors.
+        if isinstance(error, (self._errors.ConnectionClosedError, self._errors.CursorClosedError)):
             return StoreClosed()
         if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
             return DamagedStore(f"the database file is damaged: {error}")
