@@ -2,14 +2,16 @@
 
 The rules are the same for all languages: a name is looked up in the enclosing scopes, then among
 the imports, then in what the language makes visible implicitly. Members are looked up in their
-class and its base classes (`members`, `classes`); types and values are followed in `values`. The
-differences between languages are in the tables of `lookup`.
+class and its base classes (`members`, `classes`); types as written are read in `types`, values are
+followed in `variables`, `results` and `elements`. The differences between languages are in the
+tables of `lookup`.
 """
 
 from __future__ import annotations
 
 from holdfast.index.calls import modules
 from holdfast.index.calls.classes import Classes
+from holdfast.index.calls.elements import Elements
 from holdfast.index.calls.lookup import (
     MEMBERS_IN_SCOPE,
     SELF,
@@ -24,14 +26,16 @@ from holdfast.index.calls.lookup import (
 )
 from holdfast.index.calls.members import Members
 from holdfast.index.calls.program import OWNERS, TYPES, Thing, View
+from holdfast.index.calls.results import Results
 from holdfast.index.calls.steps import Step
 from holdfast.index.calls.steps import parse as steps_of
-from holdfast.index.calls.values import Values
+from holdfast.index.calls.types import Types
+from holdfast.index.calls.variables import Variables
 from holdfast.index.calls.wordlists import BUILT_IN
 from holdfast.index.facts.model import MODULE, Import
 
 
-class Names(Members, Classes, Values):
+class Names(Members, Classes, Types, Variables, Results, Elements):
     """Lookups in one program, from the place where a name is used."""
 
     # chains

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts.languages import javascript, source_repair
+from holdfast.index.facts.languages import javascript, javascript_values, source_repair
 from holdfast.index.facts.languages.rules import definition
 from holdfast.index.facts.model import MODULE
 from holdfast.index.facts.walk import Language, Walk
@@ -50,7 +50,7 @@ LANGUAGE = Language(
     rules={
         **{k: v for k, v in javascript.RULES.items() if not k.startswith("jsx")},
         "abstract_class_declaration": javascript.RULES["class_declaration"],
-        "interface_declaration": definition("interface", after=javascript.class_heritage),
+        "interface_declaration": definition("interface", after=javascript_values.class_heritage),
         "type_alias_declaration": definition("type"),
         "enum_declaration": definition("enum"),
         "internal_module": _namespace,
@@ -59,7 +59,7 @@ LANGUAGE = Language(
         "method_signature": _signature,
         "abstract_method_signature": _signature,
         "property_signature": _property,
-        "public_field_definition": javascript.field_rule("name"),
+        "public_field_definition": javascript_values.field_rule("name"),
         "required_parameter": _parameter_property,
     },
     patterns={

@@ -1,0 +1,145 @@
+"""Elements: what containers and literals hold, and what callbacks are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.index.calls.lookup import (
+    Found,
+    Lookup,
+    unique,
+)
+from holdfast.index.calls.program import OWNERS, Thing
+from holdfast.index.calls.steps import parse as steps_of
+from holdfast.index.calls.type_texts import (
+    ITERATING,
+    alternatives,
+    callback_parameters,
+    item,
+)
+
+
+class Elements(Lookup):
+    """Lookups of elements, and of the arguments of callbacks."""
+
+    def items(self, found: list[Found], key: str) -> list[Found]:
+        """The elements of things: by iteration ("*"), by `with`, or by a key."""
+        return unique(
+            Found(each.thing, each.confidence * before.confidence * 0.97, "element")
+            for before in found
+            for each in self._item(before.thing, key)
+        )
+
+    def _item(self, thing: Thing, key: str) -> list[Found]:
+        if thing.kind == "external":
+            return [Found(Thing("external", name=f"{thing.name}[]"), 0.9, "external")]
+        if thing.kind == "container":
+            one = alternatives(thing.name)[0]
+            view = self.program.files[thing.path]
+            return self.declared(view, thing.at, item(one, key))
+        if thing.kind == "literal":
+            return self._literal_item(thing, key)
+        if thing.kind == "symbol" and key.startswith("'"):
+            return self.member(thing, key.strip("'"))  # an object with members
+        if thing.kind == "symbol":
+            return [Found(thing, 0.97, "element")] if key in ("", "with") else []
+        if thing.kind != "instance" or self.program.files[thing.path].family != "python":
+            return []
+        names = {"*": ("__iter__", "__aiter__"), "with": ("__enter__", "__aenter__")}
+        found = [
+            Found(result, f.confidence, "element")
+            for name in names.get(key, ("__getitem__",))
+            for f in self.member(thing, name)
+            for result in self.result(f.thing)
+        ]
+        if key == "with":
+            return found or [Found(thing, 0.9, "element")]
+        if key != "*":
+            return found
+        elements: list[Found] = []
+        for each in found:
+            if each.thing.kind == "instance":
+                elements += [
+                    Found(result, f.confidence, "element")
+                    for name in ("__next__", "__anext__")
+                    for f in self.member(each.thing, name)
+                    for result in self.result(f.thing)
+                ]
+            else:
+                elements += self._item(each.thing, key)
+        return elements
+
+    def given(self, found: list[Found], places: str) -> list[Found]:
+        """What functions give their callbacks; `places` are an argument and its parameter."""
+        argument, _, parameter = places.partition("^")
+        given: list[Found] = []
+        for each in found:
+            thing = each.thing
+            if thing.kind == "method":
+                given += self._given_by_container(thing, parameter)
+            elif thing.kind == "symbol":
+                symbol = self.program.symbol(thing)
+                makers = self.member(thing, "constructor") if symbol.kind in OWNERS else [each]
+                for maker in makers[:1]:
+                    if maker.thing.kind == "symbol":
+                        text = self._callback_type(maker.thing, int(argument), int(parameter))
+                        view = self.program.files[maker.thing.path]
+                        given += self.declared(view, maker.thing.at, text) if text else []
+        return [Found(f.thing, f.confidence * 0.95, "given to a callback") for f in given]
+
+    def _given_by_container(self, thing: Thing, parameter: str) -> list[Found]:
+        name, _, held = thing.name.partition("\0")
+        if name not in ITERATING or parameter not in ("0", "1") or not held:
+            return []
+        if name in ("reduce", "reduceRight") and parameter == "0":
+            return []
+        if parameter == "1" and name not in ("reduce", "reduceRight", "sort", "toSorted"):
+            return []
+        view = self.program.files[thing.path]
+        return [
+            f for one in alternatives(held) for f in self.declared(view, thing.at, item(one, ""))
+        ]
+
+    def _callback_type(self, thing: Thing, argument: int, parameter: int) -> str:
+        """The declared type of a parameter of a function that is a parameter."""
+        view = self.program.files[thing.path]
+        for index in view.by_qualified.get(view.symbol(thing.at).qualified, ())[:4]:
+            types = list(self.shape(view, index).parameters.values())
+            if argument < len(types):
+                found = callback_parameters(types[argument])
+                if parameter < len(found):
+                    return found[parameter]
+        return ""
+
+    def _literal_item(self, thing: Thing, key: str) -> list[Found]:
+        line, _, text = thing.name.partition("\0")
+        steps = steps_of(text)
+        if not steps:
+            return []
+        first = steps[0][0]
+        parts: Sequence[str]
+        if first.kind == "list":
+            at = int(key) if key.isdecimal() else -1
+            parts = first.parts if at < 0 else first.parts[at : at + 1]
+        elif key == "*":
+            return []  # the keys of a dictionary
+        else:
+            named = first.parts[1::2]
+            wanted = key.strip("'")
+            by_key = [v for k, v in zip(first.parts[::2], named, strict=False) if k == wanted]
+            parts = by_key if key.startswith("'") and by_key else named
+        view = self.program.files[thing.path]
+        return [f for p in parts for f in self.evaluate(view, thing.at, p, int(line))]
+
+    def literal_member(self, thing: Thing, key: str) -> list[Found]:
+        """A member of an object that is written out; of a list or a dictionary, its methods."""
+        line, _, text = thing.name.partition("\0")
+        view = self.program.files[thing.path]
+        if text.startswith("{") and view.family != "python":
+            first = steps_of(text)[0][0]
+            for name, value in zip(first.parts[::2], first.parts[1::2], strict=False):
+                if name == key:
+                    found = self.evaluate(view, thing.at, value, int(line))
+                    return [Found(f.thing, f.confidence * 0.97, "object literal") for f in found]
+            return []
+        return []

@@ -1,0 +1,117 @@
+"""Results: what reading a property gives, and what calling a function returns."""
+
+from __future__ import annotations
+
+from holdfast.index.calls.lookup import (
+    CALLABLE,
+    STEPS_MAX,
+    Found,
+    Lookup,
+    instance_of,
+)
+from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.facts.model import MODULE, RESULT, YIELD, Symbol
+
+RESULTS_MAX = 6
+
+
+class Results(Lookup):
+    """Lookups of what is read or returned."""
+
+    def default(self, thing: Thing) -> list[Found]:
+        """What calling a whole script refers to."""
+        if thing.kind != "file" or self.program.files[thing.path].family != "js":
+            return []
+        return [f for f in self.member(thing, "default") if f.thing.kind == "symbol"]
+
+    def read(self, found: list[Found]) -> list[Found]:
+        """What is read where a variable or a property is named."""
+        if not any(f.thing.kind == "symbol" for f in found):
+            return found
+        read: list[Found] = []
+        for each in found:
+            thing = each.thing
+            symbol = self.program.symbol(thing) if thing.kind == "symbol" else None
+            held: list[Found] = []
+            if symbol is not None and symbol.kind in ("variable", "constant"):
+                view = self.program.files[thing.path]
+                held = self.variable(view, symbol.parent, symbol.name, 0) or []
+            elif symbol is not None and symbol.kind == "property":
+                held = [Found(t, 0.97, "property") for t in self._property(thing)]
+            if held:
+                read += [Found(h.thing, h.confidence * each.confidence, h.reason) for h in held]
+            else:
+                read.append(each)
+        return read
+
+    def _property(self, thing: Thing) -> list[Thing]:
+        """What a property gives; of a getter and a setter, the getter."""
+        view = self.program.files[thing.path]
+        for index in view.by_qualified.get(view.symbol(thing.at).qualified, ()):
+            found = self.result(Thing("symbol", thing.path, index))
+            if found:
+                return found
+        return []
+
+    def result(self, thing: Thing) -> list[Thing]:
+        """What calling a thing returns."""
+        if thing.kind == "external":
+            return [Thing("external", name=thing.name + "()")]
+        if thing.kind == "file":
+            return [t for f in self.default(thing) for t in self.result(f.thing)]
+        if thing.kind == "method":
+            text = thing.name.partition("\0")[2]
+            view = self.program.files[thing.path]
+            return [f.thing for f in self.declared(view, thing.at, text)] if text else []
+        if thing.kind not in ("symbol", "instance"):
+            return []
+        view = self.program.files[thing.path]
+        symbol = view.symbol(thing.at)
+        if symbol.kind in OWNERS:
+            if thing.kind == "instance" and view.family == "python":
+                called = self.member(thing, "__call__")
+                return [t for f in called for t in self.result(f.thing)]
+            return [instance_of(thing)]
+        if symbol.kind in CALLABLE:
+            return self._returned(view, thing, symbol)
+        if symbol.kind in ("variable", "constant"):
+            held = self.read([Found(thing, 1.0, "member")])
+            return [t for f in held if f.thing != thing for t in self.result(f.thing)]
+        return []
+
+    def _returned(self, view: View, thing: Thing, symbol: Symbol) -> list[Thing]:
+        """What a function returns: by its signature, else by its `return` and `yield`."""
+        if symbol.kind == "constructor":
+            own = self.own_class(view, thing.at)
+            return [instance_of(own)] if own else []
+        written_type = self.shape(view, thing.at).result
+        if written_type:
+            if view.family in ("python", "js"):
+                return [f.thing for f in self.declared(view, thing.at, written_type)]
+            return [instance_of(f.thing) for f in self.type(view, thing.at, written_type)]
+        if view.family == "lua" and symbol.name in ("new", "create") and symbol.parent != MODULE:
+            return [Thing("instance", view.path, symbol.parent)]
+        yields = view.bindings.get((thing.at, YIELD), ())
+        if yields:
+            text = "|".join(b.value for b in yields[:RESULTS_MAX] if b.value)
+            return [Thing("literal", view.path, thing.at, f"{yields[-1].line}\0[{text}]")]
+        key = (view.path, -8, str(thing.at), 0)
+        results = view.bindings.get((thing.at, RESULT), ())
+        found: list[Thing] = []
+        if results and key not in self.busy and len(self.busy) <= STEPS_MAX:
+            self.busy.add(key)
+            try:
+                for each in results[:RESULTS_MAX]:
+                    found += [
+                        f.thing
+                        for f in (
+                            self.declared(view, thing.at, each.type)
+                            if each.type
+                            else self.evaluate(view, thing.at, each.value, each.line)
+                        )
+                    ]
+            finally:
+                self.busy.discard(key)
+        if not found and not results and view.family == "js" and symbol.name[:1].isupper():
+            return [Thing("instance", view.path, thing.at)]  # a function used as a constructor
+        return list(dict.fromkeys(found))

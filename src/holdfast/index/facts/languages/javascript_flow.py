@@ -1,0 +1,146 @@
+"""What JavaScript gives a name for a while: loops, callbacks, type checks, and results."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts import expressions
+from holdfast.index.facts.chains import PLAIN
+from holdfast.index.facts.languages.javascript_values import LITERALS, unpack
+from holdfast.index.facts.model import MODULE, RESULT, YIELD
+from holdfast.index.facts.walk import CONTAINERS, Walk, first_child, last_child
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def loop_rule(walk: Walk, node: Node) -> None:
+    """`for (const x of xs)`: the name is an element until the loop ends."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    sign = node.child_by_field_name("operator")
+    if left is None or right is None or sign is None or sign.type != "of":
+        return
+    value = expressions.read_chain(walk, right)
+    if value == "?":
+        return
+    value = f"({value})[*]" if "|" in value else f"{value}[*]"
+    last = node.end_point[0] + 1
+    if left.type == "identifier":
+        walk.bind(node, walk.text(left, 100), expression=value, last=last)
+    elif left.type in ("array_pattern", "object_pattern"):
+        unpack(walk, left, value, last)
+
+
+def result_rule(walk: Walk, node: Node) -> None:
+    """What a function returns or yields, when its signature does not say it."""
+    value = first_child(node)
+    if value is None or value.type in LITERALS:
+        return
+    at = walk.symbol()
+    if at == MODULE or walk.inside() in CONTAINERS or _typed(walk.symbols[at].signature):
+        return
+    around = node.parent
+    for _ in range(12):  # a return of a callback is not a return of this function
+        if around is None or around.start_byte <= walk.symbols[at].start:
+            break
+        if around.type in _ANONYMOUS and not _is_symbol(walk, around, at):
+            return
+        around = around.parent
+    name = RESULT if node.type == "return_statement" else YIELD
+    if value.type == "function_expression" and (named := walk.field(value, "name", 100)):
+        block = value.child_by_field_name("body")
+        walk.bind(node, name, expression=named)
+        walk.define(value, named, "function", signature_end=block.start_byte if block else None)
+        return
+    walk.bind(node, name, expression=expressions.read_chain(walk, value))
+
+
+_ANONYMOUS = frozenset({"arrow_function", "function_expression", "generator_function"})
+
+
+def _typed(signature: str) -> bool:
+    return re.search(r"\)\s*:\s*[^)]*\Z", signature) is not None
+
+
+def _is_symbol(walk: Walk, function: Node, at: int) -> bool:
+    """Whether a function expression is the one that the symbol is named by."""
+    return function.end_byte <= walk.symbols[at].end and (
+        walk.symbols[at].end - function.end_byte <= 2
+    )
+
+
+def callback_rule(walk: Walk, node: Node) -> None:
+    """A function that is passed to a call: its parameters are what the callee gives it."""
+    given = node.parent
+    if given is None or given.type != "arguments":
+        return
+    call = given.parent
+    if call is None:
+        return
+    parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+    if parameters is None:
+        return
+    callee = call.child_by_field_name("function") or call.child_by_field_name("constructor")
+    text = expressions.read_chain(walk, callee) if callee else "?"
+    if text != "?" and "|" in text:
+        text = f"({text})"
+    few = given.named_children if given.named_child_count <= 6 else []
+    place = next((i for i, c in enumerate(few) if c == node), -1)
+    last = node.end_point[0] + 1
+    single = parameters.type == "identifier"
+    for number, each in enumerate([parameters] if single else parameters.named_children[:6]):
+        name = each if single else each.child_by_field_name("pattern") or each
+        annotated = "" if single else walk.field(each, "type")
+        value = f"{text}^{place}^{number}" if text != "?" and place >= 0 else "?"
+        if name.type == "identifier":
+            walk.bind(each, walk.text(name, 100), type=annotated, expression=value, last=last)
+        elif name.type in ("object_pattern", "array_pattern") and not annotated:
+            unpack(walk, name, value, last)
+
+
+def instance_rule(walk: Walk, node: Node) -> None:
+    """`x instanceof T` in a condition: x is a T where the condition holds."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return
+    subject, type_ = walk.text(left, 160), walk.text(right, 160)
+    if not (PLAIN.match(subject) and PLAIN.match(type_)):
+        return
+    negated, up = False, node.parent
+    for _ in range(8):
+        if up is None:
+            return
+        if up.type == "unary_expression":
+            negated = not negated
+        elif up.type == "binary_expression":
+            sign = up.child_by_field_name("operator")
+            if sign is None or sign.type != ("||" if negated else "&&"):
+                return
+        elif up.type != "parenthesized_expression":
+            break
+        up = up.parent
+    if up is None:
+        return
+    last = 0
+    if up.type == "if_statement":
+        block = up.child_by_field_name("consequence")
+        if block is None:
+            return
+        if not negated:
+            last = block.end_point[0] + 1
+        else:
+            final = block if block.type in _ENDS else last_child(block)
+            around = up.parent
+            if final is None or around is None or final.type not in _ENDS:
+                return
+            walk.line = up.end_point[0] + 1
+            last = around.end_point[0] + 1
+    elif not negated and up.type == "ternary_expression":
+        last = up.end_point[0] + 1
+    if last:
+        walk.bind(node, subject, type=type_, last=last)
+    walk.line = node.start_point[0] + 1
+
+
+_ENDS = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})

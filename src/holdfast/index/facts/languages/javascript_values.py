@@ -1,0 +1,247 @@
+"""What JavaScript binds: declarations, assignments, fields, and names that are unpacked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts import expressions
+from holdfast.index.facts.languages.javascript_modules import FUNCTIONS, REQUIRE, specifiers
+from holdfast.index.facts.languages.rules import heritage
+from holdfast.index.facts.model import MODULE, RESULT, Kind
+from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+LITERALS = frozenset({
+    "string", "number", "true", "false", "null", "undefined", "template_string", "regex",
+    "unary_expression", "update_expression", "jsx_element", "jsx_self_closing_element",
+})  # fmt: skip
+"""Values that say nothing about a call."""
+
+
+def class_heritage(walk: Walk, node: Node, index: int) -> None:
+    for child in node.named_children:
+        if child.type in ("class_heritage", "extends_type_clause"):
+            heritage(walk, index, walk.text(child), node.start_point[0] + 1)
+
+
+def assigned(
+    walk: Walk, node: Node, name: str, value: Node, qualified: str | None, *, member: bool = False
+) -> bool:
+    """Define what a function, a class or an object is assigned to. False when it is neither."""
+    block = value.child_by_field_name("body")
+    if value.type in FUNCTIONS:
+        member = member or walk.inside() in CONTAINERS
+        member = member or (qualified is not None and "." in qualified)
+        index = walk.define(
+            node,
+            name,
+            "method" if member else "function",
+            signature_end=block.start_byte if block else None,
+            qualified=qualified,
+        )
+        if block is not None and block.type != "statement_block" and index != MODULE:
+            walk.bind(node, RESULT, expression=expressions.read_chain(walk, block))
+    elif value.type == "class":
+        index = walk.define(
+            node,
+            name,
+            "class",
+            signature_end=block.start_byte if block else None,
+            qualified=qualified,
+        )
+        if index != MODULE:
+            class_heritage(walk, value, index)
+    else:
+        return False
+    return True
+
+
+def declarator_rule(walk: Walk, node: Node) -> None:
+    left, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if left is None:
+        return
+    if walk.scopes and (value is None or value.type in LITERALS):
+        if walk.language.name == "javascript":
+            return
+        annotated = walk.field(node, "type")
+        if annotated and left.type == "identifier":
+            walk.bind(node, walk.text(left, 120), type=annotated)
+        return
+    annotated = walk.field(node, "type") or documented(walk, node)
+    text = walk.text(value) if value and value.end_byte - value.start_byte < 400 else ""
+    if required := REQUIRE.match(text):
+        line, module, member = node.start_point[0] + 1, required.group(1), required.group(2)
+        if left.type == "object_pattern":
+            for name, alias in specifiers(walk.text(left)):
+                walk.imported(line, module, name, alias)
+        else:
+            walk.imported(line, module, member[1:], walk.text(left, 100))
+        return
+    if left.type in ("object_pattern", "array_pattern"):
+        if value is not None:
+            unpack(walk, left, expressions.read_chain(walk, value))
+        return
+    if left.type != "identifier":
+        return
+    name = walk.text(left, 120)
+    if value is not None and assigned(walk, node, name, value, None):
+        return
+    top = not walk.inside()
+    found = ""
+    if value is not None and not (top and value.type == "object"):
+        found = expressions.read_chain(walk, value)
+    walk.bind(node, name, type=annotated, expression=found)
+    if top:
+        kind: Kind = "constant" if name.isupper() else "variable"
+        if value is not None and value.type == "object":
+            kind = "object"
+        index = walk.define(
+            node,
+            name,
+            kind,
+            opens=kind == "object",
+            signature_end=value.start_byte if kind == "object" and value else None,
+        )
+        if kind == "object" and value is not None and index != MODULE:
+            _members(walk, value, index)
+
+
+def _members(walk: Walk, node: Node, index: int) -> None:
+    """The members of an object that hold a value with a name; functions are symbols."""
+    for each in node.named_children[:60]:
+        if each.type == "shorthand_property_identifier":
+            key = found = walk.text(each, 100)
+        elif each.type == "pair":
+            value = each.child_by_field_name("value")
+            if value is None or value.type not in _NAMED_VALUES:
+                continue
+            key = walk.field(each, "key", 100).strip("'\"")
+            found = expressions.read_chain(walk, value)
+        else:
+            continue
+        walk.bind(each, key, expression=found, kind="field", scope=index,
+                  inside=walk.symbols[index].parent)  # fmt: skip
+
+
+_NAMED_VALUES = frozenset({"identifier", "member_expression", "call_expression", "new_expression"})
+
+
+def assignment_rule(walk: Walk, node: Node) -> None:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return
+    kind = right.type
+    if kind in LITERALS and kind != "null":
+        return
+    if kind == "object" and walk.scopes:
+        return
+    target = walk.chain(walk.text(left, 200))
+    owner, _, name = target.rpartition(".")
+    if owner == "this":
+        scope = walk.enclosing_class()
+        if scope == MODULE:
+            scope = walk.symbol()  # a function used as a constructor
+        if right.type in FUNCTIONS:
+            owned = walk.symbols[scope].qualified if scope != MODULE else ""
+            assigned(walk, node, name, right, f"{owned}.{name}" if owned else None)
+            if owned:
+                walk.symbols[-1].parent = scope
+        else:
+            value = expressions.read_chain(walk, right)
+            annotated = documented(walk, node)
+            walk.bind(node, name, type=annotated, expression=value, kind="field", scope=scope,
+                      inside=walk.symbol())  # fmt: skip
+        return
+    if target == "module.exports":
+        if not assigned(walk, node, "default", right, "default"):
+            if right.type == "object":
+                walk.define(node, "default", "object", signature_end=right.start_byte)
+                for key, local in specifiers(walk.text(right, 4_000)):
+                    if re.fullmatch(r"[\w$.]+", local) and key != local:
+                        walk.bind(node, key, value=local, scope=MODULE)
+            else:
+                walk.bind(node, "default", value=walk.text(right), scope=MODULE)
+        return
+    if not target:
+        return
+    owner = owner.removesuffix(".prototype")
+    if owner in ("exports", "module.exports"):
+        if not assigned(walk, node, name, right, name):
+            walk.bind(node, name, value=walk.text(right), scope=MODULE)
+    elif owner:
+        if inner := walk.prefix():  # a member of something defined in this function
+            local = f"{inner}.{owner}"
+            if any(s.qualified == local for s in walk.symbols[-60:]):
+                owner = local
+        assigned(walk, node, name, right, f"{owner}.{name}")
+    elif right.type in FUNCTIONS:
+        assigned(walk, node, name, right, None)
+    else:
+        walk.bind(node, name, expression=expressions.read_chain(walk, right))
+
+
+def pair_rule(walk: Walk, node: Node) -> None:
+    value = node.child_by_field_name("value")
+    if value is not None:
+        name = walk.field(node, "key", 120).strip("'\"")
+        assigned(walk, node, name, value, None, member=True)
+
+
+def field_rule(name: str) -> Rule:
+    """A rule for a class field, whose name has the field `name`."""
+
+    def rule(walk: Walk, node: Node) -> None:
+        named, value = walk.field(node, name, 120), node.child_by_field_name("value")
+        if value is not None and assigned(walk, node, named, value, None):
+            return
+        found = expressions.read_chain(walk, value) if value else ""
+        annotated = walk.field(node, "type") or documented(walk, node)
+        walk.bind(node, named, type=annotated, expression=found, kind="field")
+
+    return rule
+
+
+_DOCUMENTED = re.compile(
+    rb"@type\s*\{([^{}*]{1,160})\}\s*(?:[^*]|\*(?!/)){0,200}\*/\s*(?:\w+\s+)?\Z"
+)
+
+
+def documented(walk: Walk, node: Node) -> str:
+    """The type in a comment before a node: `/** @type {Cart} */`."""
+    start = node.start_byte
+    before = walk.source[max(0, start - 300) : start]
+    if b"@type" not in before:
+        return ""
+    found = _DOCUMENTED.search(before)
+    return found.group(1).decode("utf-8", "replace").strip("!? ") if found else ""
+
+
+def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
+    """`{a, b: c} = value`, `[a, b] = value`: each name is a member or an element of it."""
+    if value == "?":
+        return
+    if "|" in value:
+        value = f"({value})"
+    for place, each in enumerate(pattern.named_children[:20]):
+        kind, item = each.type, f"{value}[{place}]"
+        name: Node | None = each
+        if kind == "shorthand_property_identifier_pattern":
+            item = f"{value}.{walk.text(each, 100)}"
+        elif kind == "pair_pattern":
+            name = each.child_by_field_name("value")
+            item = f"{value}.{walk.field(each, 'key', 100)}"
+        elif kind == "object_assignment_pattern":
+            name = each.child_by_field_name("left")
+            item = f"{value}.{walk.text(name, 100)}" if name else "?"
+        elif kind not in ("identifier", "array_pattern", "object_pattern"):
+            continue
+        if name is None:
+            continue
+        if name.type in ("array_pattern", "object_pattern"):
+            unpack(walk, name, item, last)
+        else:
+            walk.bind(name, walk.text(name, 100), expression=item, last=last)
