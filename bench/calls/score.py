@@ -13,6 +13,9 @@ from holdfast.index.facts.model import MODULE, FileFacts
 
 BANDS = ((0.95, 1.01), (0.9, 0.95), (0.8, 0.9), (0.6, 0.8), (0.0, 0.6))
 
+UNDECIDED = frozenset({"constructor", "call", "apply", "bind"})
+"""`new this.constructor()`, `f.call(x)`: for the compiler any function, or the platform's own."""
+
 
 class Verdict(NamedTuple):
     """One call that both sides know. `outcome` is "right", "wrong", "missed" or "unknown".
@@ -70,20 +73,25 @@ def judge(files: Iterable[FileFacts], judged: Iterable[Judged]) -> Score:
         wanted = _symbols(facts, answers[0]) if len(answers) == 1 else set()
         if len(answers) > 1 or len(numbers) > 1 or key[0] not in facts:
             continue  # a chain that calls one name twice
-        if key[2] == "constructor":
-            continue  # `new this.constructor()`: for the compiler any function
+        if key[2] in UNDECIDED:
+            continue
         if not numbers:
             score.unmatched += bool(wanted)
             continue
         view = resolver.program.files[key[0]]
         answer = resolver.call(view, view.facts.calls[numbers[0]])
-        places = answers[0].places
+        places = [p for p in answers[0].places if not _own_declaration(p.path)]
         inside = bool(places) and all(p.path in facts for p in places)
         decided = bool(places) and (bool(wanted) or not inside)
         verdict = _verdict(facts, labels, answer, wanted, decided)
         if verdict is not None:
             score.verdicts.append(verdict)
     return score
+
+
+def _own_declaration(path: str) -> bool:
+    """Whether a place is in a declaration file of the package: it says nothing about the code."""
+    return path.endswith(".d.ts") and "node_modules" not in path
 
 
 def _verdict(

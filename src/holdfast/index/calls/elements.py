@@ -9,13 +9,15 @@ from holdfast.index.calls.lookup import (
     Lookup,
     unique,
 )
-from holdfast.index.calls.program import OWNERS, Thing
+from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.calls.steps import parse as steps_of
 from holdfast.index.calls.type_texts import (
     ITERATING,
     alternatives,
     callback_parameters,
+    instantiated,
     item,
+    substituted,
 )
 
 
@@ -69,9 +71,13 @@ class Elements(Lookup):
                 elements += self._item(each.thing, key)
         return elements
 
-    def given(self, found: list[Found], places: str) -> list[Found]:
+    def given(
+        self, found: list[Found], places: str, view: View, scope: int, arguments: str
+    ) -> list[Found]:
         """What functions give their callbacks; `places` are an argument and its parameter."""
         argument, _, parameter = places.partition("^")
+        if argument == "f":
+            return self._of_function_types(found, int(parameter))
         given: list[Found] = []
         for each in found:
             thing = each.thing
@@ -83,9 +89,33 @@ class Elements(Lookup):
                 for maker in makers[:1]:
                     if maker.thing.kind == "symbol":
                         text = self._callback_type(maker.thing, int(argument), int(parameter))
-                        view = self.program.files[maker.thing.path]
-                        given += self.declared(view, maker.thing.at, text) if text else []
+                        if arguments and text:
+                            known = instantiated(self.program.symbol(thing).signature, arguments)
+                            if (exact := substituted(text, known)) != text:
+                                given += self.declared(view, scope, exact)
+                                continue
+                        there = self.program.files[maker.thing.path]
+                        given += self.declared(there, maker.thing.at, text) if text else []
         return [Found(f.thing, f.confidence * 0.95, "given to a callback") for f in given]
+
+    def _of_function_types(self, found: list[Found], place: int) -> list[Found]:
+        """What a function type, named by an alias, gives its parameter."""
+        given: list[Found] = []
+        for each in found:
+            if each.thing.kind == "instance" and self.program.symbol(each.thing).kind == "type":
+                view = self.program.files[each.thing.path]
+                text = view.symbol(each.thing.at).signature.partition("=")[2]
+                given += self.taken(view, each.thing.at, text, place)
+        return given
+
+    def taken(self, view: View, scope: int, text: str, place: int) -> list[Found]:
+        """What a function of a declared type takes as its parameter."""
+        if "=>" in text:
+            types = callback_parameters(text)
+            found = self.declared(view, scope, types[place]) if place < len(types) else []
+        else:
+            found = self._of_function_types(self.declared(view, scope, text), place)
+        return [Found(f.thing, f.confidence * 0.97, "declared type") for f in found]
 
     def _given_by_container(self, thing: Thing, parameter: str) -> list[Found]:
         name, _, held = thing.name.partition("\0")

@@ -6,9 +6,14 @@ A member is looked up in its class, then in the base classes, level by level.
 from __future__ import annotations
 
 from holdfast.index.calls import modules
-from holdfast.index.calls.lookup import STEPS_MAX, Found, Lookup
+from holdfast.index.calls.lookup import CALLABLE, STEPS_MAX, Found, Lookup
 from holdfast.index.calls.program import Thing, View
-from holdfast.index.calls.type_texts import alternatives, member_result
+from holdfast.index.calls.type_texts import (
+    alternatives,
+    member_result,
+    object_members,
+    returned_type,
+)
 from holdfast.index.facts.model import MODULE
 
 
@@ -25,6 +30,8 @@ class Members(Lookup):
             return [Found(Thing("external", name=f"{thing.name}.{name}"), 0.9, "external")]
         if thing.kind == "container":
             one = alternatives(thing.name)[0]
+            if one.kind == "object":
+                return self._member_of_object(thing, one.name, name)
             result = member_result(one, name) or ""
             return [Found(thing._replace(kind="method", name=f"{name}\0{result}"), 0.97, "element")]
         if thing.kind == "literal":
@@ -41,6 +48,16 @@ class Members(Lookup):
         if view.family == "ruby" and name == "new" and thing.kind == "symbol":
             return [Found(thing, 0.97, "constructor")]
         return self._member_of_class(thing, name)
+
+    def _member_of_object(self, thing: Thing, text: str, name: str) -> list[Found]:
+        """A member of an object type that is written out: `{total: Money, pay(): Receipt}`."""
+        held = object_members(text).get(name)
+        if held is None:
+            return []
+        result = returned_type(held)
+        if result is not None:
+            return [Found(thing._replace(kind="method", name=f"{name}\0{result}"), 0.97, "element")]
+        return self.declared(self.program.files[thing.path], thing.at, held)
 
     def _member_of_file(self, thing: Thing, name: str) -> list[Found]:
         view = self.program.files[thing.path]
@@ -140,6 +157,7 @@ class Members(Lookup):
             orphan = self.orphans_of(view.family).get((full, name))
             found = [orphan] if orphan else []
         if view.family == "js" and len(found) > 1:
+            found = self._of_one_meaning(thing, found)
             static = thing.kind == "symbol"
             same = [t for t in found if program.symbol(t).signature.startswith("static ") == static]
             found = same or found
@@ -159,3 +177,15 @@ class Members(Lookup):
             companion = program.exact("jvm", f"{full}.Companion.{name}")
             found = companion or found
         return [Found(t, 1.0, "member") for t in found]
+
+    def _of_one_meaning(self, thing: Thing, found: list[Thing]) -> list[Thing]:
+        """Without what is inside a function that has the name of the class, or the reverse."""
+        symbol = self.program.symbol
+        wanted = symbol(thing).kind in CALLABLE
+        same = []
+        for each in found:
+            parent = symbol(each).parent
+            around = self.program.files[each.path].symbol(parent).kind if parent != MODULE else ""
+            if not around or (around in CALLABLE) == wanted:
+                same.append(each)
+        return same or found

@@ -13,6 +13,7 @@ from holdfast.index.calls import modules
 from holdfast.index.calls.classes import Classes
 from holdfast.index.calls.elements import Elements
 from holdfast.index.calls.lookup import (
+    CALLABLE,
     MEMBERS_IN_SCOPE,
     SELF,
     SHARED,
@@ -65,8 +66,11 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
 
     def _follow(self, view: View, scope: int, steps: tuple[Step, ...], line: int) -> list[Found]:
         found, used = self._start(view, scope, steps, line)
+        arguments = ""
         for step in steps[used:]:
-            if step.kind == "name":
+            if step.kind == "type":
+                arguments = step.text
+            elif step.kind == "name":
                 found = unique(
                     Found(each.thing, each.confidence * before.confidence, joined(before, each))
                     for before in self.read(found)
@@ -75,7 +79,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             elif step.kind == "call":
                 found = self._called(found)
             elif step.kind == "context":
-                found = self.given(found, step.text)
+                found = self.given(found, step.text, view, scope, arguments)
             else:
                 found = self.items(self.read(found), step.text)
             if not found:
@@ -114,6 +118,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 above = [Found(outside, 0.9, "super")]
             return above, 2 if called else 1
         if name in SELF.get(view.family, ()):
+            if view.family == "js" and (bound := self._bound_this(view, scope)):
+                return bound, 1
             if view.family == "rust" and name == "self" and len(steps) > 1 and scope == MODULE:
                 return [Found(Thing("file", view.path), 0.98, "module path")], 1
             own = self.own_class(view, scope)
@@ -131,6 +137,16 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         if variable is not None:
             return variable, 1
         return self.name(view, scope, name), 1
+
+    def _bound_this(self, view: View, scope: int) -> list[Found]:
+        """What `this` is in a function that declares it: `function f(this: Cart)`."""
+        at = scope
+        while at != MODULE and view.symbol(at).kind in CALLABLE:
+            declared = self.shape(view, at).own.get("this")
+            if declared:
+                return self.declared(view, at, declared)
+            at = view.symbol(at).parent
+        return []
 
     def _start_value(self, view: View, scope: int, first: Step, line: int) -> list[Found]:
         """What an expression starts with that is not a name."""
@@ -268,7 +284,11 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         """Of several symbols with the same name, those that a use may refer to."""
         things = [symbol_at(view, i) for i in indices]
         defined = [t for t in things if view.symbol(t.at).defined] or things
-        if view.family in ("python", "js", "lua", "bash", "ruby") and len(defined) > 1:
+        if view.family == "js" and len(defined) > 1:
+            # Of a type and a value with one name, the value; `type` finds the other.
+            values = [t for t in defined if view.symbol(t.at).kind not in ("interface", "type")]
+            return (values or defined)[-1:]
+        if view.family in ("python", "lua", "bash", "ruby") and len(defined) > 1:
             return defined[-1:]  # the later definition replaces the earlier
         types = [t for t in defined if view.symbol(t.at).kind in TYPES]
         return types[:1] if types and len(types) == len(defined) else defined

@@ -34,6 +34,8 @@ class Shape(NamedTuple):
     """At most this many arguments; -1 when there is no limit."""
     own: dict[str, str] = {}  # noqa: RUF012
     """`self` or `cls` when it has a declared type: a function that becomes a method elsewhere."""
+    unpacked: dict[str, str] = {}  # noqa: RUF012
+    """Names that a parameter is taken apart into, each with its expression: `<Cart>.total`."""
 
 
 @lru_cache(maxsize=8_192)
@@ -48,12 +50,16 @@ def shape(language: str, name: str, signature: str) -> Shape:
     required, most = 0, 0
     own: dict[str, str] = {}
     pending: list[str] = []
+    unpacked: dict[str, str] = {}
     for part in parts:
         if part in ("*", "/", "void") or part.lstrip("&*").replace("mut ", "") in ("self", "cls"):
             continue
         if language == "python" and part.split(":")[0].strip() in ("self", "cls"):
             key, type_ = _parameter(language, part)
             own[key] = type_
+            continue
+        if language in ("typescript", "tsx") and part.startswith("this") and ":" in part:
+            own["this"] = part.partition(":")[2].strip()
             continue
         variadic = part.startswith(("*", "...", "vararg ", "params ", "&$")) or "..." in part
         most = -1 if variadic or most == -1 else most + 1
@@ -68,11 +74,49 @@ def shape(language: str, name: str, signature: str) -> Shape:
             else:
                 pending.append(word)
             continue
+        if part[0] in "{[" and language in DEFAULTS_TELL:
+            pattern, type_ = _pattern(part)
+            parameters[pattern] = type_
+            _unpack(pattern, f"<{type_}>" if type_ else "", unpacked)
+            continue
         key, type_ = _parameter(language, part)
         if key:
             parameters[key] = type_
     result = _result(language, signature, closed + 1, opened)
-    return Shape(parameters, result, required, most, own)
+    return Shape(parameters, result, required, most, own, unpacked)
+
+
+def _pattern(part: str) -> tuple[str, str]:
+    """`{a, b}: T = {}` as the pattern and its type."""
+    depth = 0
+    for at, char in enumerate(part):
+        depth += (char in "{[(") - (char in ")]}")
+        if not depth:
+            rest = part[at + 1 :].strip()
+            return part[: at + 1], _default_off(rest[1:]) if rest.startswith(":") else ""
+    return part, ""
+
+
+def _unpack(pattern: str, value: str, found: dict[str, str], depth: int = 0) -> None:
+    named = pattern.startswith("{")
+    for place, part in enumerate(split_list(pattern.strip()[1:-1])):
+        if part.startswith("...") or depth > 3:
+            continue
+        key, colon, inner = part.partition(":")
+        target = inner.strip() if named and colon and "=" not in key else part
+        if target[:1] in ("{", "["):
+            step = f".{key.strip()}" if named else f"[{place}]"
+            if value:
+                _unpack(target, value + step, found, depth + 1)
+            continue
+        name, _, default = target.partition("=")
+        name = name.strip()
+        member = key.strip() if named and target is not part else name
+        made = chain(default.strip()) if default else "?"
+        if value:
+            found[name] = f"{value}.{member}" if named else f"{value}[{place}]"
+        elif made.endswith("()"):
+            found[name] = made
 
 
 _DOC_PARAMETER = re.compile(r"@param\s*\{([^{}]{1,160})\}\s*\[?([\w$]+)")

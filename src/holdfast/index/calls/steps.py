@@ -12,13 +12,15 @@ class Step(NamedTuple):
     name      a name, or a member of what came before
     call      call it
     item      an element: "" any, "*" by iteration, "with", a position, or `'key'`
-    type      an instance of a type, as written
+    type      an instance of a type, as written; behind a name, type arguments, or with `=` the
+              type that the result has to have
     list      a list; `parts` are its expressions
     map       an object or a dictionary; `parts` are keys and expressions in turn
     own       a function that an object literal defines
     module    a module by its name
     group     an expression in parentheses
-    context   what a function gives its callback: which argument, which parameter of it
+    context   what a function gives its callback: which argument ("f": it is a function type),
+              which parameter of it
     """
 
     kind: str
@@ -84,7 +86,7 @@ def _steps(text: str) -> tuple[Step, ...]:
             at = end
         elif char == "^":
             end = at + 1
-            while end < size and (text[end].isdecimal() or text[end] == "^"):
+            while end < size and (text[end].isdecimal() or text[end] in "^f"):
                 end += 1
             steps.append(Step("context", text[at + 1 : end]))
             at = end

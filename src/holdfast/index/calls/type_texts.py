@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ _FIRST = frozenset({
     "Optional", "Awaitable", "Final", "ClassVar", "Annotated", "Promise", "Readonly", "Partial",
     "NonNullable", "Required", "Task", "PromiseLike", "ReadOnly", "NotRequired", "Unpack",
     "InstanceType", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager",
-    "ContextManager",
+    "ContextManager", "Awaited", "Omit", "Pick", "NoInfer", "Mutable", "WritableDraft", "Draft",
 })  # fmt: skip
 """Wrappers whose value is used like what they wrap."""
 _UNTYPED = frozenset({"Any", "object", "any", "unknown"})
@@ -38,7 +39,8 @@ class Type(NamedTuple):
     """One alternative of a type.
 
     `kind` is "class" (an instance of the class named), "itself" (the class as a value), "list",
-    "map" or "tuple"; `parts` are the types of what it holds.
+    "map" or "tuple"; `parts` are the types of what it holds. "object" is written out as `name`,
+    "value" is what an expression has, "member" is what members (`parts`) of the type `name` have.
     """
 
     kind: str
@@ -61,8 +63,16 @@ def _alternatives(text: str, depth: int) -> list[Type]:
     parts = split(text, "|")
     if len(parts) > 1:
         return [each for part in parts[:8] for each in _alternatives(part, depth + 1)]
+    if text.startswith("{") and text.endswith("}"):
+        return _object(text)
     if "=>" in text:
         return []
+    if "&" in text and len(parts := split(text, "&")) > 1:
+        return [each for part in parts[:8] for each in _alternatives(part, depth + 1)]
+    if of_value := _TYPEOF.match(text):
+        return [Type("value", of_value.group(2) + ("()" if of_value.group(1) else ""))]
+    if keyed := _KEYED.match(text):
+        return [Type("member", keyed.group(1), tuple(re.findall(r"[\w$]+", keyed.group(2))))]
     if array := _ARRAY.match(text):
         return [Type("list", "", (array.group(1),))]
     if text.startswith("[") and text.endswith("]"):
@@ -91,8 +101,121 @@ def _alternatives(text: str, depth: int) -> list[Type]:
     return [Type("class", text)]
 
 
+_TYPEOF = re.compile(r"(ReturnType\s*<\s*)?typeof\s+([\w.$]+)\s*>?\Z")
+_KEYED = re.compile(r"""([^\[\]]+(?:<.*>)?)((?:\[["'][\w$]+["']\])+)\Z""", re.DOTALL)
+_INDEX = re.compile(
+    r"\{\s*(?:readonly\s+)?\[\s*\w+\s*(?::|in\b)([^\]]*)\]\??\s*:(.*?)[;,]?\s*\}\Z", re.DOTALL
+)
+_MEMBER = re.compile(r"(?:readonly\s+)?([\w$#]+|\"[\w$]+\"|'[\w$]+')\??\s*(:|(?=[(<]))")
+
+
+def _object(text: str) -> list[Type]:
+    if (index := _INDEX.match(text)) and len(split(index.group(2), ";")) == 1:
+        return [Type("map", "", (index.group(1).strip(), index.group(2).strip()))]
+    return [Type("object", text)]
+
+
+@lru_cache(maxsize=4_096)
+def object_members(text: str) -> Mapping[str, str]:
+    """The members of an object type by name, each with its type; a method is a function type."""
+    found: dict[str, str] = {}
+    name, start, depth, begins = "", 0, 0, True
+    at, end = 1, len(text.rstrip()) - 1
+    while at < end:
+        char = text[at]
+        if not depth and begins and (member := _MEMBER.match(text, at)):
+            if name:
+                found.setdefault(name, text[start:at].strip(" ;,\n"))
+            name, start = member.group(1).strip("\"'"), member.end()
+            at, begins = member.end(), False
+            continue
+        if char in "([{<":
+            depth += 1
+        elif char in ")]}" or (char == ">" and text[at - 1] not in "-="):
+            depth -= 1
+        begins = char in ";,\n {" or (begins and char.isspace())
+        at += 1
+    if name:
+        found.setdefault(name, text[start:end].strip(" ;,\n"))
+    return found
+
+
+def returned_type(text: str) -> str | None:
+    """What a function of this type returns; None when it is not the type of a function."""
+    text = text.strip()
+    while text[:1] == "(" and text[-1:] == ")" and _closes(text, 0) == len(text) - 1:
+        text = text[1:-1].strip()
+    opened = text.find("(")
+    if opened == -1 or (opened and not text.startswith("<")):
+        return None
+    rest = text[_closes(text, opened) + 1 :].strip()
+    for sign in ("=>", ":"):
+        if rest.startswith(sign):
+            return rest[len(sign) :].strip()
+    return None
+
+
+def _closes(text: str, opened: int) -> int:
+    depth = 0
+    for at in range(opened, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            return at
+    return len(text)
+
+
+@lru_cache(maxsize=4_096)
+def instantiated(signature: str, arguments: str) -> Mapping[str, str]:
+    """The type parameters of a function with their types at a call.
+
+    `arguments` are type arguments as written, or `=` and the type that the result has to have.
+    """
+    opened = signature.find("<")
+    closed = _angle(signature, opened) if opened != -1 else -1
+    if closed == -1 or "(" in signature[:opened]:
+        return {}
+    parameters = [p.strip() for p in split(signature[opened + 1 : closed], ",")]
+    names = [re.split(r"\s|=", p.removeprefix("const "))[0] for p in parameters]
+    if arguments.startswith("="):
+        result = re.search(r"\)\s*:\s*([\w.$]+)\s*<(.*)>\Z", signature)
+        wanted = re.match(r"=\s*([\w.$]+)\s*<(.*)>\Z", arguments)
+        if not result or not wanted:
+            return {}
+        if result.group(1).rpartition(".")[2] != wanted.group(1).rpartition(".")[2]:
+            return {}
+        slots = [p.strip() for p in split(result.group(2), ",")]
+        given = [p.strip() for p in split(wanted.group(2), ",")]
+        known = {s: g for s, g in zip(slots, given, strict=False) if s in names}
+    else:
+        given = [p.strip() for p in split(arguments, ",")]
+        known = dict(zip(names, given, strict=False))
+    for name, parameter in zip(names, parameters, strict=True):
+        default = re.split(r"(?<![=<>])=(?!>)", parameter, maxsplit=1)
+        if name not in known and len(default) == 2:
+            known[name] = substituted(default[1].strip(), known)
+    return known
+
+
+def substituted(text: str, known: Mapping[str, str]) -> str:
+    """A type with type parameters replaced."""
+    if not known:
+        return text
+    return re.sub(r"(?<![\w.$\"'])[A-Za-z_$][\w$]*", lambda m: known.get(m[0], m[0]), text)
+
+
+def _angle(text: str, opened: int) -> int:
+    depth = 0
+    for at in range(opened, len(text)):
+        depth += (text[at] == "<") - (text[at] == ">" and text[at - 1] not in "-=")
+        if not depth:
+            return at
+    return -1
+
+
 def written(one: Type) -> str:
     """A container as a text that `alternatives` reads back."""
+    if one.kind == "object":
+        return one.name
     if one.kind == "list":
         return f"list[{one.parts[0]}]"
     if one.kind == "map":

@@ -41,6 +41,7 @@ class Types(Lookup):
             found = self.name(view, scope, parts[0])
             for part in parts[1:]:
                 found = [each for f in found for each in self.member(f.thing, part)]
+            found = [f._replace(thing=self._as_type(f.thing)) for f in found]
         if not found and len(parts) > 1:
             found = [Found(t, 0.97, "full name") for t in self.program.exact(view.family, name)]
         return [f for f in found if self.is_type(f.thing)][:1]
@@ -55,10 +56,21 @@ class Types(Lookup):
                 found += self._one_declared(view, scope, one.name)
             elif one.kind == "itself":
                 found += self.type(view, scope, one.name)
+            elif one.kind == "value":
+                found += self.evaluate(view, scope, one.name)
+            elif one.kind == "member":
+                found += self._indexed(view, scope, one.name, one.parts)
             else:
                 thing = Thing("container", view.path, scope, written(one))
                 found.append(Found(thing, 0.95, "declared type"))
         return unique(found) if len(found) > 1 else found
+
+    def _indexed(self, view: View, scope: int, text: str, keys: tuple[str, ...]) -> list[Found]:
+        """`Cart["items"]`: the type of a member."""
+        found = self.declared(view, scope, text)
+        for key in keys:
+            found = [each for f in found for each in self.member(f.thing, key)]
+        return [f for f in found if f.thing.kind in ("instance", "container", "external")]
 
     def _one_declared(self, view: View, scope: int, text: str) -> list[Found]:
         named = self.type(view, scope, text)
@@ -104,9 +116,26 @@ class Types(Lookup):
                     found = self.declared(view, symbol.parent, text)
                 finally:
                     self.busy.discard(key)
-                if found:
+                # Members that it writes out are its own: `type A = B & {total: Money}`.
+                if found and "{" not in text:
                     return found
+                own = Found(instance_of(thing), 1.0, "declared type")
+                return [own, *(f for f in found if f.thing.name[:1] != "{")]
         return [Found(instance_of(thing), 1.0, "declared type")]
+
+    def _as_type(self, thing: Thing) -> Thing:
+        """The type of a name that is a value too: `interface Cart` beside `const Cart`."""
+        if thing.kind == "file":  # `const Cart = require("./cart")`
+            whole = self.default(thing)
+            return whole[0].thing if whole else thing
+        if thing.kind != "symbol" or self.is_type(thing):
+            return thing
+        view = self.program.files[thing.path]
+        for index in view.by_qualified.get(view.symbol(thing.at).qualified, ()):
+            other = Thing("symbol", thing.path, index)
+            if self.is_type(other):
+                return other
+        return thing
 
     def _bound_of(self, view: View, scope: int, name: str) -> list[Found]:
         """What a type variable of the enclosing function or class extends."""
@@ -115,7 +144,7 @@ class Types(Lookup):
             symbol = view.symbol(at)
             sign = "extends" if view.family == "js" else ":"
             found = re.search(
-                rf"[<\[,]\s*(?:const\s+)?{name}\s*{sign}\s*([\w.]+)", symbol.signature
+                rf"[<\[,]\s*(?:(?:const|in|out)\s+)*{name}\s*{sign}\s*([\w.]+)", symbol.signature
             )
             if found and found.group(1) != name:
                 return self._one_declared(view, symbol.parent, found.group(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from holdfast.index.calls.lookup import (
@@ -17,6 +18,7 @@ from holdfast.index.facts.model import MODULE, SAME_SCOPE, Binding
 
 PASSING_MAX = 64
 """Beyond so many calls that pass functions, what a parameter holds is not known."""
+_ANNOTATED = re.compile(r"(?:export\s+)?(?:(?:const|let|var)\s+)?[\w$]+\s*:\s*([^=]+?)\s*=(?!>)")
 
 
 class Variables(Lookup):
@@ -45,7 +47,7 @@ class Variables(Lookup):
 
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None:
         """What a variable or parameter holds; [] when unknown, None when there is none."""
-        at = scope
+        at, exact = scope, line
         while True:
             symbol = view.symbol(at) if at != MODULE else None
             bound: Sequence[Binding] = view.bindings.get((at, name), ())
@@ -56,12 +58,14 @@ class Variables(Lookup):
             parameters = shape.parameters if shape else {}
             if shape and name in shape.own:
                 return self.declared(view, at, shape.own[name])
+            if shape and name in shape.unpacked and not bound:
+                return self.evaluate(view, at, shape.unpacked[name])
             if at == MODULE and scope != MODULE:
                 line = 0  # the module has run before its functions do
-            chosen = self._live(bound, line, name in parameters)
+            chosen = self._live(bound, line, exact, name in parameters)
             if chosen is not None and chosen.line == line and chosen.value.startswith(f"{name}."):
                 # `cart = cart.copy()`: what is called on that line is the earlier value.
-                chosen = self._live(bound, line - 1, name in parameters) or chosen
+                chosen = self._live(bound, line - 1, line - 1, name in parameters) or chosen
             if chosen is not None and not (at == MODULE and chosen.value == name):
                 found = self.bound(view, chosen)
                 if found or chosen.value == "?":
@@ -89,13 +93,18 @@ class Variables(Lookup):
             at = symbol.parent
 
     @staticmethod
-    def _live(bound: Sequence[Binding], line: int, parameter: bool) -> Binding | None:
-        """The binding that holds at a line; 0 stands for the end of the scope."""
+    def _live(bound: Sequence[Binding], line: int, exact: int, parameter: bool) -> Binding | None:
+        """The binding that holds at a line; 0 stands for the end of the scope.
+
+        A binding that ends encloses what uses it, so its lines are held against the exact line.
+        """
         chosen = None
         for each in bound:
-            if each.last and not (each.line <= line <= each.last):
+            if each.last and not (each.line <= exact <= each.last):
                 continue
-            if (not line or each.line <= line) and (chosen is None or chosen.line <= each.line):
+            if (not line or each.last or each.line <= line) and (
+                chosen is None or chosen.line <= each.line
+            ):
                 chosen = each
         if chosen is None and not parameter:
             # Bound further down: in a loop, or the scope runs later.
@@ -109,10 +118,41 @@ class Variables(Lookup):
             found = self.evaluate(view, view.symbol(at).parent, type_[1:])
             found = [Found(f.thing, f.confidence * 0.9, "default value") for f in found]
         else:
-            found = self.declared(view, at, type_) if type_ else []
+            place = list(parameters).index(name)
+            found = self.declared(view, at, type_) if type_ else self._contextual(view, at, place)
         if found and found[0].thing.kind != "external":
             return found
         return self._passed(view, at, name, list(parameters)) or found
+
+    def _contextual(self, view: View, at: int, place: int) -> list[Found]:
+        """A parameter by the declared type of what the function is assigned to.
+
+        `const total: Sum = (cart) => …`, or `const shop: Shop = { total(cart) { … } }`.
+        """
+        symbol = view.symbol(at)
+        if view.facts.language not in ("typescript", "tsx"):
+            return []
+        annotated = _ANNOTATED.match(symbol.signature)
+        if annotated:
+            return self.taken(view, symbol.parent, annotated.group(1), place)
+        if symbol.parent == MODULE or view.symbol(symbol.parent).kind != "object":
+            return []
+        around = view.symbol(symbol.parent)
+        annotated = _ANNOTATED.match(f"{around.signature} =")
+        if not annotated:
+            return []
+        for owner in self.declared(view, around.parent, annotated.group(1)):
+            if owner.thing.kind != "instance":
+                continue
+            there = self.program.files[owner.thing.path]
+            for binding in there.bindings.get((owner.thing.at, symbol.name), ()):
+                if binding.type:
+                    return self.taken(there, owner.thing.at, binding.type, place)
+            for each in self.member(owner.thing, symbol.name):
+                types = list(self.shape(there, each.thing.at).parameters.values())
+                if each.thing.path == there.path and place < len(types):
+                    return self.declared(there, each.thing.at, types[place])
+        return []
 
     def _passed(self, view: View, at: int, name: str, parameters: list[str]) -> list[Found]:
         """The functions that are passed to a parameter somewhere in the program."""
@@ -151,8 +191,10 @@ class Variables(Lookup):
             symbol = view.symbol(at)
             if (at, name) in view.bindings and symbol.kind not in OWNERS:
                 return True
-            if symbol.kind in CALLABLE and name in self.shape(view, at).parameters:
-                return True
+            if symbol.kind in CALLABLE:
+                shape = self.shape(view, at)
+                if name in shape.parameters or name in shape.unpacked:
+                    return True
             at = symbol.parent
         return False
 

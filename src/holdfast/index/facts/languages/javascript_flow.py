@@ -70,29 +70,51 @@ def _is_symbol(walk: Walk, function: Node, at: int) -> bool:
     )
 
 
+def _taker(walk: Walk, node: Node, given: Node) -> tuple[str, str]:
+    """Which argument a function is, and what it is passed to; "f" is a function type itself."""
+    if given.type == "return_statement":
+        at = walk.symbol()
+        typed = _RESULT_TYPE.search(walk.symbols[at].signature) if at != MODULE else None
+        return ("f", f"<{typed.group(1)}>") if typed else ("", "?")
+    call = given.parent
+    if call is None:
+        return "", "?"
+    callee = call.child_by_field_name("function") or call.child_by_field_name("constructor")
+    text = expressions.read_chain(walk, callee) if callee else "?"
+    if text == "?":
+        return "", text
+    if "|" in text:
+        text = f"({text})"
+    few = given.named_children if given.named_child_count <= 6 else []
+    place = next((str(i) for i, c in enumerate(few) if c == node), "")
+    # What decides the type parameters of the callee: arguments, or the type of the variable.
+    arguments = walk.field(call, "type_arguments", 160)
+    if not arguments and call.parent is not None and call.parent.type == "variable_declarator":
+        expected = walk.field(call.parent, "type", 160).lstrip(": ")
+        arguments = f"<={expected}>" if expected.endswith(">") else ""
+    if arguments.endswith(">") and arguments.count("<") == arguments.count(">"):
+        text += " ".join(arguments.split())
+    return place, text
+
+
+_RESULT_TYPE = re.compile(r"\)\s*:\s*([\w.$]+)\Z")
+
+
 def callback_rule(walk: Walk, node: Node) -> None:
     """A function that is passed to a call: its parameters are what the callee gives it."""
     given = node.parent
-    if given is None or given.type != "arguments":
-        return
-    call = given.parent
-    if call is None:
+    if given is None or given.type not in ("arguments", "return_statement"):
         return
     parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     if parameters is None:
         return
-    callee = call.child_by_field_name("function") or call.child_by_field_name("constructor")
-    text = expressions.read_chain(walk, callee) if callee else "?"
-    if text != "?" and "|" in text:
-        text = f"({text})"
-    few = given.named_children if given.named_child_count <= 6 else []
-    place = next((i for i, c in enumerate(few) if c == node), -1)
+    place, text = _taker(walk, node, given)
     last = node.end_point[0] + 1
     single = parameters.type == "identifier"
     for number, each in enumerate([parameters] if single else parameters.named_children[:6]):
         name = each if single else each.child_by_field_name("pattern") or each
         annotated = "" if single else walk.field(each, "type")
-        value = f"{text}^{place}^{number}" if text != "?" and place >= 0 else "?"
+        value = f"{text}^{place}^{number}" if text != "?" and place else "?"
         if name.type == "identifier":
             walk.bind(each, walk.text(name, 100), type=annotated, expression=value, last=last)
         elif name.type in ("object_pattern", "array_pattern") and not annotated:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 REQUIRE = re.compile(r"""require\(\s*['"]([^'"]+)['"]\s*\)((?:\.\w+)?)$""")
 _IMPORT = re.compile(
     r"""import\s+(?:type\s+|typeof\s+)?(?:(?P<what>.*?)\s*from\s*)?['"](?P<module>[^'"]*)['"]""",
@@ -43,7 +43,7 @@ def specifiers(text: str) -> list[tuple[str, str]]:
 
 def import_rule(walk: Walk, node: Node) -> None:
     line = node.start_point[0] + 1
-    text = " ".join(_COMMENT.sub("", walk.text(node, 20_000)).split())
+    text = " ".join(COMMENT.sub("", walk.text(node, 20_000)).split())
     if equals := _IMPORT_EQUALS.match(text):
         walk.imported(line, equals.group(2), "", equals.group(1))
         return
@@ -73,7 +73,7 @@ def export_rule(walk: Walk, node: Node) -> None:
         if named:
             walk.bind(node, "default", value=named.group(1), scope=MODULE)
         return
-    text = " ".join(_COMMENT.sub("", walk.text(node, 20_000)).split())
+    text = " ".join(COMMENT.sub("", walk.text(node, 20_000)).split())
     if match := _EXPORT_FROM.match(text):
         module, what = match.group("module"), match.group("what")
         if what.startswith("*"):

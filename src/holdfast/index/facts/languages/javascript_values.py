@@ -6,7 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import expressions
-from holdfast.index.facts.languages.javascript_modules import FUNCTIONS, REQUIRE, specifiers
+from holdfast.index.facts.languages.javascript_modules import (
+    COMMENT,
+    FUNCTIONS,
+    REQUIRE,
+    specifiers,
+)
 from holdfast.index.facts.languages.rules import heritage
 from holdfast.index.facts.model import MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
@@ -76,7 +81,7 @@ def declarator_rule(walk: Walk, node: Node) -> None:
     if required := REQUIRE.match(text):
         line, module, member = node.start_point[0] + 1, required.group(1), required.group(2)
         if left.type == "object_pattern":
-            for name, alias in specifiers(walk.text(left)):
+            for name, alias in specifiers(COMMENT.sub("", walk.text(left, 20_000))):
                 walk.imported(line, module, name, alias)
         else:
             walk.imported(line, module, member[1:], walk.text(left, 100))
@@ -157,6 +162,10 @@ def assignment_rule(walk: Walk, node: Node) -> None:
                       inside=walk.symbol())  # fmt: skip
         return
     if target == "module.exports":
+        named = walk.field(right, "name", 120)
+        if right.type == "class" and named:  # the class defines itself
+            walk.bind(node, "default", value=named, scope=MODULE)
+            return
         if not assigned(walk, node, "default", right, "default"):
             if right.type == "object":
                 walk.define(node, "default", "object", signature_end=right.start_byte)

@@ -123,12 +123,30 @@ _HERITAGE = re.compile(r"\b(extends|implements|with)\b")
 
 def heritage(walk: Walk, index: int, text: str, line: int) -> None:
     """Read `extends A implements B, C` and record what the symbol inherits."""
-    pieces = _HERITAGE.split(text)
+    pieces = _HERITAGE.split(_without_arguments(text))
     kinds: dict[str, InheritanceKind] = {"implements": "implements", "with": "mixes in"}
     child = walk.symbols[index].qualified
     for word, bases in zip(pieces[1::2], pieces[2::2], strict=True):
         for base in split_list(bases.split("{")[0]):
             walk.inherit(child, base, kinds.get(word, "extends"), line)
+
+
+def _without_arguments(text: str) -> str:
+    """A heritage without type arguments: these may have unions and bases of their own."""
+    if "<" not in text:
+        return text
+    kept, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        if char == "<":
+            if not depth:
+                kept.append(text[start:i])
+            depth += 1
+        elif char == ">" and depth and text[i - 1] not in "-=":
+            depth -= 1
+            start = i + 1
+    if not depth:
+        kept.append(text[start:])
+    return "".join(kept)
 
 
 def wrapping(walk: Walk, node: tree_sitter.Node) -> None:

@@ -65,7 +65,12 @@ LANGUAGE = Language(
     patterns={
         **javascript.PATTERNS,
         "required_parameter": ("(required_parameter (accessibility_modifier))",),
-        "property_signature": ("(interface_body (property_signature) @n)",),
+        "property_signature": (
+            "(interface_body (property_signature) @n)",
+            "(type_alias_declaration value: (object_type (property_signature) @n))",
+            "(type_alias_declaration value: (intersection_type"
+            " (object_type (property_signature) @n)))",
+        ),
     },
     values=True,
     repair=source_repair.typescript,
