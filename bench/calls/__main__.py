@@ -29,6 +29,7 @@ PACKAGES = {
     "starlette": ("pip", "starlette==0.46.2", "python", "", "measured"),
     "click": ("pip", "click==8.2.0", "python", "", "measured"),
     "trio": ("pip", "trio==0.30.0", "python", "", "tuned"),
+    "aiohttp": ("pip", "aiohttp==3.12.13", "python", "", "measured"),
     "flask": ("pip", "flask==3.1.1", "python", "", "measured"),
     "marshmallow": ("pip", "marshmallow==4.0.0", "python", "", "measured"),
     "attrs": ("pip", "attrs==25.3.0", "python", "", "measured"),
@@ -37,8 +38,11 @@ PACKAGES = {
     "query-core": ("npm", "@tanstack/query-core@5.76.0", "typescript", "package/src", "measured"),
     "zod": ("npm", "zod@4.1.5", "typescript", "package/src", "tuned"),
     "ajv": ("npm", "ajv@8.20.0", "typescript", "package/lib", "tuned"),
+    "trpc-server": ("npm", "@trpc/server@11.23.0", "typescript", "package/src", "tuned"),
     "toolkit": ("npm", "@reduxjs/toolkit@2.14.0", "typescript", "package/src", "measured"),
-    "trpc-server": ("npm", "@trpc/server@11.23.0", "typescript", "package/src", "measured"),
+    "mongodb": ("npm", "mongodb@6.17.0", "typescript", "package/src", "measured"),
+    "prosemirror": ("npm", "prosemirror-view@1.40.0", "typescript", "package/src", "measured"),
+    "apollo-server": ("npm", "@apollo/server@4.12.2", "typescript", "package/src", "measured"),
     "commander": ("npm", "commander@14.0.0", "javascript", "package/lib", "tuned"),
     "three": ("npm", "three@0.170.0", "javascript", "package/src", "tuned"),
     "hono": ("npm", "hono@4.7.9", "javascript", "package/dist", "measured"),
@@ -46,6 +50,7 @@ PACKAGES = {
     "undici": ("npm", "undici@7.30.2", "javascript", "package/lib", "tuned"),
     "fastify": ("npm", "fastify@5.12.8", "javascript", "package/lib", "measured"),
     "ioredis": ("npm", "ioredis@6.0.0", "javascript", "package/built", "measured"),
+    "knex": ("npm", "knex@3.1.0", "javascript", "package/lib", "measured"),
     "ws": ("npm", "ws@8.22.2", "javascript", "package/lib", "measured"),
 }  # fmt: skip
 """Registry, package, language, folder, and whether we tuned on it or only measured it."""

@@ -123,6 +123,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             if view.family == "rust" and name == "self" and len(steps) > 1 and scope == MODULE:
                 return [Found(Thing("file", view.path), 0.98, "module path")], 1
             own = self.own_class(view, scope)
+            if own and view.family == "js" and self._in_static(view, scope):
+                return [Found(own, 0.98, name)], 1
             if own or view.family != "python":
                 return [Found(instance_of(own), 0.98, name)] if own else [], 1
         for count in range(len(run), 1, -1):  # `import a.b.c` binds the whole path
@@ -137,6 +139,16 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         if variable is not None:
             return variable, 1
         return self.name(view, scope, name), 1
+
+    @staticmethod
+    def _in_static(view: View, scope: int) -> bool:
+        """Whether a place is in a static method, where `this` is the class."""
+        at = scope
+        while at != MODULE and view.symbol(at).kind not in OWNERS:
+            if view.symbol(at).signature.startswith("static "):
+                return True
+            at = view.symbol(at).parent
+        return False
 
     def _bound_this(self, view: View, scope: int) -> list[Found]:
         """What `this` is in a function that declares it: `function f(this: Cart)`."""

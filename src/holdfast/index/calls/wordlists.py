@@ -33,6 +33,7 @@ includes isArray lastIndexOf limit listen localeCompare lock next normalize now 
 padEnd padStart parent path pause pipe port post querySelector random reject removeChild
 removeEventListener render repeat request require resume return search setAttribute setItem
 setTimeout shift shutdown splice stringify submit subscribe substr substring text throw toFixed
+enqueue getReader getWriter pipeThrough pipeTo pull releaseLock tee
 toJSON toLowerCase toUpperCase toLocaleString trace unref unshift url use valueOf
 """
 

@@ -42,12 +42,14 @@ _PLACES = frozenset({"class_body", "object", "interface_body", "object_type", "o
 
 def out_of_place(node: Node) -> bool:
     """Whether a method is where none can be: what the parser made of a text with errors."""
-    around = node.parent
-    return (
-        around is not None
-        and around.type not in _PLACES
-        and node.type in ("method_definition", "method_signature", "abstract_method_signature")
-    )
+    if node.type not in ("method_definition", "method_signature", "abstract_method_signature"):
+        return False
+    around, before = node.parent, node.prev_sibling
+    if around is not None and around.type not in _PLACES:
+        return True
+    # A call in a body that was taken for a type: `return total(…)` behind an error.
+    broken = node.has_error or (before is not None and before.type == "ERROR")
+    return broken and node.type != "method_definition"
 
 
 def _method(walk: Walk, node: Node) -> None:

@@ -97,7 +97,7 @@ def _taker(walk: Walk, node: Node, given: Node) -> tuple[str, str]:
     return place, text
 
 
-_RESULT_TYPE = re.compile(r"\)\s*:\s*([\w.$]+)\Z")
+_RESULT_TYPE = re.compile(r"\)\s*:\s*([\w.$]+(?:<[^()]*>)?)\Z")
 
 
 def callback_rule(walk: Walk, node: Node) -> None:
