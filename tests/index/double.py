@@ -47,7 +47,7 @@ def extract(path: str, source: bytes) -> FileFacts:
             default=MODULE,
         )
         line = source.count(b"\n", 0, found.start()) + 1
-        calls.append(Call(caller, found[1].decode(), "", "call", line, found.start()))
+        calls.append(Call(caller, found[1].decode(), "", "", line, found.start()))
     imports = [
         Import(found[1].decode(), found[2].decode(), found[2].decode(), 1)
         for found in _IMPORT.finditer(source)

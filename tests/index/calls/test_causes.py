@@ -452,6 +452,169 @@ CASES = {
           // ^ unresolved
         }
         """,
+    "a type and a value of one name": """
+        // --- core.ts
+        export interface Maker<T> {
+          init(inst: T): void;
+        }
+        export function Maker<T>(name: string, build: (inst: T) => void): Maker<T> {
+          function init(inst: T) {}
+          return { init };
+        }
+        // --- cart.ts
+        import * as core from "./core";
+        export interface Cart { check(): void }
+        export const Cart: core.Maker<Cart> = core.Maker("cart", (inst) => {
+          inst.check();
+          // ^ calls cart.Cart.check
+        });
+        // --- main.ts
+        import { Cart } from "./cart";
+        Cart.init(null);
+        // ^ calls core.Maker.init
+        """,
+    "parameters that are taken apart": """
+        // --- shop.ts
+        class Cart { pay() {} }
+        interface Context { cart: Cart; list: Cart[] }
+        function buy({ cart, list: [first], cart: renamed }: Context) {
+          cart.pay();
+          // ^ calls shop.Cart.pay
+          renamed.pay();
+          // ^ calls shop.Cart.pay
+          first.pay();
+          // ^ calls shop.Cart.pay
+        }
+        """,
+    "object types, members of types, typeof": """
+        // --- shop.ts
+        class Cart { pay() {} }
+        const shared = new Cart();
+        function make() { return new Cart(); }
+        type Shop = { cart: Cart; };
+        type Mall = { name: string } & { shop: Shop };
+        function a(shop: Shop, mall: Mall, one: Shop["cart"], two: typeof shared) {
+          shop.cart.pay();
+          // ^ calls shop.Cart.pay
+          mall.shop.cart.pay();
+          // ^ calls shop.Cart.pay
+          one.pay();
+          // ^ calls shop.Cart.pay
+          two.pay();
+          // ^ calls shop.Cart.pay
+        }
+        function b(it: { cart: Cart; make(): Cart }, by: { [id: string]: Cart }) {
+          it.cart.pay();
+          // ^ calls shop.Cart.pay
+          it.make().pay();
+          // ^ calls shop.Cart.pay
+          by["x"].pay();
+          // ^ calls shop.Cart.pay
+        }
+        function c(made: ReturnType<typeof make>) {
+          made.pay();
+          // ^ calls shop.Cart.pay
+        }
+        """,
+    "functions typed by what they are assigned to": """
+        // --- shop.ts
+        class Cart { pay() {} }
+        type Buy = (cart: Cart) => void;
+        interface Shop { buy: Buy; sell(cart: Cart): void }
+        const buy: Buy = (cart) => {
+          cart.pay();
+          // ^ calls shop.Cart.pay
+        };
+        const shop: Shop = {
+          buy(cart) {
+            cart.pay();
+            // ^ calls shop.Cart.pay
+          },
+          sell(cart) {
+            cart.pay();
+            // ^ calls shop.Cart.pay
+          },
+        };
+        function buyer(): Buy {
+          return (cart) => {
+            cart.pay();
+            // ^ calls shop.Cart.pay
+          };
+        }
+        """,
+    "a declared this, and this in a static method": """
+        // --- shop.ts
+        class Cart {
+          pay() {}
+          static make() { return this.fresh(); }
+          // ^ calls shop.Cart.fresh
+          static fresh() { return new Cart(); }
+          fresh() {}
+        }
+        function payAll(this: Cart) {
+          this.pay();
+          // ^ calls shop.Cart.pay
+        }
+        """,
+    "a base class with unions in its arguments": """
+        // --- shop.ts
+        class Box<T, U> { open() {} }
+        class Gift<T> extends Box<T | null, { extends: string }> {
+          give() {
+            this.open();
+            // ^ calls shop.Box.open
+          }
+        }
+        """,
+    "a class that is the module": """
+        // --- cart.js
+        module.exports = class Cart {
+          pay() {}
+          static make() {}
+        }
+        // --- main.js
+        const Cart = require('./cart');
+        class Gift extends Cart {
+          give() {
+            super.pay();
+            // ^ calls cart.Cart.pay
+          }
+        }
+        Cart.make();
+        // ^ calls cart.Cart.make
+        """,
+    "a field does not hide an import": """
+        # --- pkg/__init__.py
+        # --- pkg/cli.py
+        def run(): ...
+        # --- pkg/app.py
+        from . import cli
+        class App:
+            def __init__(self):
+                self.cli = open("x")
+            def go(self):
+                cli.run()
+                # ^ calls pkg.cli.run
+        """,
+    "a class that is wrapped again": """
+        # --- shop.py
+        from outside import wrap
+        class Cart:
+            def pay(self): ...
+        Cart = wrap(Cart)
+        def go():
+            Cart()
+            # ^ calls shop.Cart
+        """,
+    "a package is not a folder of modules": """
+        # --- pkg/__init__.py
+        # --- pkg/json/__init__.py
+        def dumps(x): ...
+        # --- pkg/json/provider.py
+        import json
+        json.dumps(1)
+        # ^ external json.dumps
+        """,
 }
 
 

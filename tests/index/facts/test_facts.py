@@ -215,7 +215,7 @@ def test_namesakes_are_told_apart_by_their_order() -> None:
 @pytest.mark.shows("FACT-IDS")
 def test_an_id_is_this_and_stays_this() -> None:
     """Ids are kept in indexes; a new recipe needs a new FACTS_VERSION."""
-    assert FACTS_VERSION == 5
+    assert FACTS_VERSION == 6
     assert symbol_id("a.py", "A.f", "method", 0) == "sym_761c267704d9ebed3abd"
 
 
@@ -235,7 +235,7 @@ def test_the_format_does_not_change_without_a_new_version() -> None:
             "FileFacts",
         )
     }
-    assert FACTS_VERSION == 5
+    assert FACTS_VERSION == 6
     assert shapes == {
         "Span": ["first_line", "last_line", "start", "end"],
         "Symbol": [
@@ -253,7 +253,7 @@ def test_the_format_does_not_change_without_a_new_version() -> None:
         ],
         "Import": ["module", "name", "alias", "line", "scope", "reexport"],
         "Call": ["caller", "name", "receiver", "kind", "line", "start", "arity", "passed"],
-        "Binding": ["scope", "name", "kind", "line", "type", "value", "inside", "last"],
+        "Binding": ["scope", "name", "field", "line", "type", "value", "inside", "last"],
         "Inheritance": ["child", "base", "kind", "line"],
         "Chunk": ["owner", "span", "part", "parts", "broken_line"],
         "Problem": ["code", "line", "detail"],

@@ -15,6 +15,7 @@ from holdfast.index.calls.type_texts import (
     ITERATING,
     alternatives,
     callback_parameters,
+    container,
     instantiated,
     item,
     substituted,
@@ -36,7 +37,7 @@ class Elements(Lookup):
         if thing.kind == "external":
             return [Found(Thing("external", name=f"{thing.name}[]"), 0.9, "external")]
         if thing.kind == "container":
-            one = alternatives(thing.name)[0]
+            one = container(thing.name)
             view = self.program.files[thing.path]
             return self.declared(view, thing.at, item(one, key))
         if thing.kind == "literal":

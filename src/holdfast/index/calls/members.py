@@ -9,7 +9,7 @@ from holdfast.index.calls import modules
 from holdfast.index.calls.lookup import CALLABLE, STEPS_MAX, Found, Lookup
 from holdfast.index.calls.program import Thing, View
 from holdfast.index.calls.type_texts import (
-    alternatives,
+    container,
     member_result,
     object_members,
     returned_type,
@@ -29,7 +29,7 @@ class Members(Lookup):
         if thing.kind == "external":
             return [Found(Thing("external", name=f"{thing.name}.{name}"), 0.9, "external")]
         if thing.kind == "container":
-            one = alternatives(thing.name)[0]
+            one = container(thing.name)
             if one.kind == "object":
                 return self._member_of_object(thing, one.name, name)
             result = member_result(one, name) or ""

@@ -74,9 +74,8 @@ def _python(program: Program, view: View, module: str) -> Thing | None:
     # The importer's own folder first, as for a script; then its parents up to the root, which holds
     # for any layout, and the usual folders for sources beside them.
     folder = view.folder
-    inside = _in_package(program, folder)
     while True:
-        if not (inside and folder == view.folder):
+        if not _in_package(program, folder):  # a package is not a folder of modules
             for root in _SOURCE_ROOTS if folder != view.folder or not folder else ("",):
                 found = _python_file(program, _joined(folder, root, rest))
                 if found and found.path != view.path:

@@ -22,11 +22,14 @@ from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Program, Thing, View
 from holdfast.index.calls.wordlists import COMMON_METHODS
-from holdfast.index.facts.model import MODULE, VALUE, Call, CallKind, FileFacts, file_id
+from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, file_id
 
 GUESS = 0.5
 LEADS_MAX = 8
 NO_MEMBER = "no such member on the known receiver"
+
+
+EdgeKind = Literal["call", "new", "decorator", "macro"]
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -36,7 +39,7 @@ class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
     callee: str
     path: str
     line: int
-    kind: CallKind
+    kind: EdgeKind
     confidence: float
     reason: str
 
@@ -85,7 +88,7 @@ class Resolver:
                 self.program.symbol(best.thing).id,
                 view.path,
                 call.line,
-                call.kind,
+                call.kind or "call",
                 calibrated(view.family, best.reason, best.confidence),
                 best.reason,
             )
@@ -149,6 +152,11 @@ class Resolver:
             return [], NO_MEMBER
         return found, "the type of the receiver is not known"
 
+    def _makes(self, thing: Thing) -> bool:
+        return self._callable(thing) or (
+            thing.kind == "symbol" and self.program.symbol(thing).kind in OWNERS
+        )
+
     def _callable(self, thing: Thing) -> bool:
         return thing.kind == "symbol" and self.program.symbol(thing).kind in CALLABLE
 
@@ -188,6 +196,10 @@ class Resolver:
             known = names.variable(view, call.caller, name, call.line)
             if known is not None:
                 held = [f for f in known if f.thing.kind in ("symbol", "external")]
+                if held and view.family == "python" and held[0].thing.kind == "external":
+                    # `Cart = wrap(Cart)`: calling it still reaches what was wrapped.
+                    same = [Thing("symbol", view.path, i) for i in view.by_qualified.get(name, ())]
+                    held = [Found(t, 0.95, "same file") for t in same if self._makes(t)] or held
                 held = held or self._of_values(known)
                 return held or (
                     None
@@ -271,7 +283,7 @@ class Resolver:
             self.program.symbol(named[0]).id,
             view.path,
             call.line,
-            call.kind,
+            call.kind or "call",
             GUESS if close else 0.35,
             "only method of that name",
         )

@@ -65,7 +65,7 @@ def _alternatives(text: str, depth: int) -> list[Type]:
         return [each for part in parts[:8] for each in _alternatives(part, depth + 1)]
     if text.startswith("{") and text.endswith("}"):
         return _object(text)
-    if "=>" in text:
+    if "=>" in text and not text.startswith(("list[", "dict[", "tuple[")):
         return []
     if "&" in text and len(parts := split(text, "&")) > 1:
         return [each for part in parts[:8] for each in _alternatives(part, depth + 1)]
@@ -113,6 +113,12 @@ def _object(text: str) -> list[Type]:
     if (index := _INDEX.match(text)) and len(split(index.group(2), ";")) == 1:
         return [Type("map", "", (index.group(1).strip(), index.group(2).strip()))]
     return [Type("object", text)]
+
+
+def container(text: str) -> Type:
+    """The container that `written` has written."""
+    found = alternatives(text)
+    return found[0] if found else Type("object", "{}")
 
 
 @lru_cache(maxsize=4_096)
@@ -283,6 +289,8 @@ def item(one: Type, key: str) -> str:
         return one.parts[0] if key == "*" else one.parts[1]
     if one.kind == "list":
         return one.parts[0]
+    if one.kind != "tuple":
+        return ""
     if key.isdecimal():
         place = int(key)
         return one.parts[place] if place < len(one.parts) else ""

@@ -50,6 +50,8 @@ class Types(Lookup):
         """An instance of the declared class, what a container holds, or something external."""
         if view.family not in ("python", "js"):
             return self._one_declared(view, scope, text)
+        if view.family == "python":  # `list["Cart"]`; in TypeScript that is a member
+            text = text.replace('"', "").replace("'", "")
         found: list[Found] = []
         for one in alternatives(text):
             if one.kind == "class":

@@ -34,7 +34,7 @@ class Variables(Lookup):
         value = binding.value
         if value and value != "?":
             # As of the line before: `cart = cart.copy()` uses the earlier value.
-            line = binding.line - 1 if binding.kind != "field" else binding.line
+            line = binding.line - 1 if not binding.field else binding.line
             found = self.evaluate(view, scope, value, line)
             reason = "assigned from a call" if value.endswith("()") else "assigned name"
             return [Found(f.thing, f.confidence * 0.96, reason) for f in found]
@@ -52,7 +52,9 @@ class Variables(Lookup):
             symbol = view.symbol(at) if at != MODULE else None
             bound: Sequence[Binding] = view.bindings.get((at, name), ())
             if symbol is not None and bound and symbol.kind not in OWNERS:
-                bound = [b for b in bound if b.kind != "field"]  # of a function used as a class
+                bound = [b for b in bound if not b.field]  # of a function used as a class
+            elif bound and at != scope and symbol is not None and view.family in ("python", "js"):
+                bound = [b for b in bound if b.inside == SAME_SCOPE]  # not `self.cart = …`
             inside = symbol is not None and symbol.kind in CALLABLE
             shape = self.shape(view, at) if inside else None
             parameters = shape.parameters if shape else {}

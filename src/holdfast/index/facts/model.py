@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 5
+FACTS_VERSION = 6
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -28,6 +28,9 @@ FACTS_VERSION = 5
 4: C, C++ and C# are repaired where branches of `#if` break the syntax.
 5: values are expressions, with results, loops and narrowed types; calls of values; arguments that
    name functions; the scope and the last line of a binding.
+6: members of object types in TypeScript; what decides the type parameters of a callback; a class
+   that is the module has its own name; items made by Rust macros; kinds of calls and bindings are
+   coded shorter.
 """
 
 Kind = Literal[
@@ -52,8 +55,8 @@ Kind = Literal[
     "key",  # at the top level of a configuration file
 ]
 
-CallKind = Literal["call", "new", "decorator", "macro"]
-BindingKind = Literal["variable", "parameter", "field"]
+CallKind = Literal["", "new", "decorator", "macro"]
+"""An ordinary call is "": there are many, and each letter is stored as often."""
 InheritanceKind = Literal["extends", "implements", "mixes in", "embeds"]
 
 MODULE = -1
@@ -140,7 +143,7 @@ class Binding(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     scope: int
     name: str
-    kind: BindingKind
+    field: bool
     line: int
     type: str = ""
     value: str = ""

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, count
 from operator import attrgetter, eq
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from holdfast.index.facts import chains
 from holdfast.index.facts.model import (
     MODULE,
     SAME_SCOPE,
     Binding,
-    BindingKind,
     Call,
     CallKind,
     Import,
@@ -426,7 +425,7 @@ class Walk(RawFacts):
         return known
 
     def call(
-        self, node: tree_sitter.Node, callee: str, kind: CallKind = "call", arity: int = -1
+        self, node: tree_sitter.Node, callee: str, kind: CallKind = "", arity: int = -1
     ) -> None:
         prepare = self.language.prepare
         receiver, name = chains.callee(prepare(callee) if prepare else callee)
@@ -442,7 +441,7 @@ class Walk(RawFacts):
         *,
         type: str = "",
         value: str = "",
-        kind: BindingKind = "variable",
+        kind: Literal["variable", "parameter", "field"] = "variable",
         scope: int | None = None,
         expression: str = "",
         inside: int = SAME_SCOPE,
@@ -463,7 +462,9 @@ class Walk(RawFacts):
         at = self.symbol() if scope is None else scope
         if inside == at:
             inside = SAME_SCOPE
-        self.bindings.append(Binding(at, name, kind, self.line, type, value, inside, last))
+        self.bindings.append(
+            Binding(at, name, kind == "field", self.line, type, value, inside, last)
+        )
 
     def inherit(self, child: str, base: str, kind: InheritanceKind, line: int) -> None:
         name = chains.type_name(base)

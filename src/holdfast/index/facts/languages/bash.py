@@ -26,7 +26,7 @@ def _command(walk: Walk, node: Node) -> None:
         # Function names may contain dashes and colons, so they are not read as chains.
         line = node.start_point[0] + 1
         arity = len(node.children_by_field_name("argument"))
-        walk.calls.append(Call(walk.symbol(), name, "", "call", line, node.start_byte, arity))
+        walk.calls.append(Call(walk.symbol(), name, "", "", line, node.start_byte, arity))
 
 
 def _variable(walk: Walk, node: Node) -> None:

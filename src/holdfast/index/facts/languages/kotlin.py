@@ -116,7 +116,7 @@ def _call(walk: Walk, node: Node) -> None:
     if end - start > LONGEST:
         text = "\0" + walk.slice(end - LONGEST, end)
     arity = last.named_child_count if last.type == "value_arguments" else -1
-    walk.call(node, text.rstrip(), "call", arity)
+    walk.call(node, text.rstrip(), "", arity)
 
 
 def _delegation(walk: Walk, node: Node) -> None:

@@ -44,7 +44,7 @@ def definition(
     return rule
 
 
-def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
+def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
     """A rule for a call whose callee is the text before its arguments."""
 
     def rule(walk: Walk, node: tree_sitter.Node) -> None:

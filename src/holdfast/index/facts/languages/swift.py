@@ -103,7 +103,7 @@ def _call(walk: Walk, node: Node) -> None:
         text = "\0" + walk.slice(end - LONGEST, end)
     given = first_child(suffix)
     arity = given.named_child_count if given and given.type == "value_arguments" else -1
-    walk.call(node, text.rstrip(), "call", arity)
+    walk.call(node, text.rstrip(), "", arity)
 
 
 def _import(walk: Walk, node: Node) -> None:
