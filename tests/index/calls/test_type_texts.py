@@ -47,7 +47,7 @@ PIECES = st.sampled_from(
         "...",
         "?",
         "\n",
-    ]  # fmt: skip
+    ]
 )
 TEXTS = st.lists(PIECES, max_size=30).map("".join)
 
