@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import zlib
 from typing import Any, cast
 
 import numpy as np
@@ -19,9 +20,13 @@ class Defining:
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
-        self.exact_terms: Any = (names, np.arange(len(names) + 1), 0, len(names))
-        self.entry_rows = np.arange(len(names), dtype=np.uint16)
-        self.entry_counts = np.full(len(names), (Field.NAME << 5) + 1, dtype=np.uint8)
+        hashes = np.array([zlib.crc32(name.encode()) for name in names], dtype=np.uint64)
+        self.exact_terms: Any = (hashes, np.arange(len(names) + 1))
+        self._rows = np.arange(len(names), dtype=np.uint16)
+        self._counts = np.full(len(names), (Field.NAME << 5) + 1, dtype=np.uint8)
+
+    def run(self, low: int, high: int) -> tuple[Any, Any]:
+        return self._rows[low:high], self._counts[low:high]
 
 
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")

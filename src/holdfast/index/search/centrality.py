@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.index.search.name_table import calls_of_living
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -20,20 +22,22 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
     import numpy as np
 
     names = corpus.names
-    found = [
-        (names.of(part.segment), first)
-        for first, part in zip(corpus.firsts, corpus.parts, strict=True)
-    ]
+    found = [(names.of(part.segment), part.segment, first)
+             for first, part in zip(corpus.firsts, corpus.parts, strict=True)]  # fmt: skip
     total = len(names)  # Once: a concurrent search may add names.
     calls, defined = np.zeros(total), np.zeros(total)
     definitions = []
-    for entries, first in found:
-        called = entries.called[corpus.alive[entries.called_in + first]]
-        rows = entries.defined_in + first
-        living = corpus.alive[rows]
-        definitions.append((entries.defined[living], rows[living]))
-        calls += np.bincount(called, minlength=total)
-        defined += np.bincount(definitions[-1][0], minlength=total)
+    for named, segment, first in found:
+        living = corpus.alive[first : first + segment.rows]
+        rows, terms = named.defined_in.astype(np.int64), named.defined
+        counts = named.calls
+        if not living.all():
+            counts = calls_of_living(segment, living)
+            kept = living[rows]
+            rows, terms = rows[kept], terms[kept]
+        definitions.append((terms, rows + first))
+        calls += np.bincount(named.numbers, weights=counts, minlength=total)
+        defined += np.bincount(terms, minlength=total)
     value = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
     out = np.zeros(corpus.rows, dtype=np.float32)
     for terms, rows in definitions:

@@ -292,8 +292,8 @@ class Corpus:
                 low, high = segment.entries(term)
                 own = high
             if low < high:
-                at = np.add(segment.entry_rows[low:high], first, dtype=np.int64)
-                packed = segment.entry_counts[low:high]
+                own_rows, packed = segment.run(low, high)
+                at = np.add(own_rows, first, dtype=np.int64)
                 before = own - low
                 if self.chunks < self.rows:
                     living = self.alive[at]
@@ -320,7 +320,7 @@ class Corpus:
     @cached_property
     def dimension(self) -> int:
         """The length of the vectors; 0 without vectors."""
-        return max((part.segment.vectors.shape[1] for part in self.parts), default=0)
+        return max((part.segment.dimension for part in self.parts), default=0)
 
     @property
     def exhaustive(self) -> bool:
@@ -345,7 +345,7 @@ class Corpus:
         asked, scale = _levels(vector)
         for first, part in zip(self.firsts, self.parts, strict=True):
             segment = part.segment
-            if segment.vectors.shape[1] == len(asked):
+            if segment.dimension == len(asked):
                 out = near[first : first + segment.rows]
                 blocks = columns.of(segment)
                 if blocks is not None:
@@ -367,10 +367,10 @@ class Corpus:
         for first, part in zip(self.firsts, self.parts, strict=True):
             segment = part.segment
             inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
-            if segment.vectors.shape[1] == len(asked) and len(inside):
+            if segment.dimension == len(asked) and len(inside):
                 at = rows[inside] - first
                 found = np.empty(len(at), dtype=np.float32)
-                _products(segment.vectors[at], asked, found)
+                _products(segment.vector_rows(at), asked, found)
                 near[inside] = found * segment.scales[at]
         return near * scale
 

@@ -41,8 +41,8 @@ def definition_rows(corpus: Corpus) -> Numbers:
         (corpus.names.of(part.segment), first)
         for first, part in zip(corpus.firsts, corpus.parts, strict=True)
     ]
-    terms = np.concatenate([each.defined for each, _ in named])
-    rows = np.concatenate([each.defined_in + first for each, first in named])
+    terms = np.concatenate([each.defined.astype(np.int64) for each, _ in named])
+    rows = np.concatenate([each.defined_in.astype(np.int64) + first for each, first in named])
     known = corpus.alive[rows] & is_function(corpus.kinds[rows])
     terms, rows = terms[known], rows[known]
     part = parts[corpus.file_of[rows]]

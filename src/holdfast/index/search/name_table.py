@@ -1,8 +1,9 @@
 """Numbers for the names that code defines and calls, shared by all segments of a tree.
 
 How often a name is called depends on every file, so it is counted again for each generation. The
-entries of a segment do not change: they are extracted once, by numbers that stay valid while
-segments are added and removed.
+entries of a segment do not change: they are counted once, by numbers that stay valid while
+segments are added and removed. A name is known by its hash, so no strings are kept: among a million
+names, the chance that two have the same one is one in forty million, and only ranking would notice.
 """
 
 from __future__ import annotations
@@ -21,32 +22,39 @@ if TYPE_CHECKING:
     from holdfast.index.search.posting_segment import PostingSegment
 
     Numbers = NDArray[np.int64]
+    Small = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The calls and definitions of a segment, each as a name's number and a row."""
+    """The names of a segment: how often each is called, and where each is defined."""
 
-    called: Numbers
-    called_in: Numbers
-    defined: Numbers
-    defined_in: Numbers
+    numbers: Small
+    """The number of each name, in the order of the segment's terms."""
+    calls: Small
+    """How many rows call each of them."""
+    defined: Small
+    """The name of each definition, by its number."""
+    defined_in: Small
+    """The row of each definition."""
 
 
 class NameTable:
     """Assigns a number to each name."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._hashes: NDArray[np.uint64] | None = None
+        """The hashes of the known names in ascending order; `_order` has their numbers."""
+        self._order: Small | None = None
         self._known: WeakKeyDictionary[PostingSegment, Named] = WeakKeyDictionary()
         self._lock = threading.Lock()
         """Searches run concurrently, and two names must not get the same number."""
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return 0 if self._hashes is None else len(self._hashes)
 
     def of(self, segment: PostingSegment) -> Named:
-        """The calls and definitions of a segment."""
+        """The names of a segment, counted over all its rows."""
         with self._lock:
             found = self._known.get(segment)
             if found is None:
@@ -56,13 +64,68 @@ class NameTable:
     def _sorted_out(self, segment: PostingSegment) -> Named:
         import numpy as np
 
-        numbers = self._numbers
-        names, starts, low, high = segment.exact_terms
-        of_terms = np.fromiter(
-            (numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names)
+        hashes, bounds = segment.exact_terms
+        rows, packed = segment.run(int(bounds[0]), int(bounds[-1]))
+        fields = packed >> 5
+        numbers = self._numbered(hashes)
+        defines = fields == Field.NAME
+        of_entries = np.repeat(numbers, np.diff(bounds))
+        return Named(
+            numbers,
+            _per_term(fields == Field.CALL, bounds),
+            of_entries[defines],
+            rows[defines].astype(np.int32),
         )
-        of_entries = np.repeat(of_terms, np.diff(starts))
-        rows = segment.entry_rows[low:high].astype(np.int64)
-        fields = segment.entry_counts[low:high] >> 5
-        called, defined = fields == Field.CALL, fields == Field.NAME
-        return Named(of_entries[called], rows[called], of_entries[defined], rows[defined])
+
+    def _numbered(self, hashes: NDArray[np.uint64]) -> Small:
+        """The numbers of names, each of which occurs once; new ones get the next numbers."""
+        import numpy as np
+
+        if self._hashes is None or self._order is None:
+            self._hashes, self._order = np.empty(0, np.uint64), np.empty(0, np.int32)
+        at = np.searchsorted(self._hashes, hashes)
+        known = np.zeros(len(hashes), dtype=np.bool_)
+        if len(self._hashes):
+            inside = np.minimum(at, len(self._hashes) - 1)
+            known = self._hashes[inside] == hashes
+        # Two names of a segment may have the same hash, however unlikely that is.
+        new, place_of = _unique(hashes[~known])
+        numbers = np.empty(len(hashes), np.int32)
+        numbers[known] = self._order[at[known]]
+        fresh = np.arange(len(self._hashes), len(self._hashes) + len(new), dtype=np.int32)
+        numbers[~known] = fresh[place_of]
+        places = np.searchsorted(self._hashes, new)
+        self._order = np.insert(self._order, places, fresh)
+        self._hashes = np.insert(self._hashes, places, new)
+        return numbers
+
+
+def calls_of_living(segment: PostingSegment, living: NDArray[np.bool_]) -> Small:
+    """How many of the rows that are current call each name of a segment."""
+    _, bounds = segment.exact_terms
+    rows, packed = segment.run(int(bounds[0]), int(bounds[-1]))
+    return _per_term((packed >> 5 == Field.CALL) & living[rows], bounds)
+
+
+def _per_term(chosen: NDArray[np.bool_], bounds: Numbers) -> Small:
+    """How many entries of each term are chosen."""
+    import numpy as np
+
+    sums = np.zeros(len(chosen) + 1, dtype=np.int32)
+    np.cumsum(chosen, out=sums[1:])
+    at = bounds - bounds[0]
+    found: Small = sums[at[1:]] - sums[at[:-1]]
+    return found
+
+
+def _unique(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Numbers]:
+    """Values in ascending order, each once, and the place of each among them."""
+    import numpy as np
+
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    places = np.empty(len(values), dtype=np.int64)
+    places[order] = np.cumsum(first) - 1
+    return ordered[first], places

@@ -14,7 +14,6 @@ Vectors are stored at one byte per dimension, as multiples of a scale for each r
 from __future__ import annotations
 
 import struct
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from holdfast.index.embedding.provider import NOT_FINITE, usable
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search.fields import FIELDS
 from holdfast.index.search.vocabulary import EXACT as EXACT
+from holdfast.index.search.vocabulary import word_hashes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +51,9 @@ _LAYOUT = (
 _LAYOUT_WIDE = (*_LAYOUT[:5], ("<u4", 4), *_LAYOUT[6:])
 """Slots, ordinals, lines, digests, starts, rows of entries, lengths, kinds, counts of entries."""
 _END = "\U0010ffff"
+_NEW_LINE = 10
+HASHED_AT_ONCE = 65_536
+"""How many bytes of terms are hashed at a time."""
 
 KINDS = (
     "module", "class", "interface", "trait", "struct", "union", "enum", "object", "namespace",
@@ -73,7 +76,8 @@ class PostingSegment:
     lengths: NDArray[np.uint16]
     digests: NDArray[np.uint32]
     """A hash of the words of the body: equal for copies with other white space."""
-    joined_terms: bytes
+    joined_terms: bytes | memoryview
+    """The terms in order, one to a line."""
     starts: NDArray[np.uint32]
     entry_rows: NDArray[np.uint32]
     entry_counts: NDArray[np.uint8]
@@ -84,15 +88,63 @@ class PostingSegment:
     def rows(self) -> int:
         return len(self.slots)
 
-    @cached_property
+    @property
+    def dimension(self) -> int:
+        """The length of the vectors; 0 without vectors."""
+        return int(self.vectors.shape[1])
+
+    @property
     def terms(self) -> list[str]:
-        text = self.joined_terms.decode("utf-8", "surrogatepass")
+        """All terms as strings. A query looks its terms up without making them."""
+        text = str(self.joined_terms, "utf-8", "surrogatepass")
         return text.split("\n") if text else []
+
+    @cached_property
+    def _term_starts(self) -> NDArray[np.uint32]:
+        """Where each term begins in `joined_terms`, and where one more would begin."""
+        import numpy as np
+
+        letters = np.frombuffer(self.joined_terms, dtype=np.uint8)
+        if not len(letters):
+            return np.zeros(1, np.uint32)
+        ends = np.flatnonzero(letters == _NEW_LINE)
+        starts = np.empty(len(ends) + 2, np.uint32)
+        starts[0], starts[1:-1], starts[-1] = 0, ends, len(letters)
+        starts[1:] += 1
+        return starts
+
+    @cached_property
+    def _term_view(self) -> tuple[memoryview, memoryview]:
+        """The letters and the starts, in a form that is quick to read one by one."""
+        return memoryview(self.joined_terms), memoryview(self._term_starts)
+
+    def _place(self, term: str, low: int = 0) -> int:
+        """The number of terms before this one: `bisect_left`, on bytes.
+
+        The order of UTF-8 is that of the characters.
+        """
+        letters, starts = self._term_view
+        wanted = term.encode("utf-8", "surrogatepass")
+        high = len(starts) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if bytes(letters[starts[middle] : starts[middle + 1] - 1]) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _is_at(self, term: str, place: int) -> bool:
+        letters, starts = self._term_view
+        if place >= len(starts) - 1:
+            return False
+        found = letters[starts[place] : starts[place + 1] - 1]
+        return found == term.encode("utf-8", "surrogatepass")
 
     def entries(self, term: str) -> tuple[int, int]:
         """The range of a term's entries; empty if the segment does not have it."""
-        at = bisect_left(self.terms, term)
-        if at == len(self.terms) or self.terms[at] != term:
+        at = self._place(term)
+        if not self._is_at(term, at):
             return 0, 0
         return int(self.starts[at]), int(self.starts[at + 1])
 
@@ -101,21 +153,49 @@ class PostingSegment:
 
         The term itself is the first of them: (start, end of its own entries, end of all).
         """
-        terms = self.terms
-        first = bisect_left(terms, prefix)
-        last = bisect_left(terms, prefix + _END, first)
-        own = first + 1 if first < last and terms[first] == prefix else first
+        first = self._place(prefix)
+        last = self._place(prefix + _END, first)
+        own = first + 1 if first < last and self._is_at(prefix, first) else first
         return int(self.starts[first]), int(self.starts[own]), int(self.starts[last])
 
+    def run(self, low: int, high: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """A range of entries: their rows, and their fields packed with counts."""
+        return self.entry_rows[low:high], self.entry_counts[low:high]
+
     @property
-    def exact_terms(self) -> tuple[list[str], NDArray[np.int64], int, int]:
-        """Unstemmed names: the terms, the start of each one's entries, and the whole range."""
+    def exact_terms(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Unstemmed names: a hash of each, and the bounds of their entries."""
         import numpy as np
 
-        first = bisect_left(self.terms, EXACT)
-        last = bisect_left(self.terms, EXACT + _END, first)
-        starts = self.starts[first : last + 1].astype(np.int64)
-        return self.terms[first:last], starts, int(starts[0]), int(starts[-1])
+        first = self._place(EXACT)
+        last = self._place(EXACT + _END, first)
+        return self._exact_hashes(first, last), self.starts[first : last + 1].astype(np.int64)
+
+    def _exact_hashes(self, first: int, last: int) -> NDArray[np.uint64]:
+        return self._hashes(first, last)
+
+    def _hashes(self, first: int, last: int) -> NDArray[np.uint64]:
+        """A hash of each term of a range, computed for a few thousand at a time."""
+        import numpy as np
+
+        starts = self._term_starts
+        if first == last:
+            return np.empty(0, np.uint64)
+        letters = np.frombuffer(self.joined_terms, dtype=np.uint8)
+        found = []
+        while first < last:
+            begin = int(starts[first])
+            until = int(np.searchsorted(starts, begin + HASHED_AT_ONCE))
+            until = min(max(until, first + 1), last)
+            some = letters[begin : int(starts[until]) - 1]
+            inside = starts[first:until].astype(np.int64) - begin
+            found.append(word_hashes(np.where(some == _NEW_LINE, 0, some), inside))
+            first = until
+        return np.concatenate(found)
+
+    def vector_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        """The vectors of some rows."""
+        return self.vectors[rows]
 
     @cached_property
     def signs(self) -> NDArray[np.uint64]:

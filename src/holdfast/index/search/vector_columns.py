@@ -89,7 +89,7 @@ def _size(use: _Use) -> int:
 
 def _size_bytes(segment: PostingSegment) -> int:
     blocks = -(-segment.rows // BLOCK_ROWS)
-    return blocks * BLOCK_ROWS * int(segment.vectors.shape[1]) * 4
+    return blocks * BLOCK_ROWS * segment.dimension * 4
 
 
 def _blocks(vectors: NDArray[np.int8]) -> NDArray[np.float32]:

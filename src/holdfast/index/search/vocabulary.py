@@ -60,6 +60,20 @@ def _powers(bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     return powers[0], powers[1]
 
 
+def _bits(size: int) -> int:
+    return max(_BLOCK_BYTES + 16_384, size).bit_length()
+
+
+def word_hashes(letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A polynomial hash of each word; what is between words must be zeros."""
+    import numpy as np
+
+    powers, inverses = _powers(_bits(len(letters)))
+    found: NDArray[np.uint64] = np.add.reduceat(letters * powers[: len(letters)], starts)
+    found *= inverses[starts]
+    return found
+
+
 class _Terms(dict[str, int]):
     """Terms, numbered in order of appearance."""
 
@@ -191,8 +205,8 @@ class Vocabulary:
         places = np.repeat(np.arange(first, first + len(ends)), np.diff(limits))
         if not len(starts):
             return Words(np.empty(0, np.int32), places, np.zeros(len(ends), np.uint32))
-        powers, inverses = _powers(max(_BLOCK_BYTES + 16_384, len(raw)).bit_length())
-        hashes = np.add.reduceat(letters * powers[: len(raw)], starts) * inverses[starts]
+        hashes = word_hashes(letters, starts)
+        powers, _ = _powers(_bits(len(raw)))
         slots = (hashes * np.uint64(_MIX)) >> np.uint64(64 - _TABLE_BITS)
         numbers = self._met[slots]
         missed = np.flatnonzero(self._hashes[slots] != hashes)
