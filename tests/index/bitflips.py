@@ -46,7 +46,10 @@ HANG_S = 120
 BITS_MAX = 6
 """A round flips one bit, or up to this many."""
 
-KINDS = ("index file", "content cache", "model", "registry", "token segment", "segment manifest")
+KINDS = (
+    "index file", "posting segment", "content cache", "model", "registry", "token segment",
+    "segment manifest",
+)  # fmt: skip
 _REFUSED = ("not_indexed", "requires_reindex", "error", "blocked", "not_ready")
 
 
@@ -109,6 +112,7 @@ class _World:
         sequence = sorted((home / "sequence").rglob("*.segment"))
         return {
             "index file": sorted((home / "index" / "roots").glob("*.sqlite")),
+            "posting segment": sorted((home / "index" / "roots").glob("*.segments/*")),
             "content cache": [home / "index" / "content.sqlite"],
             "model": [self._model],
             "registry": [home / "index" / "registry.json"],

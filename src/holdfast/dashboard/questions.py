@@ -224,7 +224,9 @@ class Questions:
         stats = disk.walk(root).stats
         counts = Counter(language_of(path) for path in stats)
         database = home.index_roots / f"{root_key(root)}.sqlite"
-        index = [each.stat().st_size for each in database.parent.glob(f"{database.name}*")]
+        files = [*database.parent.glob(f"{database.name}*")]
+        files += database.parent.glob(f"{database.stem}.segments/*")
+        index = [each.stat().st_size for each in files]
         segments = SegmentStore.directory_of(home.sequence, Path(root))
         return CodebaseFacts(
             languages=tuple(LanguageFiles(*each) for each in counts.most_common()),

@@ -37,7 +37,7 @@ COLUMNS = [
         "slot stat_check place_check",
         "facts": "file_id facts facts_check",
         "chunk": "id start_line end_line symbol_id label kind text chunk_check",
-        "segment": "id digest rows postings vectors",
+        "segment": "id digest rows size_bytes checks segment_check",
         "trigram": "file_id signatures names trigram_check",
     }.items()
     for column in columns.split()

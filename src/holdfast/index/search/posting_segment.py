@@ -16,7 +16,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from mmap import mmap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.index.embedding.provider import NOT_FINITE, usable
 from holdfast.index.errors import DamagedBackend
@@ -50,6 +51,10 @@ _LAYOUT = (
 )  # fmt: skip
 _LAYOUT_WIDE = (*_LAYOUT[:5], ("<u4", 4), *_LAYOUT[6:])
 """Slots, ordinals, lines, digests, starts, rows of entries, lengths, kinds, counts of entries."""
+_ARRAYS = (
+    "slots", "ordinals", "lines", "digests", "starts", "entry_rows", "lengths", "kinds",
+    "entry_counts",
+)  # fmt: skip
 _END = "\U0010ffff"
 _NEW_LINE = 10
 HASHED_AT_ONCE = 65_536
@@ -63,6 +68,24 @@ KINDS = (
 """Kinds of owners, by their stored number; the last one is a test among code."""
 TEST_KIND = "test"
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+
+
+Buffer = bytes | memoryview | mmap
+"""The bytes of a stored segment."""
+
+
+class Section(NamedTuple):
+    """Where an array is in a stored segment."""
+
+    kind: str
+    at: int
+    items: int
+    width: int
+
+    def bounds(self, low: int = 0, high: int | None = None) -> tuple[int, int]:
+        """The bytes of some items."""
+        last = self.items if high is None else high
+        return self.at + low * self.width, self.at + last * self.width
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +139,7 @@ class PostingSegment:
     @cached_property
     def _term_view(self) -> tuple[memoryview, memoryview]:
         """The letters and the starts, in a form that is quick to read one by one."""
-        return memoryview(self.joined_terms), memoryview(self._term_starts)
+        return memoryview(self.joined_terms), self._term_starts.data
 
     def _place(self, term: str, low: int = 0) -> int:
         """The number of terms before this one: `bisect_left`, on bytes.
@@ -169,10 +192,7 @@ class PostingSegment:
 
         first = self._place(EXACT)
         last = self._place(EXACT + _END, first)
-        return self._exact_hashes(first, last), self.starts[first : last + 1].astype(np.int64)
-
-    def _exact_hashes(self, first: int, last: int) -> NDArray[np.uint64]:
-        return self._hashes(first, last)
+        return self._hashes(first, last), self.starts[first : last + 1].astype(np.int64)
 
     def _hashes(self, first: int, last: int) -> NDArray[np.uint64]:
         """A hash of each term of a range, computed for a few thousand at a time."""
@@ -305,7 +325,9 @@ def pack_file(
     )  # fmt: skip
 
 
-def joined(magic: bytes, rows: int, arrays: tuple[NDArray[Any], ...], joined_terms: bytes) -> bytes:
+def joined(
+    magic: bytes, rows: int, arrays: tuple[NDArray[Any], ...], joined_terms: bytes | memoryview
+) -> bytes:
     """A header, the arrays in their fixed order, and the terms."""
     head = _HEAD.pack(
         magic, SEGMENT_VERSION, FIELDS, rows, len(arrays[4]), len(arrays[5]), len(joined_terms)
@@ -328,37 +350,52 @@ def unpack_file(data: bytes) -> PostingSegment:
     return _unpacked(_MAGIC_OF_FILE, data, None, 0)
 
 
-def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) -> PostingSegment:
-    import numpy as np
+def sections_of(data: Buffer, magic: bytes = _MAGIC) -> tuple[int, dict[str, Section], int]:
+    """The rows of a stored segment, where its arrays are, and where it ends.
 
+    Raises DamagedBackend if `data` does not begin with a header of this format.
+    """
     try:
         kind, version, fields, rows, starts, entries, letters = _HEAD.unpack_from(data)
     except struct.error as error:
         raise DamagedBackend("a segment of the index is truncated") from error
     if (kind, fields) != (magic, FIELDS) or version not in _READ:
         raise DamagedBackend(f"a segment of the index has format {kind!r} {version}")
-    wide = rows > LENGTH_MAX
     counts_of = (rows, rows, rows * 2, rows, starts, entries, rows * FIELDS, rows, entries)
-    layout = _LAYOUT_WIDE if wide else _LAYOUT
-    size = sum(width * count for (_, width), count in zip(layout, counts_of, strict=True))
-    if len(data) != _HEAD.size + letters + size:
-        raise DamagedBackend("a segment of the index is truncated")
-    at = _HEAD.size
-    arrays = []
-    for (kind_of, width), count in zip(layout, counts_of, strict=True):
-        arrays.append(np.frombuffer(data, kind_of, count, at))
+    layout = _LAYOUT_WIDE if rows > LENGTH_MAX else _LAYOUT
+    at, found = _HEAD.size, {}
+    for name, (kind_of, width), count in zip(_ARRAYS, layout, counts_of, strict=True):
+        found[name] = Section(kind_of, at, count, width)
         at += width * count
-    slots, ordinals, lines, digests, offsets, entry_rows, lengths, kinds, counts = arrays
+    found["joined_terms"] = Section("<u1", at, letters, 1)
+    return rows, found, at + letters
+
+
+def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) -> PostingSegment:
+    import numpy as np
+
+    rows, sections, end = sections_of(data, magic)
+    if len(data) != end:
+        raise DamagedBackend("a segment of the index is truncated")
+    slots, ordinals, lines, digests, offsets, entry_rows, lengths, kinds, counts = (
+        np.frombuffer(data, sections[name].kind, sections[name].items, sections[name].at)
+        for name in _ARRAYS
+    )
     if vectors is None:
         small, scales = np.empty((rows, 0), np.int8), np.zeros(rows, np.float32)
     else:
         if len(vectors) != rows * (4 + dimension):
             raise DamagedBackend("the vectors of the index do not belong to its chunks")
-        scales = np.frombuffer(vectors, dtype="<f4", count=rows)
-        if not usable(scales):
-            raise DamagedBackend(NOT_FINITE)
+        scales = usable_scales(np.frombuffer(vectors, dtype="<f4", count=rows))
         small = np.frombuffer(vectors, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
     return PostingSegment(
         slots, ordinals, lines.reshape(rows, 2), kinds, lengths.reshape(rows, FIELDS), digests,
-        data[at:], offsets, entry_rows, counts, small, scales,
+        data[sections["joined_terms"].at :], offsets, entry_rows, counts, small, scales,
     )  # fmt: skip
+
+
+def usable_scales(scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scales of vectors; raises DamagedBackend if one is not finite."""
+    if not usable(scales):
+        raise DamagedBackend(NOT_FINITE)
+    return scales

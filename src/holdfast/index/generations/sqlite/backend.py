@@ -4,9 +4,9 @@ The next generation is prepared inside one write transaction. Meanwhile readers 
 committed state, and SQLite rolls back an open transaction after a crash. So the old generation is
 served until the new one is committed together with its marker.
 
-Postings and vectors are stored in segments (`generations/segments.py`), one blob each, and loaded
-once for all generations that share them. This module opens files and manages connections; `tables`
-has the tables, `reader` and `writer` work on one generation.
+Postings and vectors are stored in segments (`generations/segments.py`), each in a file of its own
+that is mapped into memory, once for all generations that share it. This module opens files and
+manages connections; `tables` has the tables, `reader` and `writer` work on one generation.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity
+from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import OpenCorpus, followed, opened
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.reader import SqliteReader
@@ -62,6 +63,9 @@ class SqliteBackend:
             found = self._paths[root] = self._directory / f"{root_key(root)}.sqlite"
         return found
 
+    def _files(self, root: str) -> SegmentFiles:
+        return SegmentFiles(self._path(root).with_suffix(".segments"))
+
     # Reading.
 
     def read_marker(self, root: str) -> object | None:
@@ -74,7 +78,8 @@ class SqliteBackend:
 
     def stamp(self, root: str) -> object:
         path = self._path(root)
-        return touched(path), touched(path.with_name(path.name + "-wal"))
+        log = touched(path.with_name(path.name + "-wal"))
+        return touched(path), log, self._files(root).stamp()
 
     def spot_check(self, root: str) -> None:
         with self.reader(root) as reader:
@@ -122,7 +127,7 @@ class SqliteBackend:
                 # One read transaction: every query of a reader sees one generation.
                 connection.execute("BEGIN")
                 try:
-                    yield SqliteReader(connection, self._corpus, root)
+                    yield SqliteReader(connection, self._corpus, root, self._files(root))
                 finally:
                     connection.execute("ROLLBACK")
 
@@ -174,10 +179,12 @@ class SqliteBackend:
             if known is not None and known[0] == identity:
                 self._open.move_to_end(root)
                 return known[1].corpus
-        digests = dict(tables.rows(connection, "SELECT id, digest FROM segment"))
+        stored = tables.stored_segments(connection)
+        digests = {number: segment.digest for number, segment in stored.items()}
+        files = self._files(root)
 
         def load(number: int) -> PostingSegment:
-            return tables.segment(connection, number, self._dimension)
+            return files.open(stored[number], self._dimension)
 
         notes = change_log.decode(tables.meta(connection).get("changes"))
         change = change_log.leading(notes, known[0], identity) if known is not None else None
@@ -224,17 +231,17 @@ class SqliteBackend:
                     self._unlink(root)  # A rebuild reuses pages of the old file, damaged or not.
                 raise
             finally:
-                self._checkpoint_later(writer.end())
+                self._checkpoint_later(writer.end(), self._files(root))
 
-    def _checkpoint_later(self, connection: apsw.Connection) -> None:
+    def _checkpoint_later(self, connection: apsw.Connection, files: SegmentFiles) -> None:
         thread = threading.Thread(
-            target=_checkpoint, args=(connection,), name="holdfast checkpoint"
+            target=_checkpoint, args=(connection, files), name="holdfast checkpoint"
         )
         try:
             thread.start()
         except RuntimeError:
             # No thread could be started; the generation is published in any case.
-            _checkpoint(connection)
+            _checkpoint(connection, files)
         else:
             self._checkpointing = thread
 
@@ -249,16 +256,19 @@ class SqliteBackend:
         try:
             connection = self._connected(root)
             try:
-                return SqliteWriter(connection, root, self._dimension, lambda: self._new_file(root))
+                return self._writer_on(connection, root)
             except BaseException:
                 connection.close()
                 raise
         except (*tables.DAMAGED, DamagedBackend, apsw.ReadOnlyError) as error:
             if isinstance(error, apsw.ReadOnlyError) and not os.access(self._path(root), os.W_OK):
                 raise
-            return SqliteWriter(
-                self._new_file(root), root, self._dimension, lambda: self._new_file(root)
-            )
+            return self._writer_on(self._new_file(root), root)
+
+    def _writer_on(self, connection: apsw.Connection, root: str) -> SqliteWriter:
+        return SqliteWriter(
+            connection, root, self._dimension, self._files(root), lambda: self._new_file(root)
+        )
 
     def _connected(self, root: str) -> apsw.Connection:
         path = self._path(root)
@@ -284,6 +294,7 @@ class SqliteBackend:
         path = self._path(root)
         for name in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
             name.unlink(missing_ok=True)
+        self._files(root).remove()
 
     def close(self) -> None:
         self._wait_for_checkpoint()
@@ -308,7 +319,7 @@ def _opened(path: Path) -> Iterator[apsw.Connection]:
         connection.close()
 
 
-def _checkpoint(connection: apsw.Connection) -> None:
+def _checkpoint(connection: apsw.Connection, files: SegmentFiles) -> None:
     """Checkpoint the write-ahead log and close the connection; done in the background.
 
     Readers see the published generation already, and the log survives a crash. If a reader is in
@@ -316,6 +327,7 @@ def _checkpoint(connection: apsw.Connection) -> None:
     """
     try:
         connection.set_busy_timeout(0)
+        files.flush()
         with suppress(apsw.Error):
             # The first pass does not block writers, and leaves little to do for the second.
             tables.rows(connection, "PRAGMA wal_checkpoint(PASSIVE)")

@@ -12,6 +12,7 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.checksums import blob_check, crc32, encode, row_check
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
+from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.search.trigrams import KeptFile
 
@@ -53,8 +54,11 @@ def _checked_chunks(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredChunk]:
 class SqliteReader:
     """One generation, in a read transaction."""
 
-    def __init__(self, connection: apsw.Connection, corpus: Any, root: str) -> None:
+    def __init__(
+        self, connection: apsw.Connection, corpus: Any, root: str, files: SegmentFiles
+    ) -> None:
         self._connection, self._open, self._root = connection, corpus, root
+        self._segments = files
         known = tables.meta(connection)
         self.identity: Identity = (int(known.get("generation") or 0), str(known.get("run") or ""))
         self._paths: frozenset[str] | None = None
@@ -220,8 +224,10 @@ class SqliteReader:
             raise DamagedBackend(f"the files of the index are missing: it should have {expected}")
         if first is None:
             return
-        query = "SELECT id FROM segment WHERE rows >= 0 AND length(postings) > 0"
-        segments = {number for (number,) in tables.rows(self._connection, query)}
+        stored = tables.stored_segments(self._connection)
+        for segment in stored.values():
+            self._segments.check_size(segment)
+        segments = set(stored)
         for spot in range(SPOTS):
             at = first + (last - first) * spot // (SPOTS - 1)
             self._check_file(at, segments)
@@ -244,11 +250,11 @@ class SqliteReader:
         known = tables.meta(self._connection)
         self.snapshot()
         placed = tables.placed_files(self._connection)
-        segments = {number for (number,) in tables.rows(self._connection, "SELECT id FROM segment")}
-        if not {file[3] for file in placed} <= segments:
+        segments = tables.stored_segments(self._connection)
+        if not {file[3] for file in placed} <= segments.keys():
             raise DamagedBackend("a segment of the index is missing")
-        for number in segments:
-            tables.segment(self._connection, number, dimension)
+        for segment in segments.values():
+            self._segments.verify(segment, dimension)
         for path, facts in self.all_facts():
             # By the index of paths, which lookups use.
             if facts is None or self._place(path) is None:

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
-from holdfast.index.generations.checksums import crc32, encode, mapping_check
+from holdfast.index.generations.checksums import crc32, encode, mapping_check, row_check
 from holdfast.index.generations.model import Totals
-from holdfast.index.generations.segments import FileRow, check_digest
-from holdfast.index.search import posting_segment as segment_format
+from holdfast.index.generations.segment_files import StoredSegment
+from holdfast.index.generations.segments import FileRow
 
-if TYPE_CHECKING:
-    from holdfast.index.search.posting_segment import PostingSegment
-
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
 - 2: meta, file, facts, chunk, segment: postings and vectors in our own format. `changes` in meta is
   the change log of the last generations; it is optional.
 - 3: every row has a checksum (`checksums.py`), and meta has the numbers of files and chunks.
+- 4: segments are in files of their own (`segment_files.py`); the tables have the checks of their
+  blocks.
 """
 
 TABLES = """
@@ -62,8 +61,9 @@ CREATE TABLE segment (
   id INTEGER PRIMARY KEY,
   digest TEXT NOT NULL,
   rows INTEGER NOT NULL,
-  postings BLOB NOT NULL,
-  vectors BLOB NOT NULL
+  size_bytes INTEGER NOT NULL,
+  checks BLOB NOT NULL,
+  segment_check INTEGER NOT NULL
 );
 """
 TRIGRAM = """
@@ -167,17 +167,33 @@ def row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -
     return found[0] if found else None
 
 
-def segment(connection: apsw.Connection, number: int, dimension: int) -> PostingSegment:
-    """A stored segment; raises DamagedBackend if it is missing or damaged."""
-    query = "SELECT postings, vectors, digest, rows FROM segment WHERE id = ?"
-    found = row(connection, query, (number,))
-    if found is None:
+SEGMENT = "id, digest, rows, size_bytes, checks"
+"""The values that `segment_check` covers."""
+
+
+def put_segment(connection: apsw.Connection, number: int, stored: StoredSegment) -> None:
+    values = (number, stored.digest, stored.rows, stored.size_bytes, stored.checks)
+    connection.execute("INSERT INTO segment VALUES (?,?,?,?,?,?)", (*values, row_check(values)))
+
+
+def stored_segments(
+    connection: apsw.Connection, number: int | None = None
+) -> dict[int, StoredSegment]:
+    """The segments of the generation, or one of them; raises DamagedBackend for a damaged row."""
+    query = f"SELECT {SEGMENT}, segment_check FROM segment"
+    found = (
+        rows(connection, query)
+        if number is None
+        else rows(connection, f"{query} WHERE id = ?", (number,))
+    )
+    if number is not None and not found:
         raise DamagedBackend("a segment of the index is missing")
-    unpacked = segment_format.unpack(found[0], found[1], dimension)
-    check_digest(*found[:3])
-    if found[3] != unpacked.rows:
-        raise DamagedBackend("a segment of the index has another number of chunks")
-    return unpacked
+    segments = {}
+    for *values, check in found:
+        if check != row_check(tuple(values)):
+            raise DamagedBackend("a segment of the index is damaged: its checksum differs")
+        segments[values[0]] = StoredSegment(*values[1:])
+    return segments
 
 
 @contextmanager

@@ -13,15 +13,9 @@ from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.checksums import blob_check, row_check
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
-from holdfast.index.generations.segments import (
-    ROWS_MAX,
-    SegmentBuilder,
-    SegmentUse,
-    digest,
-    to_merge,
-)
+from holdfast.index.generations.segment_files import SegmentFiles
+from holdfast.index.generations.segments import ROWS_MAX, SegmentBuilder, SegmentUse, to_merge
 from holdfast.index.generations.sqlite import tables
-from holdfast.index.search import posting_segment as segment_format
 from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
@@ -36,12 +30,14 @@ class SqliteWriter:
         connection: apsw.Connection,
         root: str,
         dimension: int,
+        files: SegmentFiles,
         anew: Callable[[], apsw.Connection],
         new_id: Callable[[], str] = system.new_long_id,
     ) -> None:
         self._connection, self._root, self._dimension = connection, root, dimension
-        self._anew, self._new_id = anew, new_id
+        self._files, self._anew, self._new_id = files, anew, new_id
         known = tables.meta(connection)
+        self._before = _names(connection)
         self.generation = int(known.get("generation") or 0) + 1
         self.published = False
         self.follows: Identity = (self.generation - 1, str(known.get("run") or ""))
@@ -141,11 +137,7 @@ class SqliteWriter:
     def _insert_segment(self, segment: PostingSegment) -> int:
         number = self._next_segment
         self._next_segment += 1
-        postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
-        self._connection.execute(
-            "INSERT INTO segment VALUES (?,?,?,?,?)",
-            (number, digest(postings, vectors), segment.rows, postings, vectors),
-        )
+        tables.put_segment(self._connection, number, self._files.write(segment))
         return number
 
     def _merge_segments(self) -> None:
@@ -167,7 +159,8 @@ class SqliteWriter:
             parts = []
             moved: list[tuple[Any, ...]] = []
             for old in group:
-                segment = tables.segment(self._connection, old, self._dimension)
+                (stored_as,) = tables.stored_segments(self._connection, old).values()
+                segment = self._files.open(stored_as, self._dimension)
                 renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
                 for file in living[old]:
                     renamed[file[6]] = len(moved)
@@ -242,6 +235,13 @@ class SqliteWriter:
                 "chunks": totals.chunks,
             },
         )
+        named = self._before | _names(self._connection)
         self._connection.execute("COMMIT")
         self.published = True
+        self._files.keep_only(named)
         return identity
+
+
+def _names(connection: apsw.Connection) -> set[str]:
+    """The digests of the segments that the tables name."""
+    return {name for (name,) in tables.rows(connection, "SELECT digest FROM segment")}

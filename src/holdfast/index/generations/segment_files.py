@@ -1,0 +1,191 @@
+"""The files of a root's segments, beside its tables.
+
+The tables say which segments a generation has, and have a CRC-32 of every BLOCK_BYTES bytes of each
+file. So a file may be mapped into memory and checked only where it is read, and a file that is not
+what was written is noticed, whatever happened to it.
+
+A file is named by its digest and complete before the tables name it. What no generation names any
+more is removed when the next one is published; the files of the generation before it stay until
+then, for readers that have just begun. A process that has a file open keeps it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
+from holdfast.index.search import posting_segment as segments
+from holdfast.index.search.mapped_segment import MappedSegment, file_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.index.search.posting_segment import PostingSegment
+
+BLOCK_BYTES = 4_096
+ENDING = ".segment"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSegment:
+    """What the tables have of a segment: its file's name and size, and the checks of its blocks."""
+
+    digest: str
+    rows: int
+    size_bytes: int
+    checks: bytes
+
+
+class CheckedFile:
+    """A file mapped into memory, whose blocks are checked when they are first needed."""
+
+    def __init__(self, path: Path, size_bytes: int, checks: bytes) -> None:
+        import numpy as np
+
+        try:
+            with open(path, "rb") as file:
+                if os.fstat(file.fileno()).st_size != size_bytes:
+                    raise DamagedBackend("a segment of the index is truncated")
+                self.data = mmap(file.fileno(), size_bytes, access=ACCESS_READ)
+        except FileNotFoundError as error:
+            raise DamagedBackend("a segment of the index is missing") from error
+        except (OSError, ValueError) as error:
+            raise BackendUnavailable(f"cannot read {path}: {error}", HOME_HINT) from error
+        self._checks = checks
+        self._seen = np.zeros(-(-size_bytes // BLOCK_BYTES), dtype=np.bool_)
+        if len(checks) != len(self._seen) * 4:
+            raise DamagedBackend("a segment of the index is damaged: checks are missing")
+
+    def need(self, start: int, stop: int) -> None:
+        import numpy as np
+
+        if start >= stop:
+            return
+        first = start // BLOCK_BYTES
+        seen = self._seen[first : (stop - 1) // BLOCK_BYTES + 1]
+        if not seen.all():
+            self._check((np.flatnonzero(~seen) + first).tolist())
+
+    def need_each(self, starts: NDArray[np.int64], width: int) -> None:
+        import numpy as np
+
+        if not len(starts) or not width:
+            return
+        first = starts // BLOCK_BYTES
+        last = (starts + (width - 1)) // BLOCK_BYTES
+        for step in range(int((last - first).max()) + 1):
+            blocks = np.minimum(first + step, last)
+            self._check(set(blocks[~self._seen[blocks]].tolist()))
+
+    def _check(self, blocks: Iterable[int]) -> None:
+        with memoryview(self.data) as data:
+            for block in blocks:
+                at = block * BLOCK_BYTES
+                found = crc32(data[at : at + BLOCK_BYTES])
+                if found.to_bytes(4, "little") != self._checks[block * 4 : block * 4 + 4]:
+                    raise DamagedBackend("a segment of the index is damaged: its checksum differs")
+                self._seen[block] = True
+
+
+class SegmentFiles:
+    """The segments of one root, in a directory of their own."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def write(self, segment: PostingSegment) -> StoredSegment:
+        """Write a segment's file; the tables have to name it."""
+        from holdfast.index.generations.segments import digest
+
+        data = file_of(segment)
+        name = digest(data, b"")
+        path = self._path(name)
+        unfinished = path.with_suffix(".new")
+        try:
+            self._directory.mkdir(mode=0o700, exist_ok=True)
+            with open(os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as f:
+                f.write(data)
+            os.replace(unfinished, path)
+        except OSError as error:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            text = f"cannot write a segment of the index: {error.strerror or error}"
+            raise BackendUnavailable(text, "make room, then try again") from error
+        with memoryview(data) as view:
+            checks = b"".join(
+                crc32(view[at : at + BLOCK_BYTES]).to_bytes(4, "little")
+                for at in range(0, len(data), BLOCK_BYTES)
+            )
+        return StoredSegment(name, segment.rows, len(data), checks)
+
+    def open(self, stored: StoredSegment, dimension: int) -> PostingSegment:
+        """A stored segment; raises DamagedBackend if it is missing or damaged where it is read."""
+        path = self._path(stored.digest)
+        segment = MappedSegment(CheckedFile(path, stored.size_bytes, stored.checks), dimension)
+        if segment.rows != stored.rows:
+            raise DamagedBackend("a segment of the index has another number of chunks")
+        return segment
+
+    def verify(self, stored: StoredSegment, dimension: int) -> None:
+        """Read all of a segment; raises DamagedBackend if a byte is not as it was written."""
+        file = CheckedFile(self._path(stored.digest), stored.size_bytes, stored.checks)
+        file.need(0, stored.size_bytes)
+        segments.usable_scales(self.open(stored, dimension).scales)
+
+    def check_size(self, stored: StoredSegment) -> None:
+        """Raise DamagedBackend if a segment's file is missing or has another size."""
+        try:
+            size = self._path(stored.digest).stat().st_size
+        except OSError as error:
+            raise DamagedBackend("a segment of the index is missing") from error
+        if size != stored.size_bytes:
+            raise DamagedBackend(f"a segment of the index has {size} of {stored.size_bytes} bytes")
+
+    def keep_only(self, names: Collection[str]) -> None:
+        """Remove every file but those of these names; one that cannot be removed is left."""
+        for name in self._names():
+            if name.removesuffix(ENDING) not in names:
+                with suppress(OSError):
+                    (self._directory / name).unlink(missing_ok=True)
+
+    def flush(self) -> None:
+        """Wait until the files are on the disk, so that tables on the disk never name others."""
+        for name in self._names():
+            with suppress(OSError), open(self._directory / name, "rb") as file:
+                os.fsync(file.fileno())
+
+    def stamp(self) -> object:
+        """Differs after a file was changed, added or removed."""
+        try:
+            with os.scandir(self._directory) as found:
+                entries = [(entry.name, entry.stat()) for entry in found]
+        except OSError:
+            return None
+        return tuple(sorted((n, s.st_mtime_ns, s.st_size, s.st_ino) for n, s in entries))
+
+    def remove(self) -> None:
+        for name in self._names():
+            (self._directory / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            self._directory.rmdir()
+
+    def _names(self) -> list[str]:
+        try:
+            return os.listdir(self._directory)
+        except FileNotFoundError:
+            return []
+
+    def _path(self, digest: str) -> Path:
+        # A damaged row may name anything.
+        if not digest.isalnum():
+            raise DamagedBackend("a segment of the index has a damaged name")
+        return self._directory / f"{digest}{ENDING}"
