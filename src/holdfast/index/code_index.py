@@ -25,7 +25,7 @@ from holdfast.files.secrets import masked
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.home import Home
-from holdfast.index.building.content_cache import ContentCache
+from holdfast.index.building.content_cache import BYTES_MAX, ContentCache
 from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.building.prepare import (
     Extract,
@@ -98,6 +98,8 @@ class CodeIndex:
     new_id: Callable[[], str] = system.new_long_id
     start: Callable[[Callable[[], None]], None] = run_in_thread
     processes: int | None = None
+    memory_bytes_max: int | None = None
+    """What a build may use, all its processes together; None for the default."""
     schema_version: str = SCHEMA_VERSION
     watches: bool = False
     published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
@@ -282,6 +284,7 @@ class CodeIndex:
     def tools(self) -> BuildTools:
         """What a build works with."""
         from holdfast.index.building.build_tools import BuildTools
+        from holdfast.index.building.memory_budget import processes_within
 
         # A build forks its workers if there is no other thread.
         self.prober.rest()
@@ -293,7 +296,7 @@ class CodeIndex:
             self.runtime(),
             self.now_ns,
             self.timestamp,
-            self.processes,
+            self.processes or processes_within(self.memory_bytes_max),
             shared=self.shared,
         )
 
@@ -318,6 +321,7 @@ def open_index(
     home: str | os.PathLike[str],
     provider: EmbeddingProvider | None = None,
     backend: Backend | None = None,
+    cache_bytes_max: int = BYTES_MAX,
 ) -> CodeIndex:
     """The code index of a home directory, with the embedded backend unless one is given."""
     home = Home(home)
@@ -334,5 +338,5 @@ def open_index(
         backend,
         provider,
         Leases(home.leases),
-        ContentCache(home.index_content),
+        ContentCache(home.index_content, cache_bytes_max),
     )

@@ -8,6 +8,9 @@ HOLDFAST_EMBEDDING            static (default), hashed, openai, ollama, voyage
 HOLDFAST_EMBEDDING_URL        the server's address, for openai-compatible servers and ollama
 HOLDFAST_EMBEDDING_MODEL      the model's name there
 HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-known one
+HOLDFAST_INDEX_MEMORY_MB      what a build may use, all its processes together; default 800, or
+                              an eighth of the machine's memory if that is more
+HOLDFAST_INDEX_CACHE_MB       the size of the cache of prepared files; default 256, 0 for none
 OPENAI_API_KEY, VOYAGE_API_KEY
 """
 
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import UsageError
 from holdfast.home import Home
+from holdfast.index.building.content_cache import BYTES_MAX
 from holdfast.index.code_index import CodeIndex, open_index
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generations.model import Backend
@@ -25,15 +29,36 @@ from holdfast.index.generations.model import Backend
 if TYPE_CHECKING:
     from holdfast.index.shared.work import SharedIndex
 
+MEMORY_MB_MIN = 300
+"""Less is not enough for a build in one process."""
+
 
 def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
     """Open the index of a home, with the settings of an environment."""
     provider = provider_of(environment)
-    index = open_index(home, provider, backend_of(environment, provider))
+    cache = _megabytes(environment, "HOLDFAST_INDEX_CACHE_MB", 0)
+    memory = _megabytes(environment, "HOLDFAST_INDEX_MEMORY_MB", MEMORY_MB_MIN)
+    index = open_index(
+        home,
+        provider,
+        backend_of(environment, provider),
+        cache_bytes_max=BYTES_MAX if cache is None else cache << 20,
+    )
+    index.memory_bytes_max = None if memory is None else memory << 20
     shared = shared_of(environment)
     if shared is not None or home.index_team.exists():
         index.join_team(home.index_team, shared)
     return index
+
+
+def _megabytes(environment: Mapping[str, str], name: str, least: int) -> int | None:
+    """A setting in megabytes; None if it is not set."""
+    text = environment.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()) or int(text) < least:
+        raise UsageError(f"{name} must be a whole number of at least {least} (got {text!r})")
+    return int(text)
 
 
 def shared_of(environment: Mapping[str, str]) -> SharedIndex | None:

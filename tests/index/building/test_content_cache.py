@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import math
+import zlib
 from pathlib import Path
 
 import apsw
+import msgspec
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index.building.content_cache import CONTENT_VERSION, ContentCache, pack, unpack
-from holdfast.index.building.prepare import prepare_with_vectors, replace_vectors
+from holdfast.index.building.content_cache import (
+    CONTENT_VERSION,
+    ContentCache,
+    _large,
+    _small,
+    pack,
+    unpack,
+)
+from holdfast.index.building.prepare import prepare_with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import SourceFile
+from holdfast.index.search.posting_segment import quantised
 from tests.index import double
 
 OLD = """
@@ -45,7 +57,7 @@ def version_of(path: Path) -> int:
         connection.close()
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_what_an_older_version_kept_has_no_checksums_and_is_made_again(
     tmp_path: Path, version: int
 ) -> None:
@@ -55,7 +67,7 @@ def test_what_an_older_version_kept_has_no_checksums_and_is_made_again(
     store.keep_prepared([(b"\3", b"new"), (b"\1", b"other")])
     assert [kept(store, key) for key in (b"\1", b"\3")] == [b"other", b"new"]
     store.close()
-    assert version_of(tmp_path / "content.sqlite") == CONTENT_VERSION == 3
+    assert version_of(tmp_path / "content.sqlite") == CONTENT_VERSION == 4
 
 
 @pytest.mark.shows("DAMAGE-NEWER")
@@ -109,10 +121,48 @@ def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -
     source = b"def load(x):\n    return x\n"
     job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
     file = prepare_with_vectors(job, double.extract, HashedEmbedding())
-    assert unpack(pack(file), job, DIMENSION) == file
-    damaged = np.frombuffer(file.vectors, dtype=np.float32).copy()
-    damaged[3] = number
-    assert unpack(pack(replace_vectors(file, damaged.tobytes())), job, DIMENSION) is None
+    assert unpack(pack(file, DIMENSION), job, DIMENSION) is not None
+    stored = msgspec.msgpack.decode(zlib.decompress(pack(file, DIMENSION)))
+    stored[4] = np.array([number], dtype="<f4").tobytes() + stored[4][4:]
+    assert unpack(zlib.compress(msgspec.msgpack.encode(stored)), job, DIMENSION) is None
+
+
+@given(st.lists(st.lists(st.floats(-2, 2, width=32), min_size=8, max_size=8), max_size=4))
+def test_a_kept_file_is_indexed_as_one_that_was_just_made(numbers: list[list[float]]) -> None:
+    vectors = np.array(numbers, dtype=np.float32).reshape(-1, 8)
+    kept = _large(_small(vectors.tobytes(), 8), len(vectors), 8)
+    assert kept is not None
+    again = np.frombuffer(kept, dtype=np.float32).reshape(-1, 8)
+    for one, other in zip(quantised(vectors), quantised(again), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.shows("INDEX-CACHE-BOUND")
+def test_what_was_used_least_recently_goes_first(tmp_path: Path) -> None:
+    path = tmp_path / "content.sqlite"
+    entry = bytes(range(256)) * 200  # 51,200 bytes
+    first = ContentCache(path, 2_000_000)
+    first.keep_prepared((b"old%d" % n, entry) for n in range(20))
+    first.keep_prepared((b"kept%d" % n, entry) for n in range(5))
+    first.close()
+    second = ContentCache(path, 2_000_000)
+    assert all(kept(second, b"kept%d" % n) == entry for n in range(5))
+    second.keep_prepared((b"new%d" % n, entry) for n in range(20))
+    assert all(kept(second, b"kept%d" % n) == entry for n in range(5))
+    assert all(kept(second, b"new%d" % n) == entry for n in range(20))
+    left = [n for n in range(20) if kept(second, b"old%d" % n) is not None]
+    assert len(left) < 10
+    for turn in range(5):
+        second.keep_prepared((b"%d/%d" % (turn, n), entry) for n in range(20))
+    second.close()
+    assert sum(each.stat().st_size for each in tmp_path.iterdir()) < 2 * 2_000_000
+
+
+def test_a_cache_of_no_size_keeps_nothing(tmp_path: Path) -> None:
+    cache = ContentCache(tmp_path / "content.sqlite", 0)
+    cache.keep_prepared([(b"a", b"b")])
+    assert not cache.has_prepared()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.shows("SEARCH-FINITE")

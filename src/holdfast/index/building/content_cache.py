@@ -5,6 +5,9 @@ prepared file depends only on its path and bytes, and a remote vector only on it
 cached under hashes. Each entry has a checksum; one that is missing or damaged is made again. The
 file is written without waiting for the disk, so a power cut may damage it: then it is replaced. A
 file that a newer version wrote is neither used nor changed.
+
+The size is bounded by a setting; what was not used for the longest time is removed. Files are
+compressed, and their vectors kept at one byte per dimension, as the index itself keeps them.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
@@ -20,27 +25,42 @@ import apsw
 import msgspec
 
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
-from holdfast.index.embedding.provider import usable_bytes
+from holdfast.index.embedding.provider import usable, usable_bytes
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile, SourceFile
+from holdfast.index.search.posting_segment import LEVELS, quantised
 
-CONTENT_VERSION = 3
+CONTENT_VERSION = 4
 """The tables' version; the file of an older version is replaced.
 
 - 1: prepared(key, data), vector(key, row), kept in the order of their keys.
 - 2: the same, but prepared in the order they came, with the keys apart: large values are written
   once and not moved by later inserts.
 - 3: a value begins with the CRC-32 of its key and the rest.
+- 4: entries have the turn in which they were last used, and their size; files are compressed, with
+  vectors at one byte per dimension.
 """
 _CHECK = struct.Struct("<I")
 
-BYTES_MAX = 2 * 1024**3
+BYTES_MAX = 256 * 1024**2
+"""How large the cache may become, unless a setting says otherwise."""
+ROOM = 0.8
+"""A cache that is full is emptied to this share of its bound."""
+REMOVED_AT_ONCE = 256
 PAGE_BYTES = 16_384
 _TABLES = """
-CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE vector (key BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE prepared (
+  key BLOB PRIMARY KEY, used INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL
+);
+CREATE TABLE vector (
+  key BLOB PRIMARY KEY, used INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL
+);
+CREATE INDEX prepared_used ON prepared (used, size);
+CREATE INDEX vector_used ON vector (used, size);
 """
+_LEVEL = 1
+"""The level of compression: higher ones take several times as long for a tenth of the size."""
 
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError)
@@ -60,31 +80,61 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Cached)
 
 
-def pack(file: PreparedFile) -> bytes:
+def pack(file: PreparedFile, dimension: int) -> bytes:
     """The parts of a prepared file that are expensive to make: facts, postings and vectors."""
-    return _encoder.encode(
-        _Cached(
-            file.language, file.problem, file.facts, file.postings, file.vectors, file.signatures,
-            file.names,
-        )
+    return zlib.compress(
+        _encoder.encode(
+            _Cached(
+                file.language, file.problem, file.facts, file.postings,
+                _small(file.vectors, dimension), file.signatures, file.names,
+            )
+        ),
+        _LEVEL,
     )  # fmt: skip
+
+
+def _small(vectors: bytes, dimension: int) -> bytes:
+    """The largest number of each vector, then the vectors at one byte per dimension."""
+    import numpy as np
+
+    rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, max(dimension, 1))
+    levels, _ = quantised(rows)
+    return np.abs(rows).max(axis=1, initial=0.0).astype("<f4").tobytes() + levels.tobytes()
+
+
+def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
+    """Vectors that are stored by an index just as the original ones; None if damaged."""
+    import numpy as np
+
+    if not data:
+        return b""
+    if len(data) != rows * (4 + dimension):
+        return None
+    peaks = np.frombuffer(data, dtype="<f4", count=rows)
+    if not usable(peaks):
+        return None
+    levels = np.frombuffer(data, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
+    vectors = levels * (peaks / np.float32(LEVELS))[:, None]
+    # The largest number exactly: the scale is computed from it again.
+    return np.where(abs(levels) == LEVELS, np.sign(levels) * peaks[:, None], vectors).astype(
+        np.float32
+    ).tobytes()  # fmt: skip
 
 
 def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> PreparedFile | None:
     """The prepared file, from its cached parts and its bytes; None if they do not match."""
     try:
-        cached = _decoder.decode(data)
+        cached = _decoder.decode(zlib.decompress(data))
         facts = facts_of.decode(cached.facts)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, zlib.error):
         return None
     chunks = (
         ()
         if cached.problem == "binary" or cached.problem == "minified"
         else chunks_of(file.source, facts)
     )
-    if cached.vectors and len(cached.vectors) != len(chunks) * dimension * 4:
-        return None
-    if not usable_bytes(cached.vectors):
+    vectors = _large(cached.vectors, len(chunks), dimension)
+    if vectors is None:
         return None
     return PreparedFile(
         file.path,
@@ -94,7 +144,7 @@ def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> Prepar
         cached.facts,
         chunks,
         cached.postings,
-        cached.vectors,
+        vectors,
         cached.signatures,
         cached.names,
     )
@@ -125,8 +175,13 @@ def _opened(key: bytes, stored: object) -> memoryview | None:
 class ContentCache:
     """Prepared files and vectors by hash, on SQLite. Never raises: at worst nothing is cached."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, bytes_max: int = BYTES_MAX) -> None:
+        """At most `bytes_max` are kept, apart from what one run adds before it is noticed."""
+        self._path, self._bytes_max = path, bytes_max
+        self._turn = 0
+        """The number of this run, which its entries are used in; 0 before it is known."""
+        self._used: dict[str, set[bytes]] = {"prepared": set(), "vector": set()}
+        """The keys that were found in this run."""
         self._connection: apsw.Connection | None = None
         self._damaged = False
         """Whether the file has to be replaced before something is added."""
@@ -187,19 +242,22 @@ class ContentCache:
         return self._row("SELECT 1 FROM prepared LIMIT 1", ()) is not None
 
     def prepared(self, key: bytes) -> memoryview | None:
-        return self._get("SELECT data FROM prepared WHERE key = ?", key)
+        return self._get("prepared", key)
 
     def vectors(self, keys: Sequence[bytes], dimension: int) -> list[bytes | None]:
         """The vectors under these keys; None for one that is missing or damaged."""
-        rows = [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
+        rows = [self._get("vector", key) for key in keys]
         width = dimension * 4
         return [
             bytes(row) if row and len(row) == width and usable_bytes(row) else None for row in rows
         ]
 
-    def _get(self, sql: str, key: bytes) -> memoryview | None:
-        row = self._row(sql, (key,))
-        return None if row is None else _opened(key, row[0])
+    def _get(self, table: str, key: bytes) -> memoryview | None:
+        row = self._row(f"SELECT data FROM {table} WHERE key = ?", (key,))
+        if row is None:
+            return None
+        self._used[table].add(key)
+        return _opened(key, row[0])
 
     def _row(self, sql: str, parameters: tuple[bytes, ...]) -> tuple[object, ...] | None:
         connection = self._open(create=False)
@@ -215,14 +273,14 @@ class ContentCache:
         return found
 
     def keep_prepared(self, items: Iterable[tuple[bytes, bytes]]) -> None:
-        self._keep("INSERT OR REPLACE INTO prepared VALUES (?,?)", items)
+        self._keep("prepared", items)
 
     def keep_vectors(self, items: Iterable[tuple[bytes, bytes]]) -> None:
-        self._keep("INSERT OR REPLACE INTO vector VALUES (?,?)", items)
+        self._keep("vector", items)
 
-    def _keep(self, sql: str, items: Iterable[tuple[bytes, bytes]]) -> None:
+    def _keep(self, table: str, items: Iterable[tuple[bytes, bytes]]) -> None:
         rows = [(key, _sealed(key, value)) for key, value in items]
-        if not rows:
+        if not rows or not self._bytes_max:
             return
         try:
             if self._damaged:
@@ -230,18 +288,67 @@ class ContentCache:
             connection = self._open(create=True)
             if connection is None:
                 return
-            if self._path.stat().st_size > BYTES_MAX:
-                with connection:  # The cache is full, which is rare: start again.
-                    connection.execute("DELETE FROM prepared")
-                connection.execute("VACUUM")
             with connection:
-                connection.executemany(sql, rows)
+                turn = self._this_turn(connection)
+                connection.executemany(
+                    f"INSERT OR REPLACE INTO {table} VALUES (?,?,?,?)",
+                    [(key, turn, len(value), value) for key, value in rows],
+                )
+            self._trim(connection)
         except _DAMAGED:
             self._damaged = True
         except (OSError, apsw.Error):
             return
 
+    def _this_turn(self, connection: apsw.Connection) -> int:
+        if not self._turn:
+            last = [connection.execute(f"SELECT max(used) FROM {table}").fetchone()
+                    for table in self._used]  # fmt: skip
+            self._turn = 1 + max((int(row[0]) for row in last if row and row[0]), default=0)
+        return self._turn
+
+    def _mark_used(self, connection: apsw.Connection) -> None:
+        """Record what was found in this run, so that it is removed last."""
+        if not any(self._used.values()):
+            return
+        with connection:
+            turn = self._this_turn(connection)
+            for table, keys in self._used.items():
+                connection.executemany(
+                    f"UPDATE {table} SET used = ? WHERE key = ? AND used < ?",
+                    [(turn, key, turn) for key in keys],
+                )
+                keys.clear()
+
+    def _trim(self, connection: apsw.Connection) -> None:
+        """Remove what was used least recently, if the file has become too large."""
+        pages = int(connection.pragma("page_count")) - int(connection.pragma("freelist_count"))
+        size = pages * int(connection.pragma("page_size"))
+        if size <= self._bytes_max:
+            return
+        self._mark_used(connection)
+        excess = size - int(ROOM * self._bytes_max)
+        with connection:
+            while excess > 0:
+                oldest = [
+                    (used, table, row, entry)
+                    for table in self._used
+                    for row, used, entry in connection.execute(
+                        f"SELECT rowid, used, size FROM {table} ORDER BY used LIMIT ?",
+                        (REMOVED_AT_ONCE,),
+                    )
+                ]
+                for _, table, row, entry in sorted(oldest)[:REMOVED_AT_ONCE]:
+                    if excess > 0:
+                        connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
+                        excess -= entry
+                if not oldest:
+                    break
+
     def close(self) -> None:
         if self._connection is not None:
+            with suppress(apsw.Error):
+                self._mark_used(self._connection)
             self._connection.close()
             self._connection = None
+        self._turn = 0

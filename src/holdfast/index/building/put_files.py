@@ -129,7 +129,7 @@ class PutFiles:
             if gave_up(prepared):
                 self.unparsed.add(prepared.path)
             else:
-                fresh.append((key, pack(prepared)))
+                fresh.append((key, pack(prepared, tools.provider.dimension)))
             if len(fresh) >= KEEP_EVERY_FILES:
                 content.keep_prepared(fresh)
                 fresh.clear()

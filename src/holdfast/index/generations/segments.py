@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from holdfast.index.generations.change_log import Change
     from holdfast.index.generations.model import PreparedFile
 
-ROWS_MAX = 60_000
-"""A segment with this many chunks is full: the number of a row fits in two bytes."""
+ROWS_MAX = 32_000
+"""A segment with this many chunks is full: the number of a row fits in two bytes, and sorting its
+entries takes a quarter of a build's memory."""
 FILES_AT_ONCE = 64
 SMALL_ROWS = 4_096
 SMALL_SEGMENTS_MAX = 8

@@ -35,7 +35,8 @@ _BASE = 0x9E3779B97F4A7C15
 _MIX = 0xD6E8FEB86659FD93
 _TABLE_BITS = 18
 _BLOCK_BYTES = 65_536
-_WORDS_MAX = 400_000
+_WORDS_MAX = 150_000
+"""When a process knows more words than this, it forgets them: they are most of its memory."""
 
 
 @dataclass(frozen=True, slots=True)
