@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 BINARY = "binary"
 """The digest of a binary file. It is stored without tokens, so that it is not read every time."""
 
+CREATED_BYTES_MAX = 32_000_000
+"""A larger tree gets its segments from the first query that needs them: making them takes about
+ten times the size of the sources in memory."""
+
 ALL_OPTIONS = tuple(
     LexerOptions(comments=comments, whitespace=whitespace)
     for comments in (False, True)
@@ -200,8 +204,9 @@ def no_progress(_step: str, _done: int, _total: int) -> None:
 class SegmentUpdater:
     """Updates the segments of a tree with each generation of its index.
 
-    Segments without comments are created if needed; others are only updated where a query has
-    created them. Errors are ignored here: the next query updates the segments and reports them.
+    Segments without comments are created if needed, unless the tree is so large that the first
+    `locate` or `clones` has to create them; others are only updated where a query has created them.
+    Errors are ignored here: the next query updates the segments and reports them.
     """
 
     sequence_root: Path
@@ -213,10 +218,12 @@ class SegmentUpdater:
             for path, entry in snapshot.entries.items()
             if not covered(path, snapshot.unreadable)
         }
+        total_bytes = sum(stat.size_bytes for stat in stats.values())
         for options in ALL_OPTIONS:
             try:
                 store = segment_store_of(self.sequence_root, Path(root), options)
-                if options == CODE_ONLY or store.directory.is_dir():
+                small = options == CODE_ONLY and total_bytes <= CREATED_BYTES_MAX
+                if small or store.directory.is_dir():
                     update_segments(store, Path(root), stats, set(), snapshot.taken_ns, no_progress)
             except (OSError, HoldfastError):
                 continue
