@@ -12,6 +12,7 @@ from zlib import crc32
 
 import pytest
 
+from holdfast import trees
 from holdfast.app import App
 from holdfast.cli.main import main
 from holdfast.files.snapshot import Stat
@@ -65,6 +66,20 @@ def test_an_index_makes_the_segments_and_a_sync_keeps_them_fresh(app: App, tree:
     assert paths(app, tree) == {"b.py", "c.py"}
     count = app.open_tree(tree, CODE_ONLY, no_progress).segments.corpus.count([b"third", b"("])
     assert count == 1
+
+
+@pytest.mark.shows("SEQ-LARGE-LATER")
+def test_a_large_tree_gets_its_segments_from_the_first_query_and_a_sync_keeps_them_fresh(
+    app: App, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "CREATED_BYTES_MAX", 1)
+    assert act(app, "create", tree) == "ok"
+    assert paths(app, tree) == set()
+    assert set(app.open_tree(tree, CODE_ONLY, no_progress).files) == {"a.py", "b.py"}
+    assert paths(app, tree) == {"a.py", "b.py"}
+    (tree / "a.py").unlink()
+    assert act(app, "sync", tree) == "ok"
+    assert paths(app, tree) == {"b.py"}
 
 
 @pytest.mark.shows("SEQ-FRESH")
