@@ -99,7 +99,8 @@ def _small(vectors: bytes, dimension: int) -> bytes:
 
     rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, max(dimension, 1))
     levels, _ = quantised(rows)
-    return np.abs(rows).max(axis=1, initial=0.0).astype("<f4").tobytes() + levels.tobytes()
+    peaks = np.asarray(np.abs(rows).max(axis=1, initial=0.0), dtype="<f4")
+    return peaks.tobytes() + levels.tobytes()
 
 
 def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
@@ -114,11 +115,11 @@ def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
     if not usable(peaks):
         return None
     levels = np.frombuffer(data, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
-    vectors = levels * (peaks / np.float32(LEVELS))[:, None]
+    vectors = (levels * (peaks / np.float32(LEVELS))[:, None]).astype(np.float32)
     # The largest number exactly: the scale is computed from it again.
-    return np.where(abs(levels) == LEVELS, np.sign(levels) * peaks[:, None], vectors).astype(
-        np.float32
-    ).tobytes()  # fmt: skip
+    largest = np.abs(levels) == LEVELS
+    vectors[largest] = (np.sign(levels) * peaks[:, None])[largest]
+    return vectors.tobytes()
 
 
 def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> PreparedFile | None:

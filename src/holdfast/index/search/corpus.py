@@ -34,6 +34,9 @@ FILE_SLOPE = 0.6
 EXACT_ROWS_MAX = 50_000
 """Up to this many chunks every vector is compared; above, those whose signs agree best."""
 BY_SIGNS = 4_000
+SIGNS_AT_ONCE = 8_192
+"""Rows whose signs are compared at a time: few enough for the processor's cache."""
+_PACKED, _LOW_BYTES = 4, 0x00FF00FF
 BLOCK_ROWS = 256
 """Rows converted to floats at a time: few enough for the processor's cache, and too few for a
 matrix library to start threads, which wait for each other on a busy machine."""
@@ -89,7 +92,8 @@ class Corpus:
             [part.segment.lengths for part in self.parts], np.uint16
         ).reshape(-1, FIELDS)
         """The number of terms in each field of each row."""
-        by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
+        paths = [file.path for file in self.files]
+        by_path = sorted(range(len(paths)), key=paths.__getitem__)
         self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
         self._lengths = self.lengths[self.file_of >= 0].sum(axis=0, dtype=np.int64)
         self.names = NameTable()
@@ -379,20 +383,42 @@ class Corpus:
         import numpy as np
 
         asked = in_words(np.packbits(vector > 0)[None, :])[0]
-        apart = np.full(self.rows, len(vector) + 1, dtype=np.int16)
+        most = len(vector) + 1
+        apart = np.full(self.rows, most, dtype=np.int16)
         for first, part in zip(self.firsts, self.parts, strict=True):
             signs = part.segment.signs
             if signs.shape[1] == len(asked):
-                differ = np.bitwise_count(signs ^ asked)
-                out = apart[first : first + part.segment.rows]
-                out[:] = differ[:, 0]
-                for column in range(1, differ.shape[1]):
-                    out += differ[:, column]
-        apart[~self.alive] = len(vector) + 1
-        place = min(BY_SIGNS, len(apart)) - 1
+                _differences(signs, asked, apart[first : first + part.segment.rows])
+        if self.chunks < self.rows:
+            apart[~self.alive] = most
         # Keep all ties with the last one, so that the cut does not depend on the layout.
-        last = int(np.partition(apart, place)[place])
-        return np.flatnonzero(apart <= min(last, len(vector)))
+        counts = np.cumsum(np.bincount(apart, minlength=most + 1))
+        last = int(np.searchsorted(counts, min(BY_SIGNS, len(apart))))
+        return np.flatnonzero(apart <= min(last, most - 1))
+
+
+def _differences(
+    signs: NDArray[np.uint64], asked: NDArray[np.uint64], out: NDArray[np.int16]
+) -> None:
+    """Write to `out` in how many bits each row differs, a block of rows at a time."""
+    import numpy as np
+
+    words = len(asked)
+    differ = np.empty((min(SIGNS_AT_ONCE, len(signs)), words), dtype=np.uint64)
+    counts = np.empty(differ.shape, dtype=np.uint8)
+    for at in range(0, len(signs), SIGNS_AT_ONCE):
+        some = signs[at : at + SIGNS_AT_ONCE]
+        count = np.bitwise_count(
+            np.bitwise_xor(some, asked, out=differ[: len(some)]), out=counts[: len(some)]
+        )
+        into = out[at : at + SIGNS_AT_ONCE]
+        if words == _PACKED:
+            # The four counts of a row are the bytes of one number, which are added in pairs.
+            packed = count.view(np.uint32)[:, 0]
+            pairs = (packed & _LOW_BYTES) + ((packed >> np.uint32(8)) & _LOW_BYTES)
+            into[:] = (pairs + (pairs >> np.uint32(16))) & np.uint32(0xFFFF)
+        else:
+            np.add.reduce(count, axis=1, dtype=np.int16, out=into)
 
 
 def _products(

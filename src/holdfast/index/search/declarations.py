@@ -7,7 +7,6 @@ header's name, or in the only source file that defines that name.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.index.search.chunk_kinds import is_function
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 DECLARING = (".h", ".hh", ".hpp", ".hxx")
 DEFINING = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
+_EITHER = (*DECLARING, *DEFINING)
 _OTHER, _DECLARES, _DEFINES = range(3)
 
 
@@ -43,7 +43,10 @@ def definition_rows(corpus: Corpus) -> Numbers:
     ]
     terms = np.concatenate([each.defined.astype(np.int64) for each, _ in named])
     rows = np.concatenate([each.defined_in.astype(np.int64) + first for each, first in named])
-    known = corpus.alive[rows] & is_function(corpus.kinds[rows])
+    # Rows that are not current have no file, which is the last of `parts`.
+    known = parts[corpus.file_of[rows]] != _OTHER
+    terms, rows = terms[known], rows[known]
+    known = is_function(corpus.kinds[rows])
     terms, rows = terms[known], rows[known]
     part = parts[corpus.file_of[rows]]
     # A header with more than the doc comment and the signature has the code itself.
@@ -83,9 +86,10 @@ def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> Non
     into[asking[order]] = found[order]
 
 
-@lru_cache(maxsize=65536)
 def _part(path: str) -> tuple[int, str]:
     """Whether a file is a header or a source file, and its stem."""
+    if not path.lower().endswith(_EITHER):
+        return _OTHER, ""
     name = path.rsplit("/", 1)[-1].lower()
     stem, dot, ending = name.rpartition(".")
     if dot + ending in DECLARING:

@@ -83,20 +83,25 @@ class NameTable:
 
         if self._hashes is None or self._order is None:
             self._hashes, self._order = np.empty(0, np.uint64), np.empty(0, np.int32)
-        at = np.searchsorted(self._hashes, hashes)
-        known = np.zeros(len(hashes), dtype=np.bool_)
-        if len(self._hashes):
-            inside = np.minimum(at, len(self._hashes) - 1)
-            known = self._hashes[inside] == hashes
+        # In ascending order, because then each lookup is near the one before.
+        order = np.argsort(hashes)
+        ordered = hashes[order]
         # Two names of a segment may have the same hash, however unlikely that is.
-        new, place_of = _unique(hashes[~known])
+        first = np.ones(len(ordered), dtype=np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+        each = ordered[first]
+        at = np.searchsorted(self._hashes, each)
+        known = np.zeros(len(each), dtype=np.bool_)
+        inside = at < len(self._hashes)
+        known[inside] = self._hashes[at[inside]] == each[inside]
+        total = len(self._hashes)
+        of_each = np.empty(len(each), np.int32)
+        of_each[known] = self._order[at[known]]
+        of_each[~known] = np.arange(total, total + int((~known).sum()), dtype=np.int32)
+        self._order = np.insert(self._order, at[~known], of_each[~known])
+        self._hashes = np.insert(self._hashes, at[~known], each[~known])
         numbers = np.empty(len(hashes), np.int32)
-        numbers[known] = self._order[at[known]]
-        fresh = np.arange(len(self._hashes), len(self._hashes) + len(new), dtype=np.int32)
-        numbers[~known] = fresh[place_of]
-        places = np.searchsorted(self._hashes, new)
-        self._order = np.insert(self._order, places, fresh)
-        self._hashes = np.insert(self._hashes, places, new)
+        numbers[order] = of_each[np.cumsum(first) - 1]
         return numbers
 
 
@@ -116,16 +121,3 @@ def _per_term(chosen: NDArray[np.bool_], bounds: Numbers) -> Small:
     at = bounds - bounds[0]
     found: Small = sums[at[1:]] - sums[at[:-1]]
     return found
-
-
-def _unique(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Numbers]:
-    """Values in ascending order, each once, and the place of each among them."""
-    import numpy as np
-
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    places = np.empty(len(values), dtype=np.int64)
-    places[order] = np.cumsum(first) - 1
-    return ordered[first], places
