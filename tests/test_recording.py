@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.agents import recording
+
 SCRIPT = Path(__file__).parent.parent / "docs" / "images" / "record.py"
 
 
@@ -44,3 +46,27 @@ def test_the_recording_shows_the_commands_of_the_script(recorder: ModuleType) ->
     shown = "".join(ElementTree.parse(SCRIPT.with_name("terminal.svg")).getroot().itertext())
     for command in recorder.COMMANDS:
         assert command in shown
+
+
+PICTURES = sorted(SCRIPT.parent.glob("*.svg"))
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
+@pytest.mark.shows("DOCS-RECORDING-CLEAN")
+def test_no_recording_shows_a_usage_error_or_a_traceback(picture: Path) -> None:
+    text = "".join(ElementTree.parse(picture).getroot().itertext())
+    for wrong in ("usage:", "Traceback", "unrecognized arguments", "internal error"):
+        assert wrong not in text
+
+
+@pytest.mark.service("node")
+@pytest.mark.shows("DOCS-RECORDING-AGENT")
+def test_the_recorded_session_of_an_agent_is_what_happens(tmp_path: Path) -> None:
+    """A repeated read shrinks, a change comes as a diff, a failed edit is helped."""
+    lines = recording.transcript(recording.play(tmp_path), str(tmp_path.resolve() / "work"))
+    drawn = recording.draw(lines)
+    kept = recording.TARGET.read_text(encoding="utf-8")
+    assert drawn == kept, "run: python -m tests.agents.recording"
+    text = "\n".join(line for _, line in lines)
+    for shown in ("unchanged, as you have them", "with this diff", "nearest is line 8"):
+        assert shown in text

@@ -303,3 +303,19 @@ def test_a_file_that_lost_its_end_says_where_it_ends() -> None:
     ranged = answer(view, rows, 5, 40)
     assert isinstance(ranged, Short)
     assert "ends" not in ranged.text, "a range says nothing about the end of the file"
+
+
+@pytest.mark.shows("READ-NATIVE-SHORT")
+def test_asking_again_after_a_change_is_answered_by_the_change() -> None:
+    """The whole text came, though only one line was new."""
+    rows = text_of(40)
+    view = viewing(Printed(PATH, 1, tuple(rows)))
+    short = answer(view, rows)
+    assert isinstance(short, Short)
+    view.apply(short.record, 1, load)
+    changed = [*rows[:19], "something else", *rows[20:]]
+    diff = answer(view, changed)
+    assert isinstance(diff, Short)
+    assert diff.kind == "diff"
+    view.apply(diff.record, 2, load)
+    assert isinstance(answer(view, changed), Pass), "the same text asked for twice is printed"

@@ -126,7 +126,7 @@ def decide(
             return found
     if not live:
         return Pass("nothing of this file is in the context")
-    if options.repeat_prints and view.named == (result.first, last):
+    if options.repeat_prints and view.asked_again(result.first, last, digest):
         return Pass("the same lines were answered in short just before")
     runs = pieces_of.align(live, result.first, rows)
     record = Pieced(

@@ -58,16 +58,19 @@ class Held(NamedTuple):
 class View:
     """The lines held of one file by number, and the run that was last answered in short."""
 
-    __slots__ = ("lines", "named")
+    __slots__ = ("lines", "named", "named_digest")
 
     def __init__(self) -> None:
         self.lines: dict[int, Held] = {}
         self.named: tuple[int, int] | None = None
         """First and last line of the latest answer, when that answer was a short one."""
+        self.named_digest = ""
+        """The file's digest at that answer."""
 
     def copy(self) -> View:
         other = View()
         other.lines, other.named = dict(self.lines), self.named
+        other.named_digest = self.named_digest
         return other
 
     def apply(self, event: ViewEvent, at: int, load: Load) -> None:
@@ -88,6 +91,7 @@ class View:
             case Pieced():
                 self._piece(event, at, load)
                 self.named = (event.pieces[0].first, _end(event)) if event.pieces else None
+                self.named_digest = event.digest
             case Refreshed(_, scope):
                 if isinstance(scope, Lines):
                     for number in [n for n in self.lines if scope.first <= n <= scope.last]:
@@ -98,6 +102,10 @@ class View:
                 self.lines = {}
         if isinstance(event, Derived):
             self.named = named
+
+    def asked_again(self, first: int, last: int, digest: str) -> bool:
+        """Whether these lines of this very text were answered in short just before."""
+        return self.named == (first, last) and self.named_digest == digest
 
     def live(self, now: int, horizon: int | None) -> Mapping[int, str]:
         """The lines that are near enough to count, by number."""
