@@ -75,7 +75,7 @@ LEAVES = {
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
 MEETING = {
     *("edits", "trees", "repeats", "links", "notes", "sessions", "live", "observed", "purge"),
-    *("focused", "replay"),
+    *("focused", "replay", "repositories"),
 }
 ARROWS: dict[str, set[str]] = {
     "answers": set(),
@@ -97,6 +97,7 @@ ARROWS: dict[str, set[str]] = {
     "edits": LEAVES | {"files", "sequence"},
     "trees": LEAVES | {"files", "sequence"},
     "repeats": LEAVES | {"files", "sequence", "trees", "index"},
+    "repositories": LEAVES | {"files"},
     "focused": LEAVES | {"files", "index", "reading"},
     "replay": LEAVES | {"files", "reading", "focused"},
     "sessions": LEAVES | {"store", "reading"},

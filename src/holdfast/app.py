@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
     from holdfast.index.shared.store import SharedStore
+    from holdfast.index.tools.manage.request import Action
     from holdfast.reading.native import Focuser
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
     from holdfast.replay.report import SavingsAnswer
+    from holdfast.repositories import Repositories
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.store.author import Author
@@ -158,6 +160,7 @@ class App:
         index.now = self.clock.utc_now
         index.published = self._update_segments
         index.identify = self.identify
+        index.origin = self._origin
         return index
 
     def identify(self, directory: str) -> RepositoryIdentity | Unidentified:
@@ -165,6 +168,37 @@ class App:
         from holdfast.files.identity import identify, repository_names
 
         return identify(directory, repository_names(self.home.settings, self.user_home))
+
+    def repositories(self) -> Repositories:
+        """The repositories that are indexed without a checkout."""
+        from holdfast.repositories import Repositories
+
+        return Repositories(self.home)
+
+    def sync_repositories(self) -> list[str]:
+        """Bring every repository without a checkout, and its index, up to date; what went wrong."""
+        from holdfast.index.code_index import run_here
+        from holdfast.index.tools.manage import manage_index
+
+        failures = []
+        repositories = self.repositories()
+        known = repositories.known()
+        if not known:
+            return []
+        with self.borrow_index() as index:
+            index.start = run_here
+            for tree in known:
+                try:
+                    now = repositories.update(tree)
+                    tracked = index.registry.find(tree.root)
+                    if now.commit != tree.commit or tracked is None:
+                        action: Action = "create" if tracked is None else "sync"
+                        answer = manage_index(index, action, tree.root)
+                        if answer.status == "error":
+                            failures.append(answer.message)
+                except (HoldfastError, OSError) as error:
+                    failures.append(f"{tree.name}: {error}")
+        return failures
 
     def open_shared_rows(self) -> SharedStore:
         """What `holdfast serve` shares with the team: on PostgreSQL if set, else in the home."""
@@ -178,6 +212,10 @@ class App:
         from holdfast.index.shared.store import SqliteShared
 
         return SqliteShared(self.home.index_shared)
+
+    def _origin(self, root: str) -> str | None:
+        tree = self.repositories().at(root)
+        return None if tree is None else tree.sentence()
 
     @contextmanager
     def borrow_index(self) -> Iterator[CodeIndex]:

@@ -6,6 +6,7 @@ home means the same directory to a command, to the MCP shim and to the backgroun
     spaces/           documents: one SQLite file for each space
     index/            generations of the code index, its registry, its content cache
     sequence/         token segments of trees
+    repositories/     files of commits that are indexed without a checkout
     objects/, tmp/    file contents by digest, and files that are being written
     agents/           receipts and backups of edited agent settings
     keys/             signing keys
@@ -122,6 +123,11 @@ class Home:
     def index_team(self) -> Path:
         """Which roots use a generation of a team, and what was fetched of it."""
         return self._below("index", "team")
+
+    @property
+    def repositories(self) -> Path:
+        """The text of commits that are indexed without a checkout."""
+        return self._below("repositories")
 
     @property
     def sequence(self) -> Path:

@@ -10,7 +10,7 @@ from holdfast.cli.build_progress import progress_to
 from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import print_json
 from holdfast.cli.terminal import OK, REFUSED, exit_code, with_commands
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, UsageError
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.tools.codebases import list_codebases
 from holdfast.index.tools.manage import manage_index
@@ -31,6 +31,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "to the team (HOLDFAST_INDEX_URL)",
     )
     parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
+    parser.add_argument(
+        "--git",
+        metavar="URL-OR-PATH",
+        help="create, sync, status, clear: a repository without a checkout, from its git objects",
+    )
+    parser.add_argument("--ref", default="HEAD", help="--git: the branch or tag (default: HEAD)")
     parser.add_argument("--force", action="store_true", help="create: rebuild even if indexed")
     parser.add_argument(
         "--extension",
@@ -58,7 +64,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, app: App) -> int:
     if args.action in ("create", "reindex"):
-        refuse_whole_homes(app, args.path, args)
+        if args.git is None:
+            refuse_whole_homes(app, args.path, args)
         app.home.make()
     index = app.open_index()
     index.start = run_here
@@ -69,6 +76,8 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
+    if args.git is not None:
+        _bring_repository(index, args, app)
     if args.action == "list":
         listed = list_codebases(index)
         print_json(listed.to_wire()) if args.json else print(with_commands(listed.text))
@@ -93,6 +102,10 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         )
     finally:
         bar.close()
+    if args.git is not None and args.action == "clear" and answer.status == "ok":
+        tree = app.repositories().at(args.path)
+        if tree is not None:
+            app.repositories().forget(tree)
     if answer.status != "ok" or args.action not in ("create", "reindex"):
         text = with_commands(without_internals(answer.human_text), answer.path)
         print_json(answer.to_wire()) if args.json else print(text)
@@ -105,6 +118,28 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         print(with_commands(built_text(answer, final), final.path))
     failed = any(warning.code == LAST_RUN_FAILED for warning in final.warnings)
     return REFUSED if failed else exit_code(final.status)
+
+
+def _bring_repository(index: CodeIndex, args: argparse.Namespace, app: App) -> None:
+    """Let the command act on the files of a repository, brought up to date if it changes them."""
+    if args.action not in ("create", "reindex", "sync", "status", "clear"):
+        raise UsageError(f"{args.action} does not take --git", "use create, sync, status or clear")
+    repositories = app.repositories()
+    if args.action in ("status", "clear"):
+        found = repositories.find(args.git, args.ref)
+        if found is None:
+            raise UsageError(
+                f"{args.git} ({args.ref}) is not indexed",
+                f"run: holdfast index create --git {args.git}",
+            )
+        args.path = found.root
+        return
+    tree = repositories.add(args.git, args.ref)
+    if not args.json:
+        print(f"Files of {tree.sentence()}", file=sys.stderr)
+    if args.action == "create" and not args.force and index.registry.find(tree.root) is not None:
+        args.action = "sync"
+    args.path = tree.root
 
 
 def _publish(index: CodeIndex, args: argparse.Namespace) -> int:

@@ -19,15 +19,24 @@ import stat
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from holdfast.files.regular import read_regular
 
 TIMEOUT_S = 20.0
 """The default deadline of one question."""
+
+FETCH_S = 600.0
+"""The deadline of fetching from a server, and of reading many objects."""
+
+FETCHED = "refs/holdfast/fetched"
+"""What was fetched last, in a repository of our own."""
+
+_SSH = "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes"
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 """A longer answer is not used: a few bytes of a pack can unfold to gigabytes."""
@@ -75,6 +84,16 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """Something in a commit: a file, a link (mode 120000) or a submodule (160000)."""
+
+    path: str
+    mode: str
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Repository:
     """A repository as of one moment, seen from one directory of its work tree."""
 
@@ -97,16 +116,17 @@ class Repository:
 
     def run(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         """What a git command prints, or None if it fails or takes too long."""
-        settings = [part for setting in _NEUTRAL for part in ("-c", setting)]
-        environment = {
+        command = [self.program, *_neutral(), "-C", os.fspath(self.directory), *arguments]
+        return _output(command, self._environment(), timeout_s)
+
+    def _environment(self) -> dict[str, str]:
+        return {
             **_ENVIRONMENT,
             "GIT_DIR": os.fspath(self.git_directory),
             "GIT_WORK_TREE": os.fspath(self.work_tree),
             "GIT_INDEX_FILE": os.fspath(self.index),
             "HOME": os.fspath(self.git_directory),
         }
-        command = [self.program, *settings, "-C", os.fspath(self.directory), *arguments]
-        return _output(command, environment, timeout_s)
 
     def status(self, timeout_s: float = TIMEOUT_S) -> bytes | None:
         """`git status --porcelain -z` of the directory; paths are relative to the work tree."""
@@ -126,6 +146,22 @@ class Repository:
         """The commit that the history of a commit began with, by first parents."""
         found = self.run("rev-list", "--max-parents=0", "--first-parent", commit, "--")
         return None if found is None else found.decode().strip() or None
+
+    def files_of(self, commit: str) -> Iterator[TreeEntry] | None:
+        """Everything in a commit, by path; None if it cannot be listed."""
+        listed = self.run("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+        return None if listed is None else _entries(listed)
+
+    def blobs(self, names: Iterable[str], timeout_s: float = FETCH_S) -> Iterator[bytes | None]:
+        """The contents of objects in order; None for one that is not there. Ends early on failure.
+
+        One git for all of them, which reads the names from a file.
+        """
+        with tempfile.TemporaryFile() as asked:
+            asked.write("".join(f"{name}\n" for name in names).encode())
+            asked.seek(0)
+            command = [self.program, *_neutral(), "cat-file", "--batch", "--buffer"]
+            yield from _batch(command, self._environment(), asked, timeout_s)
 
     def changes_since(self, commit: str) -> Changes | None:
         """Which files of the directory differ from a commit, and which git knows at all.
@@ -169,6 +205,104 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
             return
         prefix = "" if below == "." else below + "/"
         yield Repository(directory, top, prefix, Path(made), own / "index", program, common)
+
+
+@contextmanager
+def open_named(place: Path) -> Iterator[Repository | None]:
+    """The repository that the user named by its path: a work tree, or a bare repository.
+
+    Only its objects and refs are used. None if there is none, or no git to ask.
+    """
+    program = shutil.which("git")
+    own = _git_directory(place) if (place / ".git").exists() else place.resolve()
+    is_git = own is not None and _is_file(own / "HEAD") and (own / "objects").is_dir()
+    if program is None or own is None or not is_git:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
+        directory, empty = Path(made, "git"), Path(made, "empty")
+        directory.mkdir()
+        empty.mkdir()
+        common = _common(own)
+        _link(own, common, directory)
+        yield Repository(empty, empty, "", directory, directory / "index", program, common)
+
+
+def fetch(mirror: Path, address: str, ref: str, timeout_s: float = FETCH_S) -> str | None:
+    """Fetch one ref of a server into a bare repository of our own; returns what went wrong.
+
+    No history, no tags, no submodules; no credentials are asked for, and none are looked up.
+    """
+    program = shutil.which("git")
+    scheme = protocol_of(address)
+    if program is None or scheme is None or ref.startswith("-"):
+        return "git is missing" if program is None else f"{address!r} is not an address to fetch"
+    environment = {**_ENVIRONMENT, "HOME": os.fspath(mirror), "GIT_SSH_COMMAND": _SSH}
+    settings = [*_neutral(), "-c", f"protocol.{scheme}.allow=always", "-c", "gc.auto=0"]
+    if not mirror.is_dir():
+        start = [program, *settings, "init", "-q", "--bare", "--template=", os.fspath(mirror)]
+        if _output(start, environment, TIMEOUT_S) is None:
+            return f"cannot make {mirror}"
+    command = [
+        program, *settings, "-C", os.fspath(mirror), "fetch", "-q", "--depth=1", "--no-tags",
+        "--no-recurse-submodules", "--no-write-fetch-head", "--force", "--", address,
+        f"+{ref}:{FETCHED}",
+    ]  # fmt: skip
+    if _output(command, environment, timeout_s) is not None:
+        return None
+    why = "the server is away, asks for credentials, or has no such ref"
+    return f"{ref} of {address} cannot be fetched: {why}"
+
+
+def protocol_of(address: str) -> str | None:
+    """How git reaches an address: https, http, ssh or git; None for a path and anything else."""
+    scheme, found, _ = address.partition("://")
+    if found:
+        return scheme if scheme in ("https", "http", "ssh", "git") else None
+    host, colon, path = address.partition(":")
+    is_short = colon and path and not path.startswith(":") and "/" not in host
+    return "ssh" if is_short and not address.startswith(("-", "/", ".")) else None
+
+
+def _neutral() -> list[str]:
+    return [part for setting in _NEUTRAL for part in ("-c", setting)]
+
+
+def _entries(listed: bytes) -> Iterator[TreeEntry]:
+    for line in listed.split(b"\0"):
+        head, tab, path = line.partition(b"\t")
+        fields = head.split()
+        if tab and len(fields) == 4:
+            size = int(fields[3]) if fields[3].isdigit() else 0
+            yield TreeEntry(os.fsdecode(path), fields[0].decode(), fields[2].decode(), size)
+
+
+def _batch(
+    command: list[str], environment: dict[str, str], asked: IO[bytes], timeout_s: float
+) -> Iterator[bytes | None]:
+    with subprocess.Popen(  # noqa: S603
+        command, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as started:
+        deadline = threading.Timer(timeout_s, started.kill)
+        deadline.daemon = True
+        deadline.start()
+        try:
+            assert started.stdout is not None
+            while head := started.stdout.readline(1024):
+                fields = head.split()
+                if len(fields) != 3 or not fields[2].isdigit():
+                    yield None
+                    continue
+                size = int(fields[2])
+                if size > ANSWER_BYTES_MAX:
+                    return
+                content = started.stdout.read(size + 1)
+                if len(content) != size + 1:
+                    return
+                yield content[:-1]
+        finally:
+            started.kill()
+            deadline.cancel()
 
 
 def _output(command: list[str], environment: dict[str, str], timeout_s: float) -> bytes | None:

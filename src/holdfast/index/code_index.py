@@ -110,6 +110,8 @@ class CodeIndex:
     """The backend, if roots may use generations of the team."""
     identify: Callable[[str], RepositoryIdentity | Unidentified] = identify
     """Which repository a root belongs to."""
+    origin: Callable[[str], str | None] = lambda root: None
+    """Where the files of a root are from, if it is not a directory of the user's."""
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None

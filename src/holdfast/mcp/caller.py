@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,9 @@ class Caller:
     client: str = ""
     """What the program at the other end calls itself; empty until it has said so."""
 
+    repositories: Callable[[str], str | None] = lambda name: None
+    """The directory of a repository without a checkout, by its name."""
+
     notes_told: set[tuple[str, int]] = field(default_factory=set)
     """The notes about code that answers have named, each with its seq."""
 
@@ -63,6 +66,9 @@ class Caller:
             expanded = self.home + name[1:]
         if os.path.isabs(expanded):
             return os.path.normpath(expanded)
+        known = self.repositories(name)
+        if known is not None:
+            return known
         if self.cwd is None:
             raise UsageError(
                 f"{name!r} is relative, and over {self.transport} the working directory is unknown",

@@ -95,12 +95,20 @@ class Endpoint:
                 },
             },
             served_from=started_in(),
+            repositories=self._repository,
         )
         server = ToolServer(context, caller, counted=self._counted).server()
         # The site has checked Host and Origin already.
         return StreamableHTTPSessionManager(
             server, security_settings=None, max_request_body_size=BODY_BYTES_MAX
         )
+
+    def _repository(self, name: str) -> str | None:
+        """The directory of a repository, or of something in it: `NAME` or `NAME/src/a.py`."""
+        for tree in self._app.repositories().known():
+            if name == tree.name or name.startswith(f"{tree.name}/"):
+                return tree.root + name.removeprefix(tree.name)
+        return None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != "/mcp":

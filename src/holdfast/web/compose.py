@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from holdfast.app import App
     from holdfast.sync.io.endpoint import SyncService
 
+log = logging.getLogger("holdfast.web")
+
+REPOSITORIES_EVERY_S = 30.0
+"""How often repositories without a checkout are brought up to date."""
 LOOK_EVERY_S = 0.5
 """How often to check for commits of other processes to the same SQLite files."""
 
@@ -46,7 +51,7 @@ def site(
         ),
         SitePart("/blobs", blobs(service)),
         SitePart("/healthz", health_page(app, service), open=True),
-        SitePart("/index", shared_index_page(app)),
+        SitePart("/index", shared_index_page(app), life=lambda: keeping_repositories(app)),
         SitePart("/metrics", metrics_page(service, counters)),
         SitePart("/", page, cookie=True, life=getattr(page, "life", None)),
         *extra,
@@ -56,6 +61,29 @@ def site(
 
         parts.append(mcp_part(app, counters.called))
     return Site(parts, policy, token, app.clock.now_ms)
+
+
+@asynccontextmanager
+async def keeping_repositories(app: App) -> AsyncIterator[None]:
+    """Keep the repositories without a checkout in sync, in a thread, until the server stops."""
+    stopping = asyncio.Event()
+
+    async def keep() -> None:
+        while not stopping.is_set():
+            try:
+                for failure in await asyncio.to_thread(app.sync_repositories):
+                    log.warning("a repository is not up to date: %s", failure)
+            except Exception:
+                log.exception("repositories could not be brought up to date")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), REPOSITORIES_EVERY_S)
+
+    keeping = asyncio.get_running_loop().create_task(keep())
+    try:
+        yield
+    finally:
+        stopping.set()
+        await keeping
 
 
 @asynccontextmanager

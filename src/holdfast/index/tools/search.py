@@ -179,7 +179,8 @@ def _search_root(
     now = index.registry.find(root)
     if now is None or not now.searchable:
         return index.gate(now)
-    return SearchedRoot(gate, identity, overlay, recent, found, edited, target.below)
+    origin = index.origin(root)
+    return SearchedRoot(gate, identity, overlay, recent, found, edited, target.below, origin)
 
 
 def _up_to_date(

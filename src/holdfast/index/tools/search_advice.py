@@ -52,6 +52,8 @@ class SearchedRoot:
     """Files that git reports as being edited; None when git reports nothing."""
     below: Sequence[str] = ()
     """The directories or files to search; "" for all of the root."""
+    origin: str | None = None
+    """Where the files of the root are from, if it has no checkout."""
 
     @property
     def root(self) -> str:
@@ -142,6 +144,8 @@ def _tree_warnings(each: SearchedRoot) -> list[str]:
 
 def _team_note(each: SearchedRoot) -> list[str]:
     """Which commit the answer stands on, if its generation is the team's."""
+    if each.origin is not None:
+        return [f"REPOSITORY:{each.origin}"]
     commit = team_commit(each.gate.marker)
     if commit is None:
         return []

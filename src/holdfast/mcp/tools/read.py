@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +89,8 @@ def _read(call: ToolCall, request: Request) -> Result:
 
     caller = call.caller
     if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
-        caller.path(request.path)  # says that it must be absolute
+        # The name of a repository and a path in it; else it says that it must be absolute.
+        request = replace(request, path=caller.path(request.path))
     reader = call.reader()
     if call.meta.get(DIALECT) == Dialect.UNCOUNTED.value:
         reader = reader.with_dialect(Dialect.UNCOUNTED)

@@ -1,0 +1,298 @@
+"""Repositories without a checkout: the files of a commit, taken from git objects, and indexed.
+
+Outlines, exact search and reads need text, so the text files of the commit are kept below the home,
+written by us from the objects. It is not a checkout: git writes nothing, no filter, hook or
+configuration of the repository is used, and links and submodules are left out and counted.
+
+A commit is brought in completely or not at all: all new contents are read before the first file is
+changed. While files change, the tree has no commit, and answers say that it is being updated.
+
+    repositories/NAME-KEY/          the files
+    repositories/NAME-KEY.tree      where they are from: source, ref, commit, objects
+    repositories/NAME-KEY.git/      what was fetched, for a source that is not on this machine
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.files.git import FETCHED, Repository, TreeEntry, fetch, open_named, protocol_of
+from holdfast.files.identity import Unidentified, identify_opened, key_of
+from holdfast.files.paths import canonical_root, nameable
+from holdfast.files.policy import SIZE_BYTES_MAX
+from holdfast.files.remotes import normalised
+from holdfast.home import Home
+from holdfast.text import counted
+
+TREE_VERSION = 1
+"""The format of the file about a tree.
+
+1: source, ref, name, root, commit, first commit, objects, skipped.
+"""
+
+LFS = b"version https://git-lfs.github.com/spec/"
+_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class RepositoryError(HoldfastError):
+    """Raised when a repository, a ref or an object is not there; what was indexed stays."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class GitTree(msgspec.Struct, kw_only=True):
+    """A repository without a checkout."""
+
+    version: int = TREE_VERSION
+    source: str
+    ref: str
+    name: str
+    root: str
+    commit: str | None = None
+    """The commit whose files are there; None while they change."""
+    first_commit: str | None = None
+    objects: dict[str, str] = {}
+    """The object of each file that was written."""
+    skipped: dict[str, int] = {}
+
+    def sentence(self) -> str:
+        at = "is being updated" if self.commit is None else f"commit {self.commit[:12]}"
+        left = ", ".join(f"{number:,} {what}" for what, number in sorted(self.skipped.items()))
+        return f"{self.name} ({self.ref}): {at}{f'; left out: {left}' if left else ''}"
+
+
+_decode = msgspec.json.Decoder(GitTree).decode
+
+
+class Repositories:
+    """The repositories of a home that are indexed without a checkout."""
+
+    def __init__(self, home: Home) -> None:
+        self._directory = home.repositories
+
+    def known(self) -> list[GitTree]:
+        try:
+            names = sorted(os.listdir(self._directory))
+        except FileNotFoundError:
+            return []
+        return [tree for name in names if name.endswith(".tree") and (tree := self._read(name))]
+
+    def _read(self, name: str) -> GitTree | None:
+        try:
+            found = _decode((self._directory / name).read_bytes())
+        except (OSError, msgspec.DecodeError, ValueError):
+            return None
+        return found if found.version == TREE_VERSION else None
+
+    def at(self, root: str) -> GitTree | None:
+        """The repository whose files are at a root."""
+        if os.path.dirname(root) != os.path.realpath(self._directory):
+            return None
+        return self._read(f"{os.path.basename(root)}.tree")
+
+    def named(self, name: str) -> GitTree | None:
+        """The repository of this name; None if there is none, or if there are several."""
+        found = [tree for tree in self.known() if name in (tree.name, tree.source)]
+        return found[0] if len(found) == 1 else None
+
+    def find(self, source: str, ref: str) -> GitTree | None:
+        """The repository that was added from a source and a ref."""
+        key = _tree_key(source, ref)
+        return next((tree for tree in self.known() if tree.root.endswith(f"-{key}")), None)
+
+    def add(self, source: str, ref: str = "HEAD") -> GitTree:
+        """Bring the files of a ref in; the same source and ref again bring them up to date."""
+        if not ref or ref.startswith("-") or not ref.isprintable() or " " in ref:
+            raise UsageError(f"{ref!r} is not a ref", "use a branch, a tag or HEAD")
+        place, key = _place(source), _tree_key(source, ref)
+        before = self.find(source, ref)
+        if before is not None:
+            return self.update(before)
+        mirror = self._directory / f"fetching-{key}.git"
+        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _opened(place, ref, mirror) as (repository, revision):
+            commit = _commit(repository, revision, place, ref)
+            identity = identify_opened(repository)
+            name = normalised(place)
+            if name is None and not isinstance(identity, Unidentified):
+                name = identity.name if identity.source == "remote" else None
+            name = name or Path(place).name.removesuffix(".git")
+            first = None if repository.shallow else repository.first_commit(commit)
+            flat = _PLAIN.sub("_", name).strip("._")[:80] or "repository"
+            root = os.path.join(os.path.realpath(self._directory), f"{flat}-{key}")
+            tree = GitTree(source=place, ref=ref, name=name, root=root, first_commit=first)
+            os.makedirs(root, mode=0o700, exist_ok=True)
+            tree = self._bring(tree, repository, commit)
+        if mirror.exists():
+            mirror.rename(f"{root}.git")
+        return tree
+
+    def update(self, tree: GitTree) -> GitTree:
+        """Bring the files to the commit of the ref now; raises RepositoryError and changes nothing
+        if the ref or the repository is gone."""
+        with _opened(tree.source, tree.ref, Path(f"{tree.root}.git")) as (repository, revision):
+            commit = _commit(repository, revision, tree.source, tree.ref, tree.commit)
+            if commit == tree.commit:
+                return tree
+            first = None if repository.shallow else repository.first_commit(commit)
+            if None not in (first, tree.first_commit) and first != tree.first_commit:
+                raise RepositoryError(
+                    f"{tree.source} begins with another commit now: another repository, or a "
+                    f"rewritten history",
+                    f"if that is right, clear '{tree.root}' and create it again",
+                )
+            return self._bring(tree, repository, commit)
+
+    def forget(self, tree: GitTree) -> None:
+        """Remove the files and what was fetched."""
+        Path(f"{tree.root}.tree").unlink(missing_ok=True)
+        shutil.rmtree(tree.root, ignore_errors=True)
+        shutil.rmtree(f"{tree.root}.git", ignore_errors=True)
+
+    def _bring(self, tree: GitTree, repository: Repository, commit: str) -> GitTree:
+        listed = repository.files_of(commit)
+        if listed is None:
+            raise RepositoryError(f"commit {commit[:12]} of {tree.source} cannot be read")
+        skipped: Counter[str] = Counter()
+        wanted = {one.path: one.name for one in _text_files(listed, skipped)}
+        changed = [path for path in sorted(wanted) if tree.objects.get(path) != wanted[path]]
+        staging = Path(f"{tree.root}.new")
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(mode=0o700)
+        try:
+            # All contents are read first: an object that vanishes meanwhile changes nothing.
+            lfs = _write(repository, [wanted[path] for path in changed], staging)
+            if lfs:
+                skipped["contents of LFS files (their pointers are indexed)"] = lfs
+            self._save(msgspec.structs.replace(tree, commit=None))
+            self._replace(tree, changed, wanted, staging)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        done = msgspec.structs.replace(
+            tree, commit=commit, objects=wanted, skipped=dict(sorted(skipped.items()))
+        )
+        self._save(done)
+        return done
+
+    def _replace(
+        self, tree: GitTree, changed: list[str], wanted: dict[str, str], staging: Path
+    ) -> None:
+        root = Path(tree.root)
+        for path in tree.objects.keys() - wanted.keys():
+            (root / path).unlink(missing_ok=True)
+            _remove_empty(root, (root / path).parent)
+        for number, path in enumerate(changed):
+            target = root / path
+            if target.is_dir():
+                shutil.rmtree(target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (staging / str(number)).replace(target)
+
+    def _save(self, tree: GitTree) -> None:
+        path = Path(f"{tree.root}.tree")
+        aside = path.with_suffix(".saving")
+        aside.write_bytes(msgspec.json.encode(tree))
+        aside.replace(path)
+
+
+def _place(source: str) -> str:
+    return source if protocol_of(source) is not None else canonical_root(_path(source))
+
+
+def _tree_key(source: str, ref: str) -> str:
+    return key_of(f"{_place(source)}\0{ref}")[:8]
+
+
+def _path(source: str) -> str:
+    if source.startswith("file://"):
+        return source.removeprefix("file://")
+    if "://" in source or "::" in source:
+        raise UsageError(f"{source!r} cannot be fetched", "use https, ssh, git or a path")
+    return source
+
+
+@contextmanager
+def _opened(source: str, ref: str, mirror: Path) -> Iterator[tuple[Repository, str]]:
+    """A repository, and the revision in it that the ref means; fetched first if it is elsewhere."""
+    place, revision = Path(source), ref
+    if protocol_of(source) is not None:
+        failure = fetch(mirror, source, ref)
+        if failure is not None:
+            raise RepositoryError(failure, "check the address, the ref and the network")
+        place, revision = mirror, FETCHED
+    with open_named(place) as repository:
+        if repository is None:
+            raise RepositoryError(
+                f"{source} is not a git repository", "name a work tree, a bare repository or a URL"
+            )
+        yield repository, revision
+
+
+def _commit(
+    repository: Repository, revision: str, source: str, ref: str, before: str | None = None
+) -> str:
+    commit = repository.commit(revision)
+    if commit is not None:
+        return commit
+    if ref == "HEAD":
+        raise RepositoryError(f"{source} has no commits", "commit something first, or name --ref")
+    stays = f"; the index of commit {before[:12]} stays" if before else ""
+    raise RepositoryError(f"{source} has no ref {ref}{stays}", "name another with --ref")
+
+
+def _text_files(listed: Iterator[TreeEntry], skipped: Counter[str]) -> Iterator[TreeEntry]:
+    """The files of a commit that can be written below a directory of ours."""
+    for one in listed:
+        parts = one.path.split("/")
+        if one.mode == "160000":
+            skipped["submodules"] += 1
+        elif one.mode == "120000":
+            skipped["links"] += 1
+        elif one.size_bytes > SIZE_BYTES_MAX:
+            skipped["large files"] += 1
+        elif (
+            not nameable(one.path)
+            or "\0" in one.path
+            or any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)
+        ):
+            skipped["unusable names"] += 1
+        else:
+            yield one
+
+
+def _write(repository: Repository, names: list[str], staging: Path) -> int:
+    """Write objects as numbered files; returns how many are LFS pointers."""
+    lfs = done = 0
+    for content in repository.blobs(names):
+        if content is None:
+            break
+        (staging / str(done)).write_bytes(content)
+        lfs += content.startswith(LFS)
+        done += 1
+    if done != len(names):
+        raise RepositoryError(
+            f"{counted(len(names) - done, 'object')} of the commit cannot be read: the ref was "
+            f"moved and its objects removed, or the repository is damaged",
+            "try again; nothing was changed",
+        )
+    return lfs
+
+
+def _remove_empty(root: Path, folder: Path) -> None:
+    while folder != root:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent

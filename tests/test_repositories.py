@@ -1,0 +1,272 @@
+"""Repositories without a checkout: brought in from git objects, whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from holdfast.app import App
+from holdfast.errors import UsageError
+from holdfast.files.git import protocol_of
+from holdfast.home import Home
+from holdfast.index.code_index import run_here
+from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.search import search_code
+from holdfast.repositories import GitTree, Repositories, RepositoryError
+from holdfast.web.compose import keeping_repositories
+from tests.files.hostile_git import VECTORS, HostileRepository, git
+from tests.index.shared.team import made_repository
+from tests.mcp.agents import Machine, Web, call, text_of
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    return made_repository(tmp_path / "origin")
+
+
+@pytest.fixture
+def bare(origin: Path, tmp_path: Path) -> Path:
+    git(tmp_path, "clone", "-q", "--bare", str(origin), str(tmp_path / "shop.git"))
+    return tmp_path / "shop.git"
+
+
+def files(tree: GitTree) -> dict[str, str]:
+    root = Path(tree.root)
+    return {str(p.relative_to(root)): p.read_text() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+def of_commit(root: Path) -> dict[str, str]:
+    """What git itself says is in the commit that is checked out."""
+    listed = subprocess.run(
+        ["git", "-C", root, "ls-tree", "-r", "-z", "--name-only", "HEAD"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    shown = ("git", "-C", str(root), "show")
+    return {
+        name: subprocess.run([*shown, f"HEAD:{name}"], capture_output=True, text=True).stdout
+        for name in filter(None, listed.split("\0"))
+    }
+
+
+def commit(root: Path, name: str, text: str) -> None:
+    (root / name).write_text(text)
+    git(root, "add", ".")
+    git(root, "commit", "-qm", name)
+
+
+@pytest.mark.shows("TEAM-GIT-OBJECTS")
+def test_a_commit_is_brought_in_and_followed(tmp_path: Path, origin: Path, bare: Path) -> None:
+    repositories = Repositories(Home(tmp_path / "home"))
+    tree = repositories.add(str(bare))
+    assert files(tree) == of_commit(origin)
+    assert tree.name == "example.org/team/shop"
+    commit(origin, "new.py", "def brand_new(): ...\n")
+    (origin / "src" / "prices.py").unlink()
+    (origin / "src" / "cart.py").unlink()
+    (origin / "src" / "cart.py").mkdir()
+    commit(origin, "src/cart.py/inner.py", "def inner(): ...\n")
+    git(origin, "push", "-q", str(bare), "main")
+    again = repositories.add(str(bare))
+    assert files(again) == of_commit(origin)
+    assert again.root == tree.root
+    assert again.commit != tree.commit
+    assert repositories.update(again) == again
+    assert [one.commit for one in repositories.known()] == [again.commit]
+    repositories.forget(again)
+    assert repositories.known() == []
+    assert not os.path.exists(again.root)
+
+
+@pytest.mark.shows("TEAM-GIT-BAD")
+def test_what_cannot_be_brought_in_is_named_and_changes_nothing(
+    tmp_path: Path, origin: Path, bare: Path
+) -> None:
+    repositories = Repositories(Home(tmp_path / "home"))
+    for source, said in (
+        (str(tmp_path / "nothing"), "is not a git repository"),
+        ("ext::sh -c id", "cannot be fetched"),
+        ("https+x://h/r", "cannot be fetched"),
+        ("ftp://h/r", "cannot be fetched"),
+    ):
+        with pytest.raises((RepositoryError, UsageError), match=said):
+            repositories.add(source)
+    with pytest.raises(RepositoryError, match="has no ref gone"):
+        repositories.add(str(bare), "gone")
+    with pytest.raises(UsageError, match="not a ref"):
+        repositories.add(str(bare), "--upload-pack=id")
+    (tmp_path / "empty").mkdir()
+    git(tmp_path / "empty", "init", "-q", "--bare")
+    with pytest.raises(RepositoryError, match="no commits"):
+        repositories.add(str(tmp_path / "empty"))
+    git(origin, "push", "-q", str(bare), "main:topic")
+    tree = repositories.add(str(bare), "topic")
+    before = files(tree)
+    git(bare, "update-ref", "-d", "refs/heads/topic")
+    with pytest.raises(RepositoryError, match=f"the index of commit {tree.commit[:12]} stays"):  # type: ignore[index]
+        repositories.update(tree)
+    # Another history under the same ref.
+    other = made_repository(tmp_path / "other", {"a.py": "def other(): ...\n"})
+    git(other, "push", "-q", "--force", str(bare), "main:topic")
+    with pytest.raises(RepositoryError, match="rewritten history"):
+        repositories.update(tree)
+    # Objects that vanish while they are read.
+    git(bare, "update-ref", "-d", "refs/heads/topic")
+    commit(origin, "late.py", "def late(): ...\n")
+    git(origin, "push", "-q", str(bare), "main:topic")
+    name = subprocess.run(
+        ["git", "-C", bare, "rev-parse", "topic:late.py"], capture_output=True, text=True
+    ).stdout.strip()
+    loose = bare / "objects" / name[:2] / name[2:]
+    loose.unlink()
+    with pytest.raises(RepositoryError, match="1 object of the commit cannot be read"):
+        repositories.update(tree)
+    assert files(tree) == before
+    assert repositories.known()[0].commit == tree.commit
+
+
+@pytest.mark.shows("TEAM-GIT-BAD")
+def test_links_submodules_pointers_and_bad_names_are_left_out_and_counted(tmp_path: Path) -> None:
+    root = made_repository(tmp_path / "odd", {"a.py": "def a(): ...\n"})
+    (root / "link.py").symlink_to("/etc/passwd")
+    (root / "big.bin").write_bytes(b"x" * (1024 * 1024 + 1))
+    (root / "model.bin").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    git(root, "add", ".")
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
+    git(root, "commit", "-qm", "odd")
+    tree = Repositories(Home(tmp_path / "home")).add(str(root))
+    assert sorted(files(tree)) == ["a.py", "model.bin"]
+    assert {"links": 1, "submodules": 1, "large files": 1}.items() <= tree.skipped.items()
+    assert "LFS" in tree.sentence()
+
+    # A tree that leaves its directory, as only a crafted one can.
+    def made(*arguments: str, given: str = "") -> str:
+        command = ["git", "-C", str(root), *arguments]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    blob = made("hash-object", "-w", "--stdin", given="evil")
+    inner = made("mktree", given=f"100644 blob {blob}\tconfig\n")
+    bad = made("mktree", given=f"040000 tree {inner}\t.git\n100644 blob {blob}\tok.py\n")
+    crafted = made("-c", "user.name=t", "-c", "user.email=t@t", "commit-tree", "-m", "x", bad)
+    git(root, "update-ref", "refs/heads/crafted", crafted)
+    tree = Repositories(Home(tmp_path / "home")).add(str(root), "crafted")
+    assert sorted(files(tree)) == ["ok.py"]
+    assert tree.skipped == {"unusable names": 1}
+
+
+@pytest.mark.shows("SEC-GIT-NEVER-RUNS", "TEAM-GIT-OBJECTS")
+def test_nothing_of_a_repository_is_run(tmp_path: Path) -> None:
+    hostile = HostileRepository(tmp_path / "tree", tmp_path / "proof")
+    for vector in VECTORS:
+        vector(hostile)
+    with suppress(RepositoryError):  # some vectors promise objects that are not there
+        Repositories(Home(tmp_path / "home")).add(str(hostile.root))
+    assert hostile.executed() == []
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, bare: Path) -> Iterator[str]:
+    """The address of a real git server."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = shutil.which("git")
+    assert program is not None
+    started = subprocess.Popen(
+        [program, "daemon", "--reuseaddr", "--listen=127.0.0.1", f"--port={port}", "--export-all",
+         f"--base-path={tmp_path}", "--informative-errors", "--verbose", str(tmp_path)],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert started.stderr is not None
+        assert "Ready" in started.stderr.readline()
+        yield f"git://127.0.0.1:{port}/shop.git"
+    finally:
+        started.terminate()
+        started.wait(20)
+        assert started.stderr is not None
+        started.stderr.close()
+
+
+@pytest.mark.shows("TEAM-GIT-OBJECTS")
+def test_a_server_is_fetched_from(tmp_path: Path, origin: Path, bare: Path, daemon: str) -> None:
+    repositories = Repositories(Home(tmp_path / "home"))
+    tree = repositories.add(daemon)
+    assert files(tree) == of_commit(origin)
+    commit(origin, "new.py", "def brand_new(): ...\n")
+    git(origin, "push", "-q", str(bare), "main")
+    assert files(repositories.update(tree)) == of_commit(origin)
+    with pytest.raises(RepositoryError, match=r"gone of git://.* cannot be fetched"):
+        repositories.add(daemon, "gone")
+
+
+def test_only_known_protocols_are_fetched() -> None:
+    fetched = {"https://h/r": "https", "git@h:r": "ssh", "ssh://h/r": "ssh", "h:r": "ssh"}
+    assert {one: protocol_of(one) for one in fetched} == fetched
+    for other in ("/srv/r", "./r", "r", "ext::sh", "file:///r", "-x:y", "ftp://h/r", "../a:b"):
+        assert protocol_of(other) is None
+
+
+@pytest.mark.shows("TEAM-GIT-SERVED")
+def test_the_index_of_a_repository_names_its_commit(tmp_path: Path, bare: Path) -> None:
+    app = App(tmp_path / "home")
+    tree = app.repositories().add(str(bare))
+    assert app.sync_repositories() == []
+    with app.borrow_index() as index:
+        index.start = run_here
+        answer = search_code(index, tree.root, "add item to the cart")
+        assert answer.results[0].file == "src/cart.py"
+        assert tree.commit is not None
+        said = f"REPOSITORY:example.org/team/shop (HEAD): commit {tree.commit[:12]}"
+        assert said in answer.warnings
+        assert manage_index(index, "status", tree.root).status == "ok"
+
+
+@pytest.mark.shows("TEAM-GIT-SERVED")
+def test_holdfast_serve_keeps_repositories_in_sync_and_answers_for_them(
+    tmp_path: Path, origin: Path, bare: Path
+) -> None:
+    other = made_repository(
+        tmp_path / "taxes", {"tax.py": "def with_tax(amount):\n    return amount * 1.19\n"}
+    )
+    git(other, "remote", "set-url", "origin", "git@example.org:team/taxes.git")
+    machine = Machine(tmp_path / "machine")
+    app = App(machine.home)
+    app.repositories().add(str(bare))
+    app.repositories().add(str(other))
+
+    async def kept() -> None:
+        async with keeping_repositories(app):
+            await asyncio.sleep(0)  # It has begun, and ends only when all are up to date.
+
+    asyncio.run(kept())
+    with app.borrow_index() as index:
+        assert len(index.registry.records()) == 2
+    web = Web(machine)
+
+    async def ask() -> None:
+        async with web.agent() as agent:
+            both = ["example.org/team/shop", "example.org/team/taxes"]
+            found = text_of(await call(agent, "search_code", path=both, query="with_tax"))
+            assert "tax.py" in found
+            assert "example.org/team/taxes (HEAD): commit" in found
+            shop = "example.org/team/shop"
+            outline = await call(agent, "file_outline", path=shop, file="src/cart.py")
+            assert "add_item" in text_of(outline)
+            graph = await call(agent, "call_graph", path=shop, symbol="total_price")
+            assert "pay" in text_of(graph)
+            text = text_of(await call(agent, "read", path=f"{shop}/src/prices.py"))
+            assert "def price_of" in text
+
+    try:
+        asyncio.run(ask())
+    finally:
+        web.stop()
