@@ -80,6 +80,8 @@ def test_reads_searches_and_outlines_name_the_notes_about_what_they_show(tmp_pat
             assert named in await ask("search_code", query="sum up the prices")
             assert named in await ask("file_outline", file="shop/cart.py")
             assert named not in await ask("file_outline", file="shop/tax.py")
+            assert named in await ask("explore", symbol="Cart.total")
+            assert named not in await ask("explore", symbol="with_tax")
             assert named not in await ask("search_code", query="with_tax", limit=1)
             file = machine.tree / "shop" / "cart.py"
             before = os.stat(file)

@@ -6,7 +6,7 @@ import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -95,6 +95,22 @@ def test_a_symbol_in_one_answer(tree: Tree) -> None:
         "  tests/test_pay.py:4  test_pay",
     ]
     assert explore(tree.code, str(tree.root), "nothing").status == "not_found"
+
+
+@pytest.mark.shows("EXPLORE-ONE-LOOK")
+def test_one_answer_takes_one_look_at_the_tree(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+    look = CodeIndex.check_freshness
+
+    def counted(*args: Any, **options: Any) -> Any:
+        looks.append(args)
+        return look(*args, **options)
+
+    monkeypatch.setattr(CodeIndex, "check_freshness", counted)
+    (tree.root / "pay.py").write_text("def pay(cart):\n    return cart\n")
+    found = explore(tree.code, str(tree.root), "Cart.total").found
+    assert [one.callers for one in found] == [()]
+    assert len(looks) == 1
 
 
 @pytest.mark.shows("EXPLORE-WHOLE")

@@ -33,7 +33,7 @@ from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.tools.outline import file_key, has_calls, no_outline
-from holdfast.index.tools.refusals import proof_check, refusal
+from holdfast.index.tools.refusals import proof_check, refusal, refused
 
 Direction = Literal["callers", "callees", "both"]
 DIRECTIONS: tuple[Direction, ...] = ("both", "callers", "callees")
@@ -233,16 +233,12 @@ def _note(one: OpenCall) -> CallNote:
 
 
 def _refused(index: CodeIndex, answer: CallGraphAnswer, gate: Gate) -> CallGraphAnswer:
-    refused = refusal(gate, answer.path, index.runtime(), "retry the call graph")
+    retry = "retry the call graph"
+    why = refusal(gate, answer.path, index.runtime(), retry)
     return replace(
-        answer,
-        status=refused.status,
-        reason=refused.reason,
-        codebase_root=refused.root if refused.indexing is not None else None,
-        codebase_path=refused.root if refused.compatibility is not None else None,
-        message=refused.message,
-        hints=refused.hints,
-        freshness_decision=FreshnessDecision(refused.freshness) if refused.freshness else None,
-        compatibility=refused.compatibility,
-        indexing=refused.indexing,
+        refused(answer, gate, index.runtime(), retry, answer.path),
+        codebase_root=why.root if why.indexing is not None else None,
+        codebase_path=why.root if why.compatibility is not None else None,
+        freshness_decision=FreshnessDecision(why.freshness) if why.freshness else None,
+        compatibility=why.compatibility,
     )

@@ -6,6 +6,8 @@ together from what the other verbs answer, so it says nothing that they would no
 
 from __future__ import annotations
 
+import dataclasses
+
 from msgspec.structs import replace
 
 from holdfast.files import disk
@@ -17,7 +19,9 @@ from holdfast.index.calls.resolve import Edge
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts
+from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Open
+from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import (
     CallEdgeLine,
     ExploreAnswer,
@@ -27,8 +31,10 @@ from holdfast.index.references.answers import (
 )
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.impact import test_at
-from holdfast.index.tools.references import Relation, node_of, references
+from holdfast.index.tools.references import Relation, answered, node_of
+from holdfast.index.tools.refusals import refused
 
+RETRY = "explore it again"
 ANSWERED = 2
 """How many symbols of one name are explored; the rest are named."""
 WHOLE_LINES = 40
@@ -41,37 +47,79 @@ MENTIONS_MAX = 40
 
 
 def explore(index: CodeIndex, tree: str, symbol: str, *, file: str = "") -> ExploreAnswer:
-    """Everything about the symbols that a name means."""
-    where = references(index, tree, symbol, file=file, relation="declaration")
-    answer = ExploreAnswer(status=where.status, path=where.path, symbol=symbol)
+    """Everything about the symbols that a name means, as of one look at the tree."""
+    requested, record = index.root_of(tree)
+    answer = ExploreAnswer(status="ok", path=requested, symbol=symbol)
+    gate = index.gate(record)
+    if not isinstance(gate, Open):
+        return refused(answer, gate, index.runtime(), RETRY, answer.path)
+    root = gate.record.root
+    try:
+        with index.backend.reader(root) as reader:
+            look = Look(index, root, reader, index.check_freshness(gate.record, reader), file)
+            found, files = _explore(look, answer)
+            if moved(root, files, look.overlay):
+                fresh = index.check_freshness(gate.record, reader)
+                found, _ = _explore(dataclasses.replace(look, overlay=fresh), answer)
+            return found
+    except BackendUnavailable:
+        again = index.gate(index.registry.find(root))
+        if isinstance(again, Open):
+            raise
+        return refused(answer, again, index.runtime(), RETRY, answer.path)
+    except DamagedBackend as error:
+        damaged = index.damaged(gate.record, error)
+        return refused(answer, damaged, index.runtime(), RETRY, answer.path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """A tree as it was looked at: every part of one answer is about the same files."""
+
+    index: CodeIndex
+    root: str
+    reader: Reader
+    overlay: FreshFiles
+    file: str
+
+    def ask(
+        self, tree: str, symbol: str, relation: Relation, limit: int
+    ) -> tuple[ReferencesAnswer, set[str]]:
+        answer = ReferencesAnswer(status="ok", path=tree, symbol=symbol, relation=relation)
+        file = self.file if relation == "declaration" else ""
+        return answered(
+            self.index, self.root, self.reader, self.overlay, answer, file, frozenset(), limit
+        )
+
+
+def _explore(look: Look, answer: ExploreAnswer) -> tuple[ExploreAnswer, set[str]]:
+    where, files = look.ask(answer.path, answer.symbol, "declaration", ANSWERED)
     if where.status != "ok":
         return replace(
             answer,
+            status=where.status,
             reason=where.reason,
             message=where.message,
             hints=where.hints,
             indexing=where.indexing,
-        )
+        ), files
     chosen = sorted(where.definitions, key=lambda node: role_of(node.file) == "test")
-    found = [_explored(index, tree, node) for node in chosen[:ANSWERED]]
-    return replace(
-        answer,
-        found=tuple(one for one in found if one is not None),
-        others=tuple(chosen[ANSWERED:]),
-    )
+    found = []
+    for node in chosen[:ANSWERED]:
+        mentions, seen = look.ask(answer.path, node.symbol_id, "references", MENTIONS_MAX)
+        below, others = look.ask(
+            answer.path, node.symbol_id, "implementations", IMPLEMENTATIONS_MAX
+        )
+        files |= seen | others
+        made = _around(look, node)
+        if made is not None and mentions.status == "ok" and below.status == "ok":
+            found.append(_joined(made, mentions, below))
+    return replace(answer, found=tuple(found), others=tuple(chosen[ANSWERED:])), files
 
 
-def _explored(index: CodeIndex, tree: str, node: CallNode) -> ExploredSymbol | None:
-    def about(relation: Relation, limit: int) -> ReferencesAnswer:
-        return references(index, tree, node.symbol_id, relation=relation, limit=limit)
-
-    mentions = about("references", MENTIONS_MAX)
-    below = about("implementations", IMPLEMENTATIONS_MAX)
-    if mentions.status != "ok" or below.status != "ok":
-        return None
-    made = _around(index, tree, node)
-    if made is None:
-        return None
+def _joined(
+    made: ExploredSymbol, mentions: ReferencesAnswer, below: ReferencesAnswer
+) -> ExploredSymbol:
     return replace(
         made,
         references=tuple(one for one in mentions.references if one.kind != "call"),
@@ -82,24 +130,13 @@ def _explored(index: CodeIndex, tree: str, node: CallNode) -> ExploredSymbol | N
     )
 
 
-def _around(index: CodeIndex, tree: str, node: CallNode) -> ExploredSymbol | None:
+def _around(look: Look, node: CallNode) -> ExploredSymbol | None:
     """The source and the calls of a symbol; None if it is gone by now."""
-    _, record = index.root_of(tree)
-    gate = index.gate(record)
-    if not isinstance(gate, Open):
-        return None
-    root = gate.record.root
-    try:
-        with index.backend.reader(root) as reader:
-            overlay = index.check_freshness(gate.record, reader)
-            with index.programs.lock:
-                program = index.programs.program(root, reader, overlay)
-                thing = program.resolver.program.by_id.get(node.symbol_id)
-                if thing is None:
-                    return None
-                return _with_calls(program, root, thing)
-    except (BackendUnavailable, DamagedBackend):
-        return None
+    programs = look.index.programs
+    with programs.lock:
+        program = programs.program(look.root, look.reader, look.overlay)
+        thing = program.resolver.program.by_id.get(node.symbol_id)
+        return _with_calls(program, look.root, thing) if thing is not None else None
 
 
 def _with_calls(program: LinkedProgram, root: str, thing: Thing) -> ExploredSymbol:

@@ -24,7 +24,7 @@ from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts, Symbol
 from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.freshness import FreshFiles
-from holdfast.index.generations.gate import Gate, Open
+from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import ImpactAnswer, ImpactedSymbol, ImpactTest
 from holdfast.index.references.changed import Change, changed_symbols
@@ -37,10 +37,11 @@ from holdfast.index.tools.mention_files import (
     read_files,
 )
 from holdfast.index.tools.references import node_of, place_of
-from holdfast.index.tools.refusals import refusal
+from holdfast.index.tools.refusals import refused
 
 DEPTH = 2
 TEST_DEPTH = 3
+RETRY = "ask for the impact again"
 LIMIT_DEFAULT = 20
 SHOWN = 8
 """How many callers and references of one symbol are listed."""
@@ -70,7 +71,7 @@ def impact(
     answer = ImpactAnswer(status="ok", path=requested, since=since)
     gate = index.gate(record)
     if not isinstance(gate, Open):
-        return _refused(index, answer, gate)
+        return refused(answer, gate, index.runtime(), RETRY, answer.path)
     root = gate.record.root
     try:
         with open_repository(Path(root)) as repository, index.backend.reader(root) as reader:
@@ -83,9 +84,11 @@ def impact(
         again = index.gate(index.registry.find(root))
         if isinstance(again, Open):
             raise
-        return _refused(index, answer, again)
+        return refused(answer, again, index.runtime(), RETRY, answer.path)
     except DamagedBackend as error:
-        return _refused(index, answer, index.damaged(gate.record, error))
+        return refused(
+            answer, index.damaged(gate.record, error), index.runtime(), RETRY, answer.path
+        )
 
 
 def _commit(repository: Repository | None, root: str, since: str) -> str:
@@ -271,15 +274,3 @@ def test_at(program: LinkedProgram, caller: str, reaches: tuple[str, ...]) -> Im
     facts, symbol = found
     label, line = (symbol.qualified, symbol.span.first_line) if symbol else (facts.path, 1)
     return ImpactTest(facts.path, label, line, reaches)
-
-
-def _refused(index: CodeIndex, answer: ImpactAnswer, gate: Gate) -> ImpactAnswer:
-    refused = refusal(gate, answer.path, index.runtime(), "ask for the impact again")
-    return replace(
-        answer,
-        status=refused.status,
-        reason=refused.reason,
-        message=refused.message,
-        hints=refused.hints,
-        indexing=refused.indexing,
-    )

@@ -34,7 +34,7 @@ from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import FileFacts, Symbol
 from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.gate import Gate, Open
-from holdfast.index.tools.refusals import proof_check, refusal
+from holdfast.index.tools.refusals import proof_check, refusal, refused
 
 SYMBOLS_MAX = 500
 PROBLEMS_MAX = 5
@@ -187,15 +187,11 @@ def _symbol(facts: FileFacts, symbol: Symbol) -> OutlineSymbol:
 
 
 def _refused(index: CodeIndex, answer: OutlineAnswer, gate: Gate) -> OutlineAnswer:
-    refused = refusal(gate, answer.path, index.runtime(), "retry the file outline")
-    reindex = refused.root is not None and refused.status == "requires_reindex"
+    retry = "retry the file outline"
+    why = refusal(gate, answer.path, index.runtime(), retry)
+    reindex = why.root is not None and why.status == "requires_reindex"
     return replace(
-        answer,
-        status=refused.status,
-        reason=refused.reason,
-        path=refused.root if reindex else answer.path,
-        codebase_root=None if reindex else refused.root,
-        message=refused.message,
-        hints=refused.hints,
-        indexing=refused.indexing,
+        refused(answer, gate, index.runtime(), retry, answer.path),
+        path=why.root if reindex else answer.path,
+        codebase_root=None if reindex else why.root,
     )

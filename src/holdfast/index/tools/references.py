@@ -18,11 +18,12 @@ from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.mentions import KINDS, Kind
 from holdfast.index.facts.model import MODULE
 from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
-from holdfast.index.generations.gate import Gate, Open
+from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import KindCount, ReferencePlace, ReferencesAnswer
 from holdfast.index.references.find import (
@@ -33,14 +34,16 @@ from holdfast.index.references.find import (
     target_of,
 )
 from holdfast.index.references.implementations import implementations
+from holdfast.index.search.roles import role_of
 from holdfast.index.tools.find_symbol import symbols_called
 from holdfast.index.tools.mention_files import files_with, read_files
 from holdfast.index.tools.outline import file_key
-from holdfast.index.tools.refusals import proof_check, refusal
+from holdfast.index.tools.refusals import proof_check, refused
 from holdfast.text import counted
 
 Relation = Literal["references", "implementations", "declaration"]
 RELATIONS: tuple[Relation, ...] = ("references", "implementations", "declaration")
+RETRY = "ask for the references again"
 LIMIT_DEFAULT = 60
 ANSWERED = 5
 """How many symbols of one name are answered."""
@@ -69,23 +72,25 @@ def references(
     answer = ReferencesAnswer(status="ok", path=requested, symbol=symbol, relation=relation)
     gate = index.gate(record)
     if not isinstance(gate, Open):
-        return _refused(index, answer, gate)
+        return refused(answer, gate, index.runtime(), RETRY, answer.path)
     root = gate.record.root
     try:
         with index.backend.reader(root) as reader:
             # Always a new look: a file that is new since the last one may mention the symbol too.
             overlay = index.check_freshness(gate.record, reader)
-            found, files = _answered(index, root, reader, overlay, answer, file, wanted, limit)
+            found, files = answered(index, root, reader, overlay, answer, file, wanted, limit)
             if moved(root, files, overlay):
                 overlay = index.check_freshness(gate.record, reader)
-                found, _ = _answered(index, root, reader, overlay, answer, file, wanted, limit)
+                found, _ = answered(index, root, reader, overlay, answer, file, wanted, limit)
     except BackendUnavailable:
         again = index.gate(index.registry.find(root))
         if isinstance(again, Open):
             raise
-        return _refused(index, answer, again)
+        return refused(answer, again, index.runtime(), RETRY, answer.path)
     except DamagedBackend as error:
-        return _refused(index, answer, index.damaged(gate.record, error))
+        return refused(
+            answer, index.damaged(gate.record, error), index.runtime(), RETRY, answer.path
+        )
     hints = found.hints
     return replace(found, hints=hints or _proof(gate))
 
@@ -94,7 +99,7 @@ def _proof(gate: Open) -> Hints | None:
     return Hints(debug_proof_check=proof_check(gate)).or_none()
 
 
-def _answered(
+def answered(
     index: CodeIndex,
     root: str,
     reader: Reader,
@@ -168,6 +173,9 @@ def _ids(
             reason="missing_symbol",
             message=f"'{key}' has no symbol named '{name}'; ask file_outline for its symbols",
         )
+    named_so = _named_exactly(program, name)
+    if named_so:
+        return named_so[:ANSWERED]
     found = symbols_called(index, answer.path, name)
     if found.refused is not None:
         refused = found.refused
@@ -185,6 +193,20 @@ def _ids(
         reason="missing_symbol",
         message=f"no symbol in the tree is named {name}{similar}",
     )
+
+
+def _named_exactly(program: LinkedProgram, name: str) -> list[str]:
+    """The symbols with this name or qualified name, those of tests last."""
+    inner = program.resolver.program
+    last = name.rpartition(".")[2]
+    things = [thing for family in sorted(set(FAMILIES.values()))
+              for thing in inner.by_name.get((family, last), ())]  # fmt: skip
+    labels = {thing: inner.label(thing) for thing in things}
+    whole = [t for t, label in labels.items() if label == name]
+    ending = [t for t, label in labels.items() if label.endswith(f".{name}")]
+    found = whole or ending
+    found.sort(key=lambda t: (role_of(t.path) == "test", t.path, t.at))
+    return [inner.symbol(thing).id for thing in found]
 
 
 def _told(
@@ -244,15 +266,3 @@ def node_of(program: LinkedProgram, thing: Thing) -> CallNode:
     symbol = view.symbol(thing.at)
     span = Span(symbol.span.first_line, symbol.span.last_line)
     return CallNode(symbol.id, symbol.qualified, symbol.kind, view.path, view.facts.language, span)
-
-
-def _refused(index: CodeIndex, answer: ReferencesAnswer, gate: Gate) -> ReferencesAnswer:
-    refused = refusal(gate, answer.path, index.runtime(), "ask for the references again")
-    return replace(
-        answer,
-        status=refused.status,
-        reason=refused.reason,
-        message=refused.message,
-        hints=refused.hints,
-        indexing=refused.indexing,
-    )

@@ -7,7 +7,10 @@ the same text every time, so that an agent can rely on it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.index.answers import (
     Compatibility,
@@ -45,6 +48,24 @@ class Refusal:
     freshness: str | None = None
     indexing: IndexingProgress | None = None
     compatibility: Compatibility | None = None
+
+
+AnswerType = TypeVar("AnswerType", bound=msgspec.Struct)
+
+
+def refused(
+    answer: AnswerType, gate: Gate, runtime: Fingerprint, retry: str, requested: str
+) -> AnswerType:
+    """An answer with the status, the reason and the hints of a closed gate."""
+    why = refusal(gate, requested, runtime, retry)
+    return replace(
+        answer,
+        status=why.status,
+        reason=why.reason,
+        message=why.message,
+        hints=why.hints,
+        indexing=why.indexing,
+    )
 
 
 def refusal(gate: Gate, requested: str, runtime: Fingerprint, retry: str) -> Refusal:

@@ -8,6 +8,7 @@ from holdfast.index.references.answers import ExploreAnswer
 from holdfast.index.tools.render_explore import explore_text
 from holdfast.mcp.tool import Result, Tool, ToolCall, inputs, integer, string
 from holdfast.mcp.tools.common import AGENT, below, file_inside, refused, schema_of, tree_of
+from holdfast.mcp.tools.near_notes import near_notes
 
 
 def run(call: ToolCall) -> Result:
@@ -27,7 +28,14 @@ def run(call: ToolCall) -> Result:
             return result
         return result.ended("find it by words", "search_code", query=a["symbol"], path=found.path)
     text = explore_text(found, AGENT, tokens_max=a["tokens"])
-    return Result("\n".join([*below(call, tree_of(call, path)), text]), found.to_wire())
+    shown: dict[str, list[tuple[int, int]]] = {}
+    for one in found.found:
+        span = one.symbol.span
+        whole = os.path.join(found.path, one.symbol.file)
+        shown.setdefault(whole, []).append((span.start_line, span.end_line))
+    about = near_notes(call, shown)
+    lines = [*below(call, tree_of(call, path)), *([about] if about else []), text]
+    return Result("\n".join(lines), found.to_wire())
 
 
 EXPLORE = Tool(
