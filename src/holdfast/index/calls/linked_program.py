@@ -9,6 +9,7 @@ name can call it, so finding callers does not mean resolving the whole tree.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
@@ -39,6 +40,14 @@ class CallWalk:
     more: bool
 
 
+class _Names(dict[str, tuple[str, ...]]):
+    """The names in an expression. The same ones come again and again."""
+
+    def __missing__(self, value: str) -> tuple[str, ...]:
+        found = self[value] = names_in(value)
+        return found
+
+
 @dataclass
 class LinkedProgram:
     """The facts of one tree, ready to resolve calls."""
@@ -52,8 +61,9 @@ class LinkedProgram:
         self._aliases: dict[str, set[str]] = defaultdict(set)
         """Name -> aliases for it in some file. A wrong alias costs time, never a wrong answer."""
         self._indirect: dict[str, set[str]] = {}
+        names = _Names()
         for path, view in self.resolver.program.files.items():
-            self._index(path, view.facts)
+            self._index(path, view.facts, names)
 
     def _called_indirectly(self, path: str) -> set[str]:
         """Names called in a file that may hold any function: parameters and values."""
@@ -67,7 +77,7 @@ class LinkedProgram:
             }
         return known
 
-    def _index(self, path: str, facts: FileFacts) -> None:
+    def _index(self, path: str, facts: FileFacts, names: Mapping[str, tuple[str, ...]]) -> None:
         mentions, aliases = self._mentions, self._aliases
         for name in {call.name for call in facts.calls}:
             mentions[name].add(path)
@@ -83,12 +93,12 @@ class LinkedProgram:
                 held = binding.name
                 if held in (RESULT, YIELD):  # what a function returns is had by calling it
                     held = facts.symbols[binding.scope].name + VALUE
-                plain = value.replace(".", "").isidentifier()
-                for name in (value[value.rfind(".") + 1 :],) if plain else names_in(value):
+                contains = "[" in value or "{" in value
+                for name in names[value]:
                     mentions[name].add(path)
                     if name != held:
                         aliases[name].add(held)
-                    if not plain and ("[" in value or "{" in value):
+                    if contains:
                         aliases[name].add(PASSED)
         for call in facts.calls:
             for passed in call.passed:
@@ -103,7 +113,7 @@ class LinkedProgram:
     def replace(self, facts: FileFacts) -> None:
         self.resolver.replace(facts)
         # Names that are no longer mentioned are not removed: that costs time, but no wrong answer.
-        self._index(facts.path, facts)
+        self._index(facts.path, facts, _Names())
         self._known.clear()
 
     def remove(self, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -120,12 +121,35 @@ def _bracket(char: str, inner: str, *, first: bool) -> Step:
     return Step("item", inner)
 
 
-@lru_cache(maxsize=16_384)
 def names(text: str) -> tuple[str, ...]:
-    """The names in an expression under which its value can be reached: `f` in `[f,g.h]`."""
+    """The names in an expression under which its value can be reached: `f` in `[f,g.h]`.
+
+    Most expressions are simple, or a few simple ones together, and need not be parsed.
+    """
+    if _is_flat(text) is None:
+        return _names(text)
+    leaves = [name + VALUE_OF if behind else name for name, behind in _leaves(text)]
+    return tuple(leaves) if len(leaves) <= NAMES_MAX else _names(text)
+
+
+NAMES_MAX = 64
+"""About so many names of one expression are found."""
+_LEAF = r"(?:\w+(?:\(\))?\.)*\w+(?:\(\)|\[(?:\w*|\*|'\w*')\])*"
+_LEAVES = rf"{_LEAF}(?:\|{_LEAF})*"
+"""`a.b()[*]|c`: the last name of each, or what it returns or holds."""
+_is_flat = re.compile(
+    rf"{_LEAVES}|\[{_LEAVES}(?:,{_LEAVES})*\]|\{{\w+:{_LEAVES}(?:,\w+:{_LEAVES})*\}}"
+).fullmatch
+_leaves = re.compile(
+    r"(?:\w+(?:\(\))?\.)*(\w+)((?:\(\)|(?<=[\w)\]])\[(?:\w*|\*|'\w*')\])*)"
+).findall
+
+
+@lru_cache(maxsize=16_384)
+def _names(text: str) -> tuple[str, ...]:
     found: list[str] = []
     work = [text]
-    while work and len(found) < 64:
+    while work and len(found) < NAMES_MAX:
         for steps in parse(work.pop()):
             last = steps[-1]
             inner = [p for s in steps for p in ((s.text,) if s.kind == "group" else s.parts)]
