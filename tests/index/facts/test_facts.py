@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.index.facts import model as facts_module
 from holdfast.index.facts.chunks import CHUNK_BYTES_MAX, LINE_BYTES_MAX
@@ -19,6 +20,7 @@ from holdfast.index.facts.model import (
     MODULE,
     FileFacts,
     decode,
+    decode_outline,
     encode,
     symbol_id,
 )
@@ -51,6 +53,8 @@ def hold(path: str, source: bytes, *, twice: bool = True) -> FileFacts:
     assert not twice or extract(path, source) == found, "facts are deterministic"
     assert pickle.loads(pickle.dumps(found)) == found
     assert decode(encode(found)) == found
+    shown = replace(found, imports=(), calls=(), bindings=(), inherits=(), chunks=())
+    assert decode_outline(encode(found)) == shown
     assert not [p for p in found.problems if "not understood" in p.detail], found.problems
     if found.language == "binary":
         return found

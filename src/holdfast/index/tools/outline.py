@@ -137,7 +137,7 @@ def file_key(root: str, requested: str, file: str) -> str:
 
 
 def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:
-    """The facts of a file as it is on disk now; None when it is missing or is not text.
+    """What an outline shows of a file as it is on disk now; None if it is missing or is not text.
 
     Stored facts are used when they belong to the bytes on disk; otherwise the file is parsed.
     """
@@ -154,7 +154,7 @@ def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:
         return None
     if stored is not None and entry is not None and entry.digest == disk.digest(source):
         with suppress(msgspec.DecodeError):
-            return facts_of.decode(stored)
+            return facts_of.decode_outline(stored)
     return index.extract(key, masked(source))
 
 
