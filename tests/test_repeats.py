@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.app import App
-from holdfast.repeats import find_clones, is_code
+from holdfast.repeats.find import is_code
 from holdfast.sequence import clones
-from holdfast.sequence.clones_answer import ClonesAnswer, as_text
+from holdfast.sequence.clones_answer import as_text
+from holdfast.sequence.clones_request import ClonesRequest
 from holdfast.sequence.corpus import Occurrence
+from holdfast.sequence.report import ClonesReport
 from holdfast.sequence.suffix.segment import build
 from holdfast.sequence.suffix.stream import stream_of
 from holdfast.sequence.tokens.lexer import LexerOptions
@@ -17,14 +19,13 @@ from holdfast.sequence.tokens.lexer import LexerOptions
 BODY = "".join(f"    step_{n} = first_{n}(value, {n})\n" for n in range(12))
 
 
-def clones_of(root: Path, every_file: bool = False) -> ClonesAnswer:
-    lexing = LexerOptions()
+def quiet(what: str, done: int, total: int) -> None:
+    pass
 
-    def quiet(what: str, done: int, total: int) -> None:
-        pass
 
-    tree = App(root.parent / "home").open_tree(root, lexing, quiet)
-    return find_clones(tree, lexing, quiet, minimum=50, limit=1, every_file=every_file)
+def clones_of(root: Path, every_file: bool = False) -> ClonesReport:
+    request = ClonesRequest(limit=1, every_file=every_file)
+    return App(root.parent / "home").find_clones(root, request, quiet)
 
 
 @pytest.mark.shows("SEQ-CLONES-CODE")
@@ -39,12 +40,12 @@ def test_data_is_left_out_and_the_first_line_is_shown(tmp_path: Path) -> None:
         (root / "tests" / f"{name}.py").write_text(f"{name} = [{numbers}]\n")
         (root / f"{name}.md").write_text("word " * 100)
     answer = clones_of(root)
-    assert [place.path for place in answer.groups[0].occurrences] == ["one.py", "two.py"]
-    assert answer.total == 1
-    assert answer.first_lines == ("def one(value):",) or answer.first_lines[0].startswith("step_0")
+    assert [place.path for place in answer.groups[0].places] == ["one.py", "two.py"]
+    assert answer.summary.groups == 1
+    assert answer.groups[0].first_line.startswith(("def one(value):", "step_0"))
     assert "  | " in as_text(answer)
     assert "1 group covers" in as_text(answer)
-    assert clones_of(root, every_file=True).total > 1
+    assert clones_of(root, every_file=True).summary.groups > 1
 
 
 @pytest.mark.shows("SEQ-CLONES-SHARE")
@@ -57,7 +58,7 @@ def test_the_share_is_of_all_groups_not_of_the_listed_ones(tmp_path: Path) -> No
         (root / f"{name}_a.py").write_text(f"def {name}(value):\n{BODY}")
         (root / f"{name}_b.py").write_text(f"def {name}(value):\n{other}")
     answer = clones_of(root)
-    summary = answer.report().summary
+    summary = answer.summary
     assert (summary.groups, summary.listed) == (2, 1)
     assert summary.repeated_tokens == 2 * summary.covered_tokens
     assert "2 groups cover" in as_text(answer)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from holdfast.files.boundary import Machine
     from holdfast.files.identity import RepositoryIdentity, Unidentified
+    from holdfast.files.listing import TreeListing
     from holdfast.files.snapshot import Snapshot
     from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from holdfast.reading.session_log import SessionLog
     from holdfast.replay.report import SavingsAnswer
     from holdfast.repositories import Repositories
+    from holdfast.sequence.clones_request import ClonesRequest
+    from holdfast.sequence.report import ClonesReport
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.store.author import Author
@@ -238,22 +241,50 @@ class App:
 
     def open_tree(self, path: str | Path, options: LexerOptions, progress: Progress) -> SourceTree:
         """A tree for sequence search, made of the same files as its index."""
+        from holdfast.trees import opened
+
+        root, listing = self._listed(path)
+        return opened(root, listing, self.home.sequence, options, progress)
+
+    def find_clones(
+        self, path: str | Path, request: ClonesRequest, progress: Progress
+    ) -> ClonesReport:
+        """The repeated blocks of a tree: kept ones, if the files prove them to be right still."""
+        from holdfast.repeats.kept import KeptClones
+        from holdfast.sequence.where import segments_directory
+
+        root, listing = self._listed(path)
+        directory = segments_directory(self.home.sequence, root, request.options)
+        kept = KeptClones(directory, root, request)
+        answer = kept.current(listing)
+        if answer is None:
+            from holdfast.repeats.find import find_clones
+            from holdfast.trees import opened
+
+            tree = opened(root, listing, self.home.sequence, request.options, progress)
+            answer = find_clones(tree, request, progress)
+            kept.keep(tree.segments.known(), tree.segments.taken_ns, answer)
+        return answer
+
+    def _listed(self, path: str | Path) -> tuple[Path, TreeListing]:
+        """The files of a tree, by the settings of its index if it has one."""
         from pathlib import Path
 
-        from holdfast.index.code_index import policy_of
-        from holdfast.index.generations.registry import Registry
-        from holdfast.trees import open_tree
+        from holdfast.files.listing import list_tree
 
         root = Path(path).resolve()
         with suppress(OSError):
             self.home.make()  # if this fails, storing the segments reports it
-        try:
-            record = Registry(self.home.index_registry).find(str(root))
-        except (HoldfastError, OSError):
-            record = None  # index commands report a broken registry; this does not need it
-        policy = None if record is None else policy_of(record.options)
-        now_ns = self.clock.now_ns
-        return open_tree(root, self.home.sequence, options, progress, now_ns, policy)
+        policy = None
+        if os.path.exists(self.home.index_registry):
+            from holdfast.index.generations.record import policy_of
+            from holdfast.index.generations.registry import Registry
+
+            # Index commands report a broken registry; this does not need it.
+            with suppress(HoldfastError, OSError):
+                record = Registry(self.home.index_registry).find(str(root))
+                policy = None if record is None else policy_of(record.options)
+        return root, list_tree(root, self.clock.now_ns, policy)
 
     # the workspace boundary
 

@@ -20,15 +20,25 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 from holdfast.files import disk
+from holdfast.files.listing import TreeListing, list_tree
 from holdfast.files.policy import Policy
 from holdfast.files.secrets import masked
-from holdfast.files.snapshot import RACY_NS, Snapshot, Stat, compressed, covered
+from holdfast.files.snapshot import (
+    Snapshot,
+    Stat,
+    as_known,
+    compressed,
+    covered,
+    not_searched,
+    stamp_of,
+)
 from holdfast.sequence.errors import SegmentTooNew
 from holdfast.sequence.segment_store import Progress, SegmentStore, document_facts
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.families import BY_NAME, family_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions, lex
 from holdfast.sequence.tokens.text import text_of
+from holdfast.sequence.where import segments_directory
 
 if TYPE_CHECKING:
     from holdfast.sequence.locate import LocateAnswer
@@ -63,25 +73,14 @@ class SourceTree:
 
     def not_searched(self) -> str | None:
         """Which files an answer does not cover; None if it covers all."""
-        skipped = []
-        if self.unreadable:
-            shown = ", ".join(sorted(self.unreadable)[:3])
-            more = ", …" if len(self.unreadable) > 3 else ""
-            skipped.append(f"{len(self.unreadable)} could not be read ({shown}{more})")
-        if self.too_large:
-            skipped.append(f"{self.too_large} too large")
-        if self.unnameable:
-            skipped.append(f"{self.unnameable} with names that are not UTF-8")
-        return f"not searched: {'; '.join(skipped)}" if skipped else None
+        return not_searched(self.unreadable, self.too_large, self.unnameable)
 
 
 def segment_store_of(
     sequence_root: Path, root: Path, options: LexerOptions = CODE_ONLY
 ) -> SegmentStore:
     """The segment store of a tree for one set of lexer options."""
-    name = "".join(flag for flag, on in (("c", options.comments), ("w", options.whitespace)) if on)
-    directory = SegmentStore.directory_of(sequence_root, root)
-    return SegmentStore(directory.with_name(directory.name + ("-" + name if name else "")), options)
+    return SegmentStore(segments_directory(sequence_root, root, options), options)
 
 
 def open_tree(
@@ -94,12 +93,18 @@ def open_tree(
 ) -> SourceTree:
     """List the files of a tree, update its segments with what changed, and open them."""
     root = root.resolve()
-    taken_ns = now_ns()
-    try:
-        found = disk.walk(os.fspath(root), policy)
-    except disk.TreeMissing as error:
-        problem = "is not a directory" if root.exists() else "does not exist"
-        raise UsageError(f"{root} {problem}", "use an existing directory") from error
+    return opened(root, list_tree(root, now_ns, policy), sequence_root, options, progress)
+
+
+def opened(
+    root: Path,
+    listing: TreeListing,
+    sequence_root: Path,
+    options: LexerOptions,
+    progress: Progress,
+) -> SourceTree:
+    """Update the segments of a tree that was just listed, and open them."""
+    found, taken_ns = listing.found, listing.taken_ns
     unreadable = set(found.unreadable)
     try:
         store = segment_store_of(sequence_root, root, options)
@@ -153,24 +158,13 @@ def update_segments(
     stale = [
         path
         for path, stat in sorted(stats.items())
-        if not _as_known(known.get(path), stat, store.taken_ns)
+        if not as_known(known.get(path), stat, store.taken_ns)
     ]
     gone = [path for path in known if path not in stats]
     if not stale and not gone:
         return
     documents = list(_documents(root, stale, gone, unreadable, progress))
     store.refresh(documents, gone, progress, taken_ns=taken_ns)
-
-
-def _as_known(known: tuple[int, int] | None, stat: Stat, taken_ns: int) -> bool:
-    """Whether a file is unchanged as far as its stat tells; see `files.snapshot.unchanged`."""
-    stamp = stamp_of(stat)
-    return known == (stat.size_bytes, stamp) and stamp < taken_ns - RACY_NS
-
-
-def stamp_of(stat: Stat) -> int:
-    """The later of modification and change time: a rewrite that restores its mtime is noticed."""
-    return max(stat.mtime_ns, stat.ctime_ns)
 
 
 def _documents(

@@ -8,14 +8,12 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.cli.console import absolute
+from holdfast.cli.console import absolute, typed_in
 from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
-from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
-from holdfast.repeats import find_clones
 from holdfast.sequence import clones_answer
-from holdfast.sequence.clones import MINIMUM
+from holdfast.sequence.clones_request import MINIMUM, ClonesRequest
 from holdfast.sequence.tokens.lexer import LexerOptions
 
 
@@ -52,28 +50,24 @@ def run(args: argparse.Namespace, app: App) -> int:
     if args.limit < 0:
         raise UsageError(f"--limit must be at least 0 (got {args.limit})", "0 lists all blocks")
     refuse_whole_homes(app, args.path, args)
-    progress = steps_on_terminal()
-    options = LexerOptions(comments=args.comments)
+    request = ClonesRequest(
+        minimum=args.min_tokens,
+        limit=args.limit,
+        renamed=args.renamed,
+        since=args.since,
+        overlapping=args.all,
+        every_file=args.every_file,
+        options=LexerOptions(comments=args.comments),
+    )
     with ended_at_once():
-        tree = app.open_tree(absolute(args.path), options, progress)
-        answer = find_clones(
-            tree,
-            options,
-            progress,
-            minimum=args.min_tokens,
-            limit=args.limit,
-            renamed=args.renamed,
-            since=args.since,
-            overlapping=args.all,
-            every_file=args.every_file,
-        )
+        answer = app.find_clones(absolute(args.path), request, steps_on_terminal())
     if args.json:
         print(json.dumps(answer.to_wire()))
         return 0
     if args.sarif:
         print(json.dumps(clones_answer.as_sarif(answer, __version__)))
     else:
-        print(clones_answer.as_text(answer, format_path=typed_in(tree.root)))
+        print(clones_answer.as_text(answer, format_path=typed_in(answer.root)))
     if answer.not_searched:
         print(answer.not_searched, file=sys.stderr)
     return 0

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 
 TYPE_CHECKING = False  # typing has the same, but takes long to import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TextIO
 
 
@@ -47,6 +48,11 @@ def relative(path: str) -> str:
     """A path as seen from the working directory; the whole path where that is shorter."""
     name = os.path.relpath(path, here())
     return name if len(name) <= len(path) or not name.startswith("..") else path
+
+
+def typed_in(root: str | os.PathLike[str]) -> Callable[[str], str]:
+    """Names files of a tree relative to the working directory."""
+    return lambda file: relative(os.path.join(root, file))
 
 
 def columns() -> int | None:

@@ -7,10 +7,9 @@ import json
 import sys
 
 from holdfast.app import App
-from holdfast.cli.console import absolute, stdin
+from holdfast.cli.console import absolute, stdin, typed_in
 from holdfast.cli.given import add_yes, read_given, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
-from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
 from holdfast.sequence.locate import COPIES, as_text
 from holdfast.sequence.tokens.lexer import LexerOptions

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable
-from pathlib import Path
 
 from holdfast.cli.console import absolute, columns, relative
 from holdfast.cli.failures import CommandRefused
@@ -82,11 +80,6 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
         near = shlex.join(["holdfast", command, relative(found.path), *rest])
         hint = f"{found.why}: {near}"
     return CommandRefused("IsDirectory" if is_folder else "NoSuchFile", message, hint)
-
-
-def typed_in(root: Path) -> Callable[[str], str]:
-    """Names files of a tree relative to the working directory."""
-    return lambda file: relative(str(root / file))
 
 
 def as_typed(file: str, asked: str) -> str:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
     from holdfast.replay.report import SavingsAnswer
-    from holdfast.sequence.clones_answer import ClonesAnswer
+    from holdfast.sequence.report import ClonesReport
     from holdfast.store.store import Store
 
 Members = Mapping[str, str]
@@ -194,21 +194,16 @@ class Questions:
         tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
         return LocatedSnippet(locate_snippet(tree, source))
 
-    def clones(self, asked: Members) -> ClonesAnswer:
-        from holdfast.repeats import find_clones
-        from holdfast.sequence.clones import MINIMUM
-        from holdfast.sequence.tokens.lexer import CODE_ONLY
+    def clones(self, asked: Members) -> ClonesReport:
+        from holdfast.sequence.clones_request import MINIMUM, ClonesRequest
         from holdfast.trees import no_progress
 
-        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
-        return find_clones(
-            tree,
-            CODE_ONLY,
-            no_progress,
+        request = ClonesRequest(
             minimum=max(2, _number(asked, "minimum", MINIMUM)),
             limit=max(1, _number(asked, "limit", CLONES_MAX)),
             renamed=asked.get("renamed") == "1",
         )
+        return self._app.find_clones(self._root(asked), request, no_progress)
 
     def codebase(self, asked: Members) -> CodebaseFacts:
         """The languages of a tree, and how much disk its index and segments take."""

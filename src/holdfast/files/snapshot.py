@@ -79,6 +79,33 @@ def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[s
     return todo, set(gone)
 
 
+def stamp_of(stat: Stat) -> int:
+    """The later of modification and change time: a rewrite that restores its mtime is noticed."""
+    return max(stat.mtime_ns, stat.ctime_ns)
+
+
+def as_known(known: tuple[int, int] | None, stat: Stat, taken_ns: int) -> bool:
+    """Whether a file is unchanged as far as its stat tells, given its size and stamp before.
+
+    `taken_ns` is when the files were listed then; see `moved`.
+    """
+    stamp = stamp_of(stat)
+    return known == (stat.size_bytes, stamp) and stamp < taken_ns - RACY_NS
+
+
+def not_searched(unreadable: Iterable[str], too_large: int, unnameable: int) -> str | None:
+    """Which files an answer does not cover; None if it covers all."""
+    named, skipped = sorted(unreadable), []
+    if named:
+        more = ", …" if len(named) > 3 else ""
+        skipped.append(f"{len(named)} could not be read ({', '.join(named[:3])}{more})")
+    if too_large:
+        skipped.append(f"{too_large} too large")
+    if unnameable:
+        skipped.append(f"{unnameable} with names that are not UTF-8")
+    return f"not searched: {'; '.join(skipped)}" if skipped else None
+
+
 def compare(before: Snapshot, after: Snapshot) -> Changes:
     """What happened from one snapshot to the other. Files in unreadable parts are not removed."""
     added = sorted(after.entries.keys() - before.entries.keys())

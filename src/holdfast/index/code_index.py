@@ -20,7 +20,7 @@ from holdfast.files import disk
 from holdfast.files.edited_files import EditedFiles
 from holdfast.files.identity import RepositoryIdentity, Unidentified, identify
 from holdfast.files.paths import canonical_root
-from holdfast.files.policy import SIZE_BYTES_MAX, Policy, unfit
+from holdfast.files.policy import SIZE_BYTES_MAX, unfit
 from holdfast.files.secrets import masked
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
@@ -55,7 +55,7 @@ from holdfast.index.generations.leases import Leases
 from holdfast.index.generations.model import Backend, PreparedFile, Reader, SourceFile
 from holdfast.index.generations.probe import Prober
 from holdfast.index.generations.proof import Proof, Reason, newer_format
-from holdfast.index.generations.record import Options, Record
+from holdfast.index.generations.record import Record, policy_of
 from holdfast.index.generations.registry import Registry
 
 if TYPE_CHECKING:
@@ -311,12 +311,6 @@ class CodeIndex:
         self.backend.close()
         if self.shared is not None:
             self.shared.close()
-
-
-def policy_of(options: Options) -> Policy:
-    return Policy(
-        custom_extensions=options.custom_extensions, ignore_patterns=options.ignore_patterns
-    )
 
 
 def open_index(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
 
+from holdfast.sequence.clones_request import MINIMUM
 from holdfast.sequence.corpus import Occurrence
 from holdfast.sequence.suffix.backends import (
     SuffixBackend,
@@ -29,8 +30,6 @@ from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import TokenStream
 from holdfast.sequence.tokens.lexer import normalised
 
-MINIMUM = 50
-"""Shorter repeats are more often idioms of a language than copies."""
 CALL_TOKENS = 8
 """About what each place still needs when its block is replaced by a call."""
 NAMES_SHARE = 0.1

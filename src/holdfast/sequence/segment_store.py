@@ -27,6 +27,7 @@ from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOptions
+from holdfast.sequence.where import segments_directory
 
 MANIFEST_VERSION = 3
 """1: segments by file name, deleted documents, stamps of files that were only touched.
@@ -82,7 +83,7 @@ class SegmentStore:
     @staticmethod
     def directory_of(home: Path, tree: Path) -> Path:
         """The directory for the segments of a tree."""
-        return home / sha256(os.fsencode(tree)).hexdigest()[:16]
+        return segments_directory(home, tree)
 
     @property
     def corpus(self) -> TokenCorpus:

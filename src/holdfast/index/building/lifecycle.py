@@ -15,7 +15,7 @@ from datetime import datetime
 from holdfast.errors import HoldfastError
 from holdfast.index.building.build import Built, build
 from holdfast.index.building.progress import Progress, Report
-from holdfast.index.code_index import STALE_INDEXING_S, CodeIndex, policy_of
+from holdfast.index.code_index import STALE_INDEXING_S, CodeIndex
 from holdfast.index.generations.leases import Lease
 from holdfast.index.generations.marker import Marker
 from holdfast.index.generations.proof import Outcome, Proof
@@ -31,6 +31,7 @@ from holdfast.index.generations.record import (
     State,
     SyncCompleted,
     Unseen,
+    policy_of,
     unseen,
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from holdfast.files.policy import Policy
 from holdfast.index.generations import fingerprint as fingerprints
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.marker import COMPLETED, LIMIT_REACHED
@@ -78,6 +79,13 @@ class Options:
 
     custom_extensions: tuple[str, ...] = ()
     ignore_patterns: tuple[str, ...] = ()
+
+
+def policy_of(options: Options) -> Policy:
+    """Which files belong to an index with these options."""
+    return Policy(
+        custom_extensions=options.custom_extensions, ignore_patterns=options.ignore_patterns
+    )
 
 
 @dataclass(frozen=True, slots=True)

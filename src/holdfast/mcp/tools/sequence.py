@@ -72,28 +72,25 @@ def locate(call: ToolCall) -> Result:
 
 
 def clones(call: ToolCall) -> Result:
-    from holdfast.repeats import find_clones
     from holdfast.sequence import clones_answer
+    from holdfast.sequence.clones_request import ClonesRequest
     from holdfast.sequence.tokens.lexer import LexerOptions
 
     a = call.arguments
     path = call.tree(a["path"])
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
-    progress, options = _progress(call), LexerOptions(comments=a["comments"])
-    tree = call.context.app.open_tree(path, options, progress)
+    request = ClonesRequest(
+        minimum=a["min_tokens"],
+        limit=a["limit"],
+        renamed=a["renamed"],
+        since=a.get("since"),
+        overlapping=a["all"],
+        every_file=a["every_file"],
+        options=LexerOptions(comments=a["comments"]),
+    )
     try:
-        answer = find_clones(
-            tree,
-            options,
-            progress,
-            minimum=a["min_tokens"],
-            limit=a["limit"],
-            renamed=a["renamed"],
-            since=a.get("since"),
-            overlapping=a["all"],
-            every_file=a["every_file"],
-        )
+        answer = call.context.app.find_clones(path, request, _progress(call))
     except UsageError as error:
         without = {**a, "path": path, "since": None}
         return failure(str(error), error.hint).ended("for any revision", "clones", **without)
@@ -101,11 +98,11 @@ def clones(call: ToolCall) -> Result:
     text = clones_answer.as_text(answer, clones_answer.TOOL)
     if answer.not_searched:
         text += f"\n[{answer.not_searched}]"
-    listed = len(answer.groups)
-    if answer.total > listed:
+    listed, total = len(answer.groups), answer.summary.groups
+    if total > listed:
         more = {**a, "path": path, "limit": min(1000, a["limit"] * 4)}
         facts["continue"] = continued("clones", **more)
-        text += f"\n[{listed} of {answer.total} blocks; for more: {call_text('clones', more)}]"
+        text += f"\n[{listed} of {total} blocks; for more: {call_text('clones', more)}]"
     return Result(text, facts)
 
 

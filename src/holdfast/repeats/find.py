@@ -1,27 +1,24 @@
-"""Find the repeated blocks of a tree, and which of them are new since a git revision.
-
-Trees, git and sequence meet here; the command, the tool and the dashboard all call `find_clones`.
-"""
+"""Find the repeated blocks of a tree, and which of them are new since a git revision."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 from holdfast.errors import UsageError
 from holdfast.files.git import Repository, open_repository
-from holdfast.files.regular import read_regular
+from holdfast.repeats.kept import with_first_lines
 from holdfast.sequence import clones
-from holdfast.sequence.clones_answer import ClonesAnswer
+from holdfast.sequence.clones_request import ClonesRequest
 from holdfast.sequence.corpus import TokenCorpus
+from holdfast.sequence.report import CLONES_VERSION, ClonesReport, ClonesSummary, GroupReport
 from holdfast.sequence.segment_store import Progress, document_facts
 from holdfast.sequence.suffix.backends import choose
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, stream_of
-from holdfast.sequence.tokens.lexer import LexerOptions, normalised
+from holdfast.sequence.tokens.lexer import normalised
 from holdfast.sequence.tokens.text import text_of
 from holdfast.trees import SourceTree
 
@@ -29,61 +26,56 @@ FILES_PER_STEP = 50
 """How many files of a revision are read between two progress reports."""
 
 
-def find_clones(
-    tree: SourceTree,
-    options: LexerOptions,
-    progress: Progress,
-    *,
-    minimum: int,
-    limit: int = 0,
-    renamed: bool = False,
-    since: str | None = None,
-    overlapping: bool = False,
-    every_file: bool = False,
-) -> ClonesAnswer:
-    """The blocks of at least `minimum` tokens; 0 as the `limit` lists all of them.
-
-    Of code only, unless `every_file` includes data and documents too.
-
-    With `since`, only the blocks that have more copies than at that revision.
-    """
+def find_clones(tree: SourceTree, request: ClonesRequest, progress: Progress) -> ClonesReport:
+    """The repeated blocks of a tree: of code only, unless the request includes every file."""
     groups: list[clones.CloneGroup] = []
     tokens = documents = repeated = folded = 0
-    only = None if every_file else is_code
+    only = None if request.every_file else is_code
+    since = request.since
     with nullcontext() if since is None else open_repository(tree.root) as repository:
         commit = None if since is None else _commit_of(repository, tree.root, since)
         segment = tree.segments.compact(progress)
         if segment is not None:
             tokens, documents = _size(segment, only)
-            searched = clones.renamed(segment) if renamed else segment
-            groups = clones.find_groups(searched, minimum=minimum, only=only)
+            searched = clones.renamed(segment) if request.renamed else segment
+            groups = clones.find_groups(searched, minimum=request.minimum, only=only)
             if only is not None:
                 every = groups
                 groups = clones.code_like(every, segment)
                 clones.release(every)
             if repository is not None and commit is not None:
-                before = _before(repository, str(since), commit, options, renamed, progress)
+                before = _before(repository, str(since), commit, request, progress)
                 groups = clones.new_since(groups, *before)
             if searched is not segment:
                 groups = clones.relocated(groups, segment)
             repeated = clones.covered(groups, len(segment.tokens))
-            if not overlapping:
+            if not request.overlapping:
                 found = len(groups)
                 groups = clones.informative(groups, len(segment.tokens))
                 folded = found - len(groups)
     total = len(groups)
-    listed = tuple(groups[:limit] if limit else groups)
+    listed = groups[: request.limit] if request.limit else groups
+    shown = 0 if segment is None else clones.covered(listed, len(segment.tokens))
+    reports = tuple([_report(group) for group in listed])
+    summary = ClonesSummary(
+        documents, tokens, total, len(reports), shown, max(repeated, shown), folded
+    )
     clones.release(groups)
-    return ClonesAnswer(
-        str(tree.root),
-        listed,
-        total,
-        tokens,
-        documents,
-        tree.not_searched(),
-        repeated,
-        folded,
-        _first_lines(tree.root, listed),
+    return ClonesReport(
+        root=str(tree.root),
+        format=CLONES_VERSION,
+        summary=summary,
+        groups=with_first_lines(tree.root, reports),
+        not_searched=tree.not_searched(),
+    )
+
+
+def _report(group: clones.CloneGroup) -> GroupReport:
+    # Sorted: the order of documents in a segment depends on when they were added.
+    spans = [place.span() for place in group.occurrences]
+    places = tuple(sorted(spans, key=lambda span: (span.path, span.line, span.column)))
+    return GroupReport(
+        group.length, len(places), group.duplicated, group.periodic, places, group.saved
     )
 
 
@@ -119,30 +111,6 @@ def _size(segment: TokenSegment, only: Callable[[str], bool] | None) -> tuple[in
     return sum(int(firsts[n + 1]) - int(firsts[n]) - 1 for n in numbers), len(numbers)
 
 
-LINE_SHOWN = 100
-FIRST_LINES_MAX = 200
-"""More groups than this are for programs, which have the places."""
-
-
-def _first_lines(root: Path, groups: Sequence[clones.CloneGroup]) -> tuple[str, ...]:
-    """The first line of each group, from its file; empty where the file cannot be read."""
-    lines = []
-    for group in groups[:FIRST_LINES_MAX]:
-        at = group.occurrences[0].first
-        try:
-            data = read_regular(os.path.join(root, at.path), FILE_BYTES_MAX)
-        except OSError:
-            data = None
-        rows = [] if data is None else data.split(b"\n", at.line)
-        text = rows[at.line - 1].decode("utf-8", "replace") if len(rows) >= at.line else ""
-        text = "".join(c if c.isprintable() else " " for c in text).strip()
-        lines.append(text if len(text) <= LINE_SHOWN else text[: LINE_SHOWN - 1] + "…")
-    return tuple(lines)
-
-
-FILE_BYTES_MAX = 16 << 20
-
-
 def _commit_of(repository: Repository | None, root: Path, revision: str) -> str:
     """The commit that a revision refers to."""
     commit = None if repository is None else repository.commit(revision)
@@ -158,8 +126,7 @@ def _before(
     repository: Repository,
     revision: str,
     commit: str,
-    options: LexerOptions,
-    renamed: bool,
+    request: ClonesRequest,
     progress: Progress,
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
     """Whether a file changed since a commit, and how often a block occurred in those files then."""
@@ -179,13 +146,13 @@ def _before(
             documents.append(Document(document_facts(path, len(text), 0, text), text))
     progress("reading the revision", len(changes.differing), len(changes.differing))
     backend = choose(sum(len(document.data) for document in documents) // 4)
-    segment = build(stream_of(documents, options, backend), backend)
-    if renamed:
+    segment = build(stream_of(documents, request.options, backend), backend)
+    if request.renamed:
         segment = clones.renamed(segment, backend)
     before = TokenCorpus([LiveSegment(segment)])
 
     def count(block: Sequence[bytes]) -> int:
-        found = before.find([normalised(text) if renamed else text for text in block])
+        found = before.find([normalised(text) if request.renamed else text for text in block])
         if not found.query_exhausted:
             return 0
         # Places of a group do not overlap, so overlapping ones are left out here too.

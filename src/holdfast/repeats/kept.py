@@ -1,0 +1,138 @@
+"""An answer of `clones` that is kept beside the segments of its tree.
+
+Finding the blocks costs more than everything else, and most trees did not change since the last
+time. A kept answer holds the size and the time stamp of every file it was made of, as they were
+when the file was read. It is used only if the tree has exactly these files now, by the rule that
+the segments themselves go by (`files.snapshot.as_known`); otherwise the blocks are found again.
+
+The first lines of blocks are not kept: they are read from the files for each answer, so that no
+text of a tree is stored here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+
+from holdfast import __version__
+from holdfast.files.listing import TreeListing
+from holdfast.files.regular import FILE_BYTES_MAX, read_regular
+from holdfast.files.snapshot import as_known, compressed, not_searched
+from holdfast.sequence.clones_request import ClonesRequest
+from holdfast.sequence.report import CLONES_VERSION, ClonesReport, GroupReport
+from holdfast.sequence.tokens.lexer import LEXER_VERSION
+
+KEPT_VERSION = 1
+"""1: the files with size and stamp, when they were listed, and the report without first lines."""
+
+RULES_VERSION = 1
+"""Which files and blocks count as code; a change of these rules needs a new number.
+1: `find.is_code` and `clones.code_like`."""
+
+KEPT_MAX = 8
+"""How many answers are kept for a tree, each for other options."""
+PLACES_MAX = 20_000
+"""An answer with more places is for a program and is not kept."""
+
+LINE_SHOWN = 100
+FIRST_LINES_MAX = 200
+"""More groups than this are for programs, which have the places."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    files: dict[str, tuple[int, int]]
+    taken_ns: int
+    report: ClonesReport
+
+
+class KeptClones:
+    """The kept answer to one request about one tree."""
+
+    def __init__(self, directory: Path, root: Path, request: ClonesRequest) -> None:
+        """`directory` has the segments of the tree."""
+        self._directory, self._root, self._request = directory, root, request
+        asked = (
+            *(KEPT_VERSION, RULES_VERSION, LEXER_VERSION, CLONES_VERSION, __version__, str(root)),
+            *(request.minimum, request.limit, request.renamed, request.overlapping),
+            *(request.every_file, request.options.comments, request.options.whitespace),
+        )
+        self._path = directory / f"{sha256(repr(asked).encode()).hexdigest()[:16]}.clones"
+
+    def current(self, listing: TreeListing) -> ClonesReport | None:
+        """The kept answer, if the tree has exactly the files that it was made of."""
+        kept = self._read()
+        if kept is None or kept.files.keys() != listing.found.stats.keys():
+            return None
+        for path, stat in listing.found.stats.items():
+            if not as_known(kept.files[path], stat, kept.taken_ns):
+                return None
+        skipped = listing.found.skipped
+        return msgspec.structs.replace(
+            kept.report,
+            groups=with_first_lines(self._root, kept.report.groups),
+            not_searched=not_searched(
+                compressed(listing.found.unreadable), skipped["large"], skipped["unnameable"]
+            ),
+        )
+
+    def keep(
+        self, files: Mapping[str, tuple[int, int]], taken_ns: int, report: ClonesReport
+    ) -> None:
+        """Keep an answer that was made of these files; if that fails, the next one costs more."""
+        if self._request.since is not None:
+            return
+        if sum(group.count for group in report.groups) > PLACES_MAX:
+            return
+        groups = tuple(msgspec.structs.replace(group, first_line="") for group in report.groups)
+        bare = msgspec.structs.replace(report, groups=groups, not_searched=None)
+        data = msgspec.json.encode(_Kept(dict(files), taken_ns, bare))
+        part = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        with suppress(OSError):
+            part.write_bytes(b"%08x\n" % crc32(data) + data)
+            part.replace(self._path)
+            others = sorted(self._directory.glob("*.clones"), key=lambda path: path.stat().st_mtime)
+            for old in others[:-KEPT_MAX]:
+                old.unlink(missing_ok=True)
+
+    def _read(self) -> _Kept | None:
+        """The kept answer; None if there is none, or if it is damaged."""
+        if self._request.since is not None:
+            return None
+        try:
+            head, _, data = self._path.read_bytes().partition(b"\n")
+            if head != b"%08x" % crc32(data):
+                return None
+            return msgspec.json.decode(data, type=_Kept)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+
+def with_first_lines(root: Path, groups: tuple[GroupReport, ...]) -> tuple[GroupReport, ...]:
+    """The groups with the first line of each, from its file; empty where it cannot be read."""
+    shown = [
+        msgspec.structs.replace(
+            group, first_line=_line(os.path.join(root, group.places[0].path), group.places[0].line)
+        )
+        for group in groups[:FIRST_LINES_MAX]
+    ]
+    return (*shown, *groups[FIRST_LINES_MAX:])
+
+
+def _line(path: str, number: int) -> str:
+    try:
+        data = read_regular(path, FILE_BYTES_MAX)
+    except OSError:
+        data = None
+    rows = [] if data is None else data.split(b"\n", number)
+    if len(rows) < number:
+        return ""
+    # Four bytes for each character that is shown, after the indentation.
+    text = rows[number - 1].lstrip()[: 4 * LINE_SHOWN].decode("utf-8", "replace")
+    text = "".join(c if c.isprintable() else " " for c in text).strip()
+    return text if len(text) <= LINE_SHOWN else text[: LINE_SHOWN - 1] + "…"
