@@ -23,7 +23,12 @@ from __future__ import annotations
 
 COMMAND_VERSION = 1
 PREFIX = b'{"holdfast":"cli"'
-HOSTED = frozenset({"search", "outline", "calls", "locate", "clones", "read", "context"})
+HOSTED = frozenset(
+    {
+        *("search", "outline", "calls", "references", "explore", "impact"),
+        *("locate", "clones", "read", "context"),
+    }
+)
 """Commands that the host can run."""
 
 SHOWN = b"shown\n"

@@ -25,8 +25,17 @@ class NotHere(Exception):
 class Console:
     """The directory, the streams and the terminal of the process that a command runs for."""
 
-    def __init__(self, cwd: str, out: TextIO, err: TextIO, columns: int | None) -> None:
+    def __init__(
+        self,
+        cwd: str,
+        out: TextIO,
+        err: TextIO,
+        columns: int | None,
+        has_gone: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`has_gone` tells whether the process of the command has ended, by Ctrl-C for example."""
         self.cwd, self.out, self.err, self.columns = cwd, out, err, columns
+        self.has_gone = has_gone
 
 
 CONSOLE: ContextVar[Console | None] = ContextVar("CONSOLE", default=None)
@@ -48,6 +57,13 @@ def relative(path: str) -> str:
     """A path as seen from the working directory; the whole path where that is shorter."""
     name = os.path.relpath(path, here())
     return name if len(name) <= len(path) or not name.startswith("..") else path
+
+
+def check_interrupted() -> None:
+    """End a command in the host whose process has ended, as Ctrl-C ends it in its own process."""
+    console = CONSOLE.get()
+    if console is not None and console.has_gone():
+        raise KeyboardInterrupt
 
 
 def typed_in(root: str | os.PathLike[str]) -> Callable[[str], str]:

@@ -16,6 +16,7 @@ import io
 import json
 import logging
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -137,20 +138,31 @@ class CommandService:
         def progress(text: str) -> None:
             asyncio.run_coroutine_threadsafe(_send(writer, {"err": text}), loop).result()
 
-        work = loop.run_in_executor(self._threads, self._run, request, shown, progress)
+        gone = threading.Event()
+        work = loop.run_in_executor(self._threads, self._run, request, shown, progress, gone)
         while not work.done():
             await asyncio.wait({work}, timeout=WORKING_S)
-            if not work.done() and not writer.is_closing():
+            if reader.at_eof() or writer.is_closing():
+                gone.set()  # nobody waits for the answer: the process was ended
+            elif not work.done():
                 writer.write(b"\n")
-        await _send(writer, work.result())
+        answer = work.result()
+        if not gone.is_set():
+            await _send(writer, answer)
 
     def _run(
-        self, request: Mapping[str, Any], shown: Deliver, progress: Deliver
+        self,
+        request: Mapping[str, Any],
+        shown: Deliver,
+        progress: Deliver,
+        gone: threading.Event,
     ) -> Mapping[str, Any]:
+        if gone.is_set():
+            return LOCAL  # it waited for a thread, and its process did not
         out_terminal, err_terminal = request["terminal"]
         out = _Output(out_terminal, request["encoding"], shown)
         err = _Output(err_terminal, request["encoding"], progress)
-        CONSOLE.set(Console(request["cwd"], out, err, request["columns"]))
+        CONSOLE.set(Console(request["cwd"], out, err, request["columns"], gone.is_set))
         app = HostedApp(self._shared, request["environment"])
         try:
             code = dispatch(list(request["argv"]), app.environment, app)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from holdfast.app import App
+from holdfast.cli.console import absolute
 from holdfast.cli.output import print_json
 from holdfast.cli.symbol_command import refused
 from holdfast.cli.terminal import exit_code, terminal
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, app: App) -> int:
     index = app.open_index()
     try:
-        answer = impact(index, args.path or os.getcwd(), args.since, limit=args.limit)
+        answer = impact(index, absolute(args.path or "."), args.since, limit=args.limit)
     finally:
         index.close()
     if args.json:

@@ -7,7 +7,7 @@ import json
 import sys
 
 from holdfast.app import App
-from holdfast.cli.console import absolute, stdin, typed_in
+from holdfast.cli.console import absolute, check_interrupted, stdin, typed_in
 from holdfast.cli.given import add_yes, read_given, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
@@ -58,6 +58,7 @@ def run(args: argparse.Namespace, app: App) -> int:
             file=args.file,
             copies=args.copies,
             explained=args.explain,
+            check=check_interrupted,
         )
     if args.json:
         print(json.dumps(answer.to_wire()))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from holdfast import system
-from holdfast.cli.console import columns
+from holdfast.cli.console import check_interrupted, columns
 from holdfast.cli.streams import discard
 
 LAST_MIN, COLUMN_MIN = 10, 12
@@ -135,11 +135,15 @@ def ended_at_once() -> Iterator[None]:
 
 
 def steps_on_terminal() -> Callable[[str, int, int], None]:
-    """A function that shows a step and its percentage on standard error, if that is a terminal."""
+    """A function that shows a step and its percentage on standard error, if that is a terminal.
+
+    It also ends the work if nobody waits for it any more.
+    """
     if not sys.stderr.isatty():
-        return lambda _step, _done, _total: None
+        return lambda _step, _done, _total: check_interrupted()
 
     def show(step: str, done: int, total: int) -> None:
+        check_interrupted()
         share = 100 * done // total if total else 100
         print(f"\r\x1b[K{step} {share} %", end="" if share < 100 else "\r\x1b[K", file=sys.stderr)
         sys.stderr.flush()

@@ -33,6 +33,7 @@ def main(
         try:
             code = ask_host(argv, environment())
         except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
             return 130
         if code is not None:
             from holdfast.cli.streams import delivered

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from holdfast.cli.console import absolute, here
 from holdfast.cli.failures import CommandRefused
 from holdfast.cli.terminal import no_file, with_commands
 from holdfast.index.references.answers import (
@@ -28,11 +29,12 @@ def add_symbol(parser: argparse.ArgumentParser) -> None:
 
 def named_place(args: argparse.Namespace, command: str) -> tuple[str, str]:
     """The tree and the file that were named; raises if there is no such file."""
-    file = os.path.abspath(args.file) if args.file and not args.path else args.file or ""
-    whole = os.path.join(args.path or "", file)
+    tree = absolute(args.path) if args.path else None
+    file = absolute(args.file) if args.file and tree is None else args.file or ""
+    whole = os.path.join(tree or "", file)
     if file and not os.path.isfile(whole):
         raise no_file(args.file, whole, command, args.symbol)
-    return args.path or (os.path.dirname(file) if file else os.getcwd()), file
+    return tree or (os.path.dirname(file) if file else here()), file
 
 
 def refused(

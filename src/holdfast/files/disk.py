@@ -18,7 +18,7 @@ from pathlib import Path
 
 from holdfast import system
 from holdfast.files.ignore import Rules, RuleStack
-from holdfast.files.listing_cache import DirectoryListing, listings_of, stamp_of
+from holdfast.files.listing_cache import DirectoryListing, listings_of, remember, stamp_of
 from holdfast.files.mounts import is_trusted, mounted_below
 from holdfast.files.policy import (
     ALWAYS_EXCLUDED,
@@ -87,7 +87,8 @@ class _TreeWalk:
         self._mounts = mounted_below(root)
         # With nothing mounted below, the whole tree is on the file system of its root.
         self._trusted = self._mounts is not None and not self._mounts and is_trusted(root)
-        self._memory = listings_of(root, policy)
+        self._root, self._memory = root, listings_of(root, policy)
+        self._seen: dict[str, DirectoryListing] = {}
         self._pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
         self._found = Walk()
 
@@ -101,6 +102,7 @@ class _TreeWalk:
                 stamp = stamp_of(os.lstat(directory)) if self._trusted else None
                 if known is not None and stamp is not None and known.is_current(rules, stamp):
                     self._stat_known(known, prefix, directory)
+                    self._seen[key] = known
                     continue
                 listed_ns = self._now_ns()
                 with os.scandir(directory) as listing:
@@ -121,8 +123,9 @@ class _TreeWalk:
             # Ignore files are read every time: editing one does not change these times.
             plain = self._list(fresh, known_names, entries, prefix) and not controls
             fresh.remember_stamp(stamp if plain else None, listed_ns)
-            self._memory[key] = fresh
+            self._seen[key] = fresh
             self._count(fresh)
+        remember(self._root, self._policy, self._seen)
         return found
 
     def _count(self, listed: DirectoryListing) -> None:

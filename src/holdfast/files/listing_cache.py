@@ -16,7 +16,8 @@ from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS
 
 ROOTS_MAX = 4
-DIRECTORIES_MAX = 50_000
+DIRECTORIES_MAX = 200_000
+"""Of a tree with more directories, none is remembered."""
 Stamp = tuple[int, int, int, int]
 
 
@@ -64,11 +65,14 @@ _lock = threading.Lock()
 def listings_of(root: str, policy: Policy) -> dict[str, DirectoryListing]:
     """The cached listings of a tree under a policy, by directory."""
     with _lock:
-        listings = _trees.pop((root, policy), None)
-        # Deleted directories are not removed, so it starts again when it gets too large.
-        if listings is None or len(listings) > DIRECTORIES_MAX:
-            listings = {}
-        _trees[root, policy] = listings
+        return _trees.get((root, policy), {})
+
+
+def remember(root: str, policy: Policy, listings: dict[str, DirectoryListing]) -> None:
+    """Replace the cached listings of a tree by those of a walk that has just ended."""
+    with _lock:
+        _trees.pop((root, policy), None)
+        if len(listings) <= DIRECTORIES_MAX:
+            _trees[root, policy] = listings
         while len(_trees) > ROOTS_MAX:
             _trees.popitem(last=False)
-        return listings

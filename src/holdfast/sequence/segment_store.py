@@ -180,9 +180,12 @@ class SegmentStore:
     def _place(self, fresh: Sequence[Document], progress: Progress) -> None:
         size = sum(len(document.data) for document in fresh)
         backend = self.backend or choose(size // _BYTES_PER_TOKEN)
-        progress("reading tokens", 0, size)
-        stream = stream_of(fresh, self.options, backend)
-        progress("reading tokens", size, size)
+        total = len(fresh)
+        progress("reading tokens", 0, total)
+        stream = stream_of(
+            fresh, self.options, backend, lambda done: progress("reading tokens", done, total)
+        )
+        progress("reading tokens", total, total)
         count = len(stream.tokens)
         sizes = [stored.live.tokens for stored in self._stored]
         if not sizes or count + sum(sizes[1:]) > max(MID_TOKENS_MIN, sizes[0] // 4):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,18 +51,28 @@ class TokenStream:
     """Where each document's lines begin in `line_starts`; one more for the end."""
 
 
+DOCUMENTS_PER_STEP = 100
+"""How many documents are lexed between two reports of progress."""
+
+
 def stream_of(
     documents: Sequence[Document],
     options: LexerOptions,
     backend: SuffixBackend = SuffixBackend.PURE,
+    progress: Callable[[int], None] = lambda _done: None,
 ) -> TokenStream:
-    """Lex and intern documents; every backend gives the same stream."""
+    """Lex and intern documents; every backend gives the same stream.
+
+    `progress` gets the number of documents that are done, now and then.
+    """
     if backend is SuffixBackend.COMPILED:
         return _compiled_stream(documents, options)
     ids: dict[bytes, int] = {}
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])
     line_starts, line_firsts = array("i"), array("q", [0])
-    for document in documents:
+    for number, document in enumerate(documents):
+        if number % DOCUMENTS_PER_STEP == 0:
+            progress(number)
         lexed = lex(document.data, family_of(document.facts.path), options)
         tokens.extend([ids.setdefault(text, len(ids) + 1) for text in lexed.texts])
         tokens.append(SEPARATOR)
