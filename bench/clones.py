@@ -125,7 +125,10 @@ def compared(
             covered.setdefault(place["path"], set()).update(lines)
     exact = missed = short = 0
     for pair in pairs:
-        sides = [_inner_lines(tree, pair[side]) for side in ("firstFile", "secondFile")]
+        try:
+            sides = [_inner_lines(tree, pair[side]) for side in ("firstFile", "secondFile")]
+        except FileNotFoundError:
+            continue  # a block of code inside a document, which jscpd names `file.md:markdown`
         # jscpd names the lines a clone begins and ends in; only what is between them is whole.
         if not sides[0][1] or sides[0][1] != sides[1][1]:
             continue
