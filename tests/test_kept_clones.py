@@ -95,7 +95,7 @@ def test_after_any_change_the_answer_is_that_of_a_new_home(tmp_path: Path) -> No
             case 2:  # the same size and modification time; only the change time tells
                 if path.exists():
                     write(path, path.read_text().replace("step_1", f"st{step % 10}p_1"))
-            case 3:
+            case _:
                 write(path, f"def f(value):\n{BODY}", OLD_NS + step)
         fresh = in_order(asked(tmp_path, f"fresh{step}"))
         assert in_order(asked(tmp_path)) == fresh, f"after step {step}"

@@ -167,8 +167,7 @@ def rank(
     best = max(words)
     rows = sorted(range(len(texts)), key=lambda row: (-words[row], row))[:EMBEDDED_MAX]
     provider = embedding()
-    # The fields of the model are a path, a symbol and a text.
-    vectors = provider.embed([f"\n\n{texts[row]}" for row in rows])
+    vectors = _vectors(provider, [texts[row] for row in rows])
     cosines = (vectors @ provider.embed_query(query)[0]).tolist()
     found = []
     for row, cosine in zip(rows, cosines, strict=True):
@@ -177,6 +176,25 @@ def rank(
             score = (1 - MEANING_SHARE) * share + MEANING_SHARE * max(0.0, cosine)
             found.append((row, score))
     return sorted(found, key=lambda one: (-one[1], one[0]))
+
+
+def _vectors(provider: EmbeddingProvider, texts: Sequence[str]) -> Any:
+    """The vectors of texts; those that this process has embedded before are not embedded again."""
+    import numpy as np
+
+    known = _embedded.setdefault((provider.name, provider.model, provider.dimension), {})
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    if len(known) + len(new) > 4 * EMBEDDED_MAX:
+        known.clear()
+        new = list(dict.fromkeys(texts))
+    if new:
+        # The fields of the model are a path, a symbol and a text.
+        known.update(zip(new, provider.embed([f"\n\n{text}" for text in new]), strict=True))
+    return np.stack([known[text] for text in texts])
+
+
+_embedded: dict[tuple[str, str, int], dict[str, Any]] = {}
+"""The vectors of notes by model, as long as the process runs: a host answers many questions."""
 
 
 def word_scores(query: str, texts: Sequence[str]) -> list[float]:

@@ -67,6 +67,19 @@ def test_without_a_loop_a_document_is_written_read_and_queried(tmp_path: Path) -
         }
 
 
+@pytest.mark.shows("MEM-AUTHOR-SYNC")
+def test_a_client_states_who_writes(tmp_path: Path) -> None:
+    """Commits of clients had no author but a random session."""
+    with serving(str(tmp_path)) as server:
+        with holdfast.connect(server.url, SPACE, author="ada") as space:
+            space.put("of:a", {"value": 1}, timeout_s=SOON_S)
+        with holdfast.connect(server.url, SPACE) as space:
+            space.put("of:b", {"value": 1}, timeout_s=SOON_S)
+    with open_store(str(tmp_path), SPACE) as store:
+        authors = {state.id: store.author_of(state) for state in store.stream("", None, "of:")}
+    assert {id: str(author or "") for id, author in authors.items()} == {"of:a": "ada", "of:b": ""}
+
+
 @pytest.mark.shows("W5", "W6", "T87")
 def test_a_fresh_client_sees_what_another_wrote_and_what_it_writes_next(tmp_path: Path) -> None:
     with serving(str(tmp_path)) as server, holdfast.connect(server.url, SPACE) as writer:

@@ -29,7 +29,7 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
         if answer.group_by == "file" and answer.result_mode == "grouped":
             lines.append(_file_line(result, named, surface))
         else:
-            lines += _result_lines(result, tree, "" if named == file else named, surface)
+            lines += _result_lines(result, tree, named, surface, again=named == file)
         file = named
     lines += _left_out(answer, surface)
     decision = answer.freshness_decision
@@ -77,11 +77,13 @@ def _file_line(result: SearchResult, named: str, surface: Surface) -> str:
     return f"{path}  {surface.text(best)}".rstrip()
 
 
-def _result_lines(result: SearchResult, tree: str, named: str, surface: Surface) -> Iterator[str]:
-    """One result; `named` is its file, or nothing for the file of the result before it."""
+def _result_lines(
+    result: SearchResult, tree: str, named: str, surface: Surface, again: bool
+) -> Iterator[str]:
+    """One result of the file `named`; a list of lines names a file once, `again` leaves it out."""
     lines = result_lines(result)
     if result.match_count and result.content is None:
-        yield from _matches(result, lines, named, surface)
+        yield from _matches(result, lines, "" if again else named, surface)
         return
     span = result.span
     at = surface.style(surface.text(f"{named}:{span.start_line}-{span.end_line}"), "heading")

@@ -25,6 +25,7 @@ from msgspec import UNSET, UnsetType, to_builtins
 
 from holdfast.errors import SyncError
 from holdfast.ids import SpaceId
+from holdfast.store.author import Author
 from holdfast.store.errors import InvalidValue
 from holdfast.sync.client.actions import Action, Dial, HangUp, Send, Wake
 from holdfast.sync.client.errors import (
@@ -104,7 +105,10 @@ class Client:
         capabilities: Iterable[str] = CAPABILITIES,
         authenticate: Authenticate | None = None,
         sign_commit: SignCommit | None = None,
+        author: Author | None = None,
     ) -> None:
+        """`author` is stated in every commit; a peer that knows nothing of authors ignores it."""
+        self.author = author
         self.flags = flags or Flags()
         self.sessions: list[SpaceSession] = []
         self.started: Outcome[None] = Outcome()

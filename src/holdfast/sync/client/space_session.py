@@ -138,6 +138,8 @@ class SpaceSession(SessionRequests):
         """
         if self.error is not None:
             return Outcome.failed(self.error)
+        if self.client.author:
+            extra = {"author": self.client.author.to_wire(), **(extra or {})}
         drafted = self.replica.draft(operations, reads, branch, extra)
         return self._submit(drafted, source)
 

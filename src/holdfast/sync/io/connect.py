@@ -16,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 from holdfast import system
 from holdfast.credentials import authorization
 from holdfast.errors import UsageError
+from holdfast.store.author import TEXT_MAX, Author
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.keys import SigningKey, commit_signer, signer
 from holdfast.sync.client.outbox import NoOutbox, Outbox, SqliteOutbox
@@ -59,6 +60,7 @@ class PendingConnection:
         create: bool = True,
         token: str | None = None,
         first_version: bool = False,
+        author: str | Author | None = None,
         environment: Callable[[], Mapping[str, str]] = system.environment,
         now_ms: Callable[[], int] = system.now_ms,
     ) -> None:
@@ -73,6 +75,7 @@ class PendingConnection:
         self._outbox, self._session = outbox, session
         self._flags, self._timeout_s, self._patient = flags or Flags(), timeout_s, patient
         self._create, self._first_version = create, first_version
+        self._author = Author(author[:TEXT_MAX]) if isinstance(author, str) else author
         self._async: AsyncSpace | None = None
         self._blocking: BlockingSpace | None = None
 
@@ -85,7 +88,9 @@ class PendingConnection:
         if self._key is not None:
             sign = signer(self._key, self._flags, system.now_s, self._first_version)
             sign_commit = commit_signer(self._key)
-        return Client(system.random_fraction, self._flags, capabilities, sign, sign_commit)
+        return Client(
+            system.random_fraction, self._flags, capabilities, sign, sign_commit, self._author
+        )
 
     def _authorization(self) -> str | None:
         parts = urlsplit(self.url)
@@ -183,6 +188,7 @@ def connect(
     create: bool = True,
     token: str | None = None,
     first_version: bool = False,
+    author: str | Author | None = None,
 ) -> PendingConnection:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
@@ -196,6 +202,8 @@ def connect(
 
     `first_version` signs for a server that sends no challenge. Such a signature can be used again
     by the server that receives it, so without this nothing is signed there.
+
+    `author` is who writes: it is stated in every commit, for readers; it proves nothing.
     """
     return PendingConnection(
         url,
@@ -209,6 +217,7 @@ def connect(
         create=create,
         token=token,
         first_version=first_version,
+        author=author,
     )
 
 
