@@ -131,7 +131,8 @@ def test_status_refresh_and_explain(work: Path, capsys: Capture) -> None:
     assert code == 0
     after = run(capsys, "memory", "log", "--space", "sessions")[1]
     assert after == before, "asking costs no context"
-    assert "mode counts: full=1, unchanged=1," in out
+    assert "held: 1 range of 1 file," in out
+    assert "reads: 1 in full, 1 unchanged\n" in out
     facts = json.loads(run(capsys, "readcache", "status", "--session", "demo", "--json")[1])
     assert facts["files"] == 1
     assert facts["saved"]["tokens"] > 200

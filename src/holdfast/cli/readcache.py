@@ -50,7 +50,11 @@ def run(args: argparse.Namespace, app: App) -> int:
 def _status(args: argparse.Namespace, app: App) -> int:
     log = reading.session_log(args, app, newest_leaf=True)
     assert log is not None, "the session is required"
-    return _show(reading.reader(app).status(log), args)
+    status = reading.reader(app).status(log)
+    if args.json:
+        return _show(status, args)
+    print(status.in_words())
+    return 0
 
 
 def _refresh(args: argparse.Namespace, app: App) -> int:

@@ -44,6 +44,15 @@ class HeldText:
     size_bytes: int
     as_on_disk: bool = False
     """Whether every line held stands in the file now under the same number."""
+    empty_end: bool = False
+    """Whether its last line is the empty one after a final newline, which people do not count."""
+
+    @property
+    def lines_shown(self) -> int:
+        """How many lines are held, counted as `wc -l` does."""
+        return _count(self.runs) - (
+            self.empty_end and bool(self.runs) and self.runs[-1].last == self.lines_total
+        )
 
     @property
     def whole(self) -> bool:
@@ -116,7 +125,7 @@ class ContextMap:
                 "Every read is answered in full."
             )
         since = "its start" if self.boundary == "root" else self.boundary
-        total = sum(file.lines for file in self.held)
+        total = sum(text.lines_shown for file in self.held for text in file.texts)
         out = [
             f"[context] session {self.session}: {_number(len(self.held), 'file')}, "
             f"{_number(total, 'line')}, ~{self.tokens} tokens held since {since}"
@@ -233,7 +242,8 @@ def _held_text(
     )
     moved = _moved(held, len(lines), data, current)
     stale = _stale(moved, data, current, expired)
-    return HeldText(digest, tuple(held), stale, len(lines), size, not moved)
+    empty_end = lines[-1] == "" and len(lines) > 1
+    return HeldText(digest, tuple(held), stale, len(lines), size, not moved, empty_end)
 
 
 def _moved(
@@ -319,7 +329,7 @@ def _table(files: Iterable[HeldFile], cwd: str) -> list[str]:
 def _runs(file: HeldFile) -> str:
     text = file.texts[0]
     if text.whole or text.lines_total is None:
-        total = "" if text.lines_total is None else f" {text.lines_total}"
+        total = "" if text.lines_total is None else f" {text.lines_shown}"
         lines = f"all{total} lines"
     else:
         lines = ", ".join(

@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Any
 from holdfast.reading import javascript
 from holdfast.reading.savings import Savings
 from holdfast.reading.scope import Lines, Scope
+from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.reading.report import StatusReport
+
+
+MODES = {
+    "full": "in full",
+    "unchanged": "unchanged",
+    "unchanged_range": "unchanged in a range",
+    "diff": "as a diff",
+    "baseline_fallback": "in full, changed",
+}
+"""How a read was answered, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,25 @@ class Status:
         window, modes = Window(self.window_entries, self.window_start), dict(self.savings.counts)
         saved = self.savings.report()
         return StatusReport(self.scopes, self.files, window, modes, saved, self.store, self.doubt)
+
+    def in_words(self) -> str:
+        """For people; `to_text` is the form that the reference has."""
+        held = f"{counted(self.scopes, 'range')} of {counted(self.files, 'file')}"
+        reads = ", ".join(
+            f"{count} {MODES.get(mode, mode)}"
+            for mode, count in self.savings.counts.items()
+            if count
+        )
+        size = javascript.binary_size(self.savings.saved_bytes)
+        lines = [
+            f"held: {held}, since the last compaction or the start of the session",
+            f"reads: {reads or 'none'}",
+            f"saved: about {counted(self.savings.tokens, 'token')} ({size})",
+            f"kept to compare with: {self.store}",
+        ]
+        if self.doubt is not None:
+            lines.append(f"the session proves nothing now: {self.doubt}")
+        return "\n".join(lines)
 
     def to_text(self) -> str:
         counts = ", ".join(f"{mode}={count}" for mode, count in self.savings.counts.items())
