@@ -15,11 +15,11 @@ import pytest
 from holdfast import trees
 from holdfast.app import App
 from holdfast.cli.main import main
-from holdfast.files.snapshot import Stat
+from holdfast.files.snapshot import Stat, stamp_of
 from holdfast.index.code_index import run_here
 from holdfast.sequence.segment_store import SegmentStore
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions
-from holdfast.trees import no_progress, open_tree, segment_store_of, stamp_of, update_segments
+from holdfast.trees import no_progress, open_tree, segment_store_of, update_segments
 from tests.index.wire import manage_index
 from tests.scale import examples
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from holdfast.errors import SyncError
 from holdfast.ids import SpaceId
+from holdfast.store.author import Author
 from holdfast.sync.client.outcome import Outcome
 from holdfast.sync.client.replica import Replica
 from holdfast.sync.wire.messages import Request, Response, SessionDescriptor, Sync, WatchSpec
@@ -20,6 +21,9 @@ class ClientPort(Protocol):
 
     agreed: frozenset[str]
     """The capabilities that this client and the server of the current connection both have."""
+
+    author: Author | None
+    """Who writes; stated in every commit."""
 
     @property
     def ready(self) -> bool: ...
