@@ -143,7 +143,7 @@ class CommandService:
         while not work.done():
             await asyncio.wait({work}, timeout=WORKING_S)
             if reader.at_eof() or writer.is_closing():
-                gone.set()  # nobody waits for the answer: the process was ended
+                gone.set()  # the process was ended, by Ctrl-C for example
             elif not work.done():
                 writer.write(b"\n")
         answer = work.result()

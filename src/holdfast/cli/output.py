@@ -137,7 +137,7 @@ def ended_at_once() -> Iterator[None]:
 def steps_on_terminal() -> Callable[[str, int, int], None]:
     """A function that shows a step and its percentage on standard error, if that is a terminal.
 
-    It also ends the work if nobody waits for it any more.
+    It also ends the work of a host if the process of the command has ended.
     """
     if not sys.stderr.isatty():
         return lambda _step, _done, _total: check_interrupted()
