@@ -9,9 +9,9 @@ from holdfast.errors import CodeIndexError
 from holdfast.files import disk
 from holdfast.files.git import open_repository
 from holdfast.files.identity import RepositoryIdentity
-from holdfast.index.code_index import CodeIndex, policy_of
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.freshness import CHANGED_FILES_MAX
-from holdfast.index.generations.record import Options
+from holdfast.index.generations.record import Options, policy_of
 from holdfast.index.shared import generation as shared
 from holdfast.index.shared.generation import Manifest, differ
 from holdfast.index.shared.team_backend import POINTER_VERSION, Pointer, TeamBackend
