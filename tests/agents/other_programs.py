@@ -1,9 +1,10 @@
-"""OpenCode, pi and Gemini CLI from npm: one prompt each, not interactive."""
+"""OpenCode, pi, Gemini CLI and Qwen Code from npm: one prompt each, not interactive."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,6 +82,20 @@ def opencode_command(place: Place, prompt: str, *options: str) -> Command:
     )
 
 
+@contextmanager
+def opencode_server(place: Place) -> Iterator[str]:
+    """OpenCode as a server that goes on between prompts; its address."""
+    command, environment = opencode_command(place, "")
+    with place.started([command[0], "serve", "--port", "0"], environment) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            found = re.search(rb"http://[0-9.]+:[0-9]+", line)
+            if found is not None:
+                yield found[0].decode()
+                return
+        raise AssertionError((place.root / "program.log").read_text())
+
+
 def pi(place: Place, prompt: str, *options: str) -> str:
     """pi; `options` such as `--continue` come before the prompt."""
     return place.run(*pi_command(place, prompt, *options))
@@ -117,6 +132,16 @@ def gemini(place: Place, prompt: str, *options: str) -> str:
             "GEMINI_CLI_DISABLE_AUTOUPDATE": "1",
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
         },
+    )
+
+
+def qwen(place: Place, prompt: str, *options: str) -> str:
+    """Qwen Code."""
+    program = package_file("@qwen-code/qwen-code", "cli.js")
+    model = ("--auth-type", "openai", "-m", "scripted")
+    return place.run(
+        [nodejs.node(), program, "--yolo", *model, *options, "-p", prompt],
+        {"OPENAI_API_KEY": place.script.key, "OPENAI_BASE_URL": f"{place.model.url}/v1"},
     )
 
 

@@ -1,4 +1,4 @@
-"""The hook inside the real Gemini CLI: a failed edit is helped, everything else is as it was."""
+"""The hooks inside the real Gemini CLI and Qwen Code: a failed edit is helped, and no more."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from pathlib import Path
 import pytest
 
 from tests.agents.model import Turn, call
-from tests.agents.other_programs import TEXT, gemini, installed, played, reads_found
+from tests.agents.other_programs import TEXT, gemini, installed, played, qwen, reads_found
 from tests.agents.programs import Place
+from tests.scale import SOAKING
 
 pytestmark = pytest.mark.service("node")
+SOAK = pytest.mark.skipif(not SOAKING, reason="runs in make soak")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    with installed(tmp_path, "gemini") as place:
+def name() -> str:
+    return "gemini"
+
+
+@pytest.fixture
+def place(tmp_path: Path, name: str) -> Iterator[Place]:
+    with installed(tmp_path, name) as place:
         yield place
 
 
@@ -51,3 +58,46 @@ def test_a_failed_edit_is_helped_and_reads_are_untouched(place: Place) -> None:
     assert reads_found(place, "gemini") == 2, "its own session file is read"
     log = (place.root / "program.log").read_text()
     assert "strict mode" not in log.lower()
+
+
+def edit(place: Place, old: str, new: str) -> Turn:
+    return call("edit", file_path=str(place.work / "a.py"), old_string=old, new_string=new)
+
+
+@pytest.mark.shows("AGENT-QWEN", "HISTORY-READERS")
+@pytest.mark.parametrize("name", ["qwen"])
+def test_qwen_is_helped_with_failed_edits_and_its_reads_are_its_own(place: Place) -> None:
+    file = str(place.work / "a.py")
+    with place.warm_host():
+        first, second, missing, several, edited = played(
+            qwen,
+            place,
+            call("read_file", file_path=file),
+            call("read_file", file_path=file),
+            edit(place, "def price_7():\n    return 8\n", "x\n"),
+            edit(place, "    return ", "x"),
+            edit(place, "    return 12\n", "    return 1212\n"),
+        )
+    assert first == TEXT
+    assert "unchanged since last read" in second, "it has an *unchanged* of its own"
+    assert "Failed to edit" in missing
+    assert "first difference: line 30 has `7`, the old text has `8` in its line 2" in missing
+    assert "the old text occurs 30 times in a.py" in several
+    assert "has been updated" in edited
+    assert "holdfast" not in first + second + edited
+    assert reads_found(place, "qwen") == 2, "its own session file is read"
+
+
+@SOAK
+@pytest.mark.shows("AGENT-GEMINI", "AGENT-QWEN")
+@pytest.mark.parametrize("name", ["gemini", "qwen"])
+def test_without_a_host_their_own_errors_stay(place: Place, name: str) -> None:
+    settings = place.home / f".{name}" / "settings.json"
+    settings.write_text(settings.read_text().replace(str(place.holdfast), "/dev/null/nowhere"))
+    place.environment["HOLDFAST_HOME"] = "/dev/null/nowhere"
+    old = "def price_7():\n    return 8\n"
+    turn = replace(place, old, "x\n") if name == "gemini" else edit(place, old, "x\n")
+    read = call("read_file", file_path=str(place.work / "a.py"))
+    _, failed = played(gemini if name == "gemini" else qwen, place, read, turn)
+    assert "Failed to edit" in failed
+    assert "holdfast" not in failed

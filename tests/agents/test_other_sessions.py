@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -20,6 +21,7 @@ from tests.agents.other_programs import (
     installed,
     opencode,
     opencode_command,
+    opencode_server,
     pi,
     pi_command,
 )
@@ -225,25 +227,49 @@ def test_a_subagent_holds_what_it_was_shown_itself(place: Place, name: str) -> N
 def test_what_was_pruned_is_not_held_and_an_answer_that_referred_to_it_gets_its_text(
     place: Place, name: str
 ) -> None:
-    """OpenCode clears old results above 40,000 tokens when a turn ends, if the user wants that."""
+    """OpenCode clears old results above 40,000 tokens when a turn ends, if the user wants that.
+
+    It does so in the background, so the program has to go on: prompts are sent to a server.
+    """
     place.environment["OPENCODE_PRUNE"] = "1"
     big = "".join(f"{n:05d} {'x' * 90}\n" for n in range(480))
     (place.work / "big.txt").write_text(big)
     fill = [calls(shell("cat big.txt; true", name)) for _ in range(6)]
-    place.script.play(calls(read(place, name)), *fill, say())
-    opencode(place, "go")
-    place.script.play(calls(shell("cat a.py", name)), say())
-    opencode(place, "go on", "--continue")
-    assert lines(place.script.played()[-1])[-1] == 0
-    place.script.play(calls(shell("true", name)), say())
-    opencode(place, "and on", "--continue")
-    place.script.play(calls(shell("sed -n '1,90p' a.py", name)), say())
-    opencode(place, "still", "--continue")
+    with opencode_server(place) as url:
+        place.script.play(calls(read(place, name)), *fill, say())
+        opencode(place, "go", "--attach", url)
+        place.script.play(calls(shell("cat a.py", name)), say())
+        opencode(place, "go on", "--attach", url, "--continue")
+        assert lines(place.script.played()[-1])[-1] == 0
+        for _ in range(2):
+            place.script.play(calls(shell("true", name)), say())
+            opencode(place, "and on", "--attach", url, "--continue")
+        place.script.play(calls(shell("sed -n '1,90p' a.py", name)), say())
+        opencode(place, "still", "--attach", url, "--continue")
     last = results(place.script.played()[-1])
     assert last[0].startswith("[Old tool result content cleared]")
     short = last[len(fill) + 1]
     assert short.startswith("[holdfast: lines 1-120 of "), "the text is in the place of the answer"
     assert last[-1].startswith("[holdfast: lines 1-90 unchanged")
+    judge(place.script.requests, str(place.work))
+
+
+@pytest.mark.parametrize("name", ["pi"])
+@pytest.mark.shows("PI-KEPT-MARKER", "AGENT-REQUEST")
+def test_an_unchanged_that_a_compaction_kept_gets_its_text_back(place: Place, name: str) -> None:
+    """By overflow, with a short tail: the marker is kept, the text that it refers to is not."""
+    settings = place.home / ".pi" / "agent" / "settings.json"
+    settings.write_text(json.dumps({"compaction": {"enabled": True, "keepRecentTokens": 30}}))
+    too_long = Turn(error=(400, "prompt is too long: 250000 tokens > 200000 maximum"))
+    place.script.play(calls(read(place, name)), calls(read(place, name)), say("ok"))
+    pi(place, "go")
+    assert lines(place.script.played()[-1]) == [30, 0]
+    place.script.play(too_long, calls(shell("sed -n '1,90p' a.py", name)), say())
+    pi(place, "go on", "--continue")
+    last = results(place.script.played()[-1])
+    assert len(last) == 2, "the first read is summarised"
+    assert last[0].startswith(f"[holdfast: lines 1-121 of {place.work}/a.py as they were then]")
+    assert last[1].startswith("[holdfast: lines 1-90 unchanged")
     judge(place.script.requests, str(place.work))
 
 

@@ -177,6 +177,15 @@ export default function (pi: ExtensionAPI) {
 		return host;
 	}
 
+	let known = { session: `pi-${process.pid}`, cwd: process.cwd() };
+	/** The conversation and its folder; pi takes both away while it still sends a last request. */
+	function placeOf(ctx: ExtensionContext) {
+		try {
+			known = { session: ctx.sessionManager.getSessionFile() ?? `pi-${process.pid}`, cwd: ctx.cwd };
+		} catch {}
+		return known;
+	}
+
 	const dialect = isUncounted(VERSION) ? { "holdfast/dialect": "uncounted" } : {};
 	/** What the host has to know besides the arguments. */
 	const metaOf = (leaf: string | null) => (leaf === null ? dialect : { ...dialect, "holdfast/leaf": leaf });
@@ -209,15 +218,17 @@ export default function (pi: ExtensionAPI) {
 		}),
 		async execute(toolCallId, params, signal, onUpdate, ctx) {
 			let result: any;
-			const leaf = ctx.sessionManager.getLeafId();
+			let leaf: string | null = null;
+			const { cwd } = placeOf(ctx);
 			try {
+				leaf = ctx.sessionManager.getLeafId();
 				if (unanswered === leaf) throw new Error("a read of this turn was not answered");
 				result = await hostOf(ctx).call("read", params, metaOf(leaf), WAIT_MS, signal);
 				if (unanswered === leaf) throw new Error("a read of this turn was not answered");
 			} catch {
 				// The host may believe that its answer was shown: no other read of this turn relies on it.
 				unanswered = leaf;
-				return createReadTool(ctx.cwd).execute(toolCallId, withoutRange(ctx.cwd, params), signal, onUpdate);
+				return createReadTool(cwd).execute(toolCallId, withoutRange(cwd, params), signal, onUpdate);
 			}
 			if (result.isError === true) throw new Error(text(result));
 			const content = result.content.filter((block: any) => block?.type === "text" || block?.type === "image");
@@ -271,8 +282,6 @@ export default function (pi: ExtensionAPI) {
 		},
 	});
 
-	const sessionOf = (ctx: ExtensionContext): string => ctx.sessionManager.getSessionFile() ?? `pi-${process.pid}`;
-
 	// By conversation, the number of its latest request that the host took in and answered in time.
 	const answered = new Map<string, number>();
 	let asked = 0;
@@ -282,8 +291,8 @@ export default function (pi: ExtensionAPI) {
 			if (!WATCHED.includes(event.toolName)) return undefined;
 			const { toolCallId: id, toolName: tool, input, content, isError } = event;
 			const use = { id, tool, input, content, isError };
-			const session = sessionOf(ctx);
-			const answer: any = await askHost("pi", { event: "tool", session, cwd: ctx.cwd, request: answered.get(session), use });
+			const { session, cwd } = placeOf(ctx);
+			const answer: any = await askHost("pi", { event: "tool", session, cwd, request: answered.get(session), use });
 			if (typeof answer?.text !== "string") return undefined;
 			return { content: [{ type: "text", text: answer.text }], details: event.details, isError };
 		} catch {
@@ -304,9 +313,9 @@ export default function (pi: ExtensionAPI) {
 					...{ id, tool, input: inputs.get(id), content, isError },
 					readcache: details?.readcache, // what an answer of ours claims
 				}));
-			const [session, request] = [sessionOf(ctx), ++asked];
+			const [{ session, cwd }, request] = [placeOf(ctx), ++asked];
 			answered.delete(session);
-			const answer: any = await askHost("pi", { event: "request", session, cwd: ctx.cwd, request, uses });
+			const answer: any = await askHost("pi", { event: "request", session, cwd, request, uses });
 			if (answer?.request === request) answered.set(session, request);
 			if (answer?.uses === undefined) return undefined;
 			const changed = (message: any) => {
@@ -321,7 +330,7 @@ export default function (pi: ExtensionAPI) {
 
 	pi.on("session_compact", async (_event: any, ctx) => {
 		try {
-			const answer: any = await askHost("pi", { event: "compacted", session: sessionOf(ctx), cwd: ctx.cwd });
+			const answer: any = await askHost("pi", { event: "compacted", ...placeOf(ctx) });
 			if (typeof answer?.message !== "string") return;
 			pi.sendMessage({ customType: "holdfast", content: answer.message, display: false }, { triggerTurn: false });
 		} catch {}
