@@ -17,10 +17,12 @@ class Script:
         self.turns: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.url = ""
+        self.calls = 0
 
     def call(self, name: str, **arguments: Any) -> None:
         """The model calls a tool."""
-        number = f"call_{len(self.turns)}"
+        self.calls += 1
+        number = f"call_{self.calls}"
         function = {"name": name, "arguments": json.dumps(arguments)}
         self.turns.append(
             {"tool_calls": [{"index": 0, "id": number, "type": "function", "function": function}]}

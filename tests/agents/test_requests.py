@@ -141,6 +141,18 @@ def test_what_was_added_to_a_result_is_added_each_time(log: RequestLog) -> None:
         assert reply == {"uses": {"1": {"error": "not found\n\n[holdfast: help]"}}}
 
 
+@pytest.mark.shows("AGENT-REQUEST")
+def test_calls_that_share_an_id_are_left_alone(log: RequestLog) -> None:
+    """What is put in the place of a result names it by its call."""
+    log.record_short(Pieced("/w/a", (Piece(1, 5, 1),), DIGEST), SHORT, "1")
+    log.told["1"] = "[holdfast: help]"
+    event = request(used("1", read_output()), used("1", SHORT))
+    log.show(event.uses, "/w", load)
+    assert isinstance(log.evidence(), Doubt)
+    assert opencode.reply_to(event, outcome_of(event, log)) == {}
+    assert held(log, used("1", read_output()), used("2", "other")) == WHOLE
+
+
 def own_read(id: str, text: str, mode: str, base: str | None) -> dict[str, Any]:
     """A result of our own read in pi, with what it claims beside it."""
     meta = Meta("/w/a", WHOLE_FILE, DIGEST, mode, 6, 1, 6, len(DATA), base)

@@ -253,6 +253,8 @@ class HookDecision:
             log.number = None
             log.show(event.uses, event.cwd, reader.objects.load)
             log.said = event.said
+            if isinstance(log.evidence(), Doubt):
+                return Outcome()
             for place, text in _edit_help(event, reader, frozenset(log.told)).items():
                 log.told[str(event.uses[place].id)] = text
             found = log.evidence()

@@ -80,7 +80,12 @@ class RequestLog:
     def show(self, uses: Sequence[ToolUse], cwd: str, load: Load) -> None:
         """Take in the request that the model is about to be sent."""
         self._asked += 1
-        self._shown = True
+        ids = [use.id for use in uses]
+        # Some models number their calls anew each turn: then nothing can be said of one of them.
+        self._shown = len(set(ids)) == len(ids)
+        if not self._shown:
+            uses = ()
+            self.told.clear()
         self.sidecar.catch_up()
         self._uses = tuple((use, cwd) for use in uses)
         self.tree, self.dangling = Tree(), {}
@@ -142,7 +147,7 @@ class RequestLog:
     def evidence(self) -> Evidence | Doubt:
         """What the newest request shows."""
         if not self._shown:
-            return Doubt("no request of this conversation was seen yet")
+            return Doubt("no request of this conversation was seen yet, or its calls share an id")
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
         return evidence_at(self.tree, last, self.session, self._asked)
 
