@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.files import disk
-from holdfast.files.secrets import masked
+from holdfast.files.secrets import masked, secrets_in
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
@@ -203,7 +203,7 @@ def _clashes(
         match = pattern.search(sources[path])
         if match:
             line = sources[path].count(b"\n", 0, match.start()) + 1
-            text = sources[path].split(b"\n")[line - 1].decode("utf-8", "replace").strip()
+            text = masked(sources[path]).split(b"\n")[line - 1].decode("utf-8", "replace").strip()
             found.append((Doubt(path, line, f"{name} is used here already", text[:200]), None))
     return found
 
@@ -252,6 +252,23 @@ def _check_free(program: LinkedProgram, targets: list[Target], name: str) -> Non
                 raise UsageError(f"{name} exists already at {place}", "choose another name")
 
 
+def _check_secrets(path: str, source: bytes, start: int, end: int, text: bytes) -> None:
+    """Refuse a text that was made from what is shown: it would put stars in place of a secret.
+
+    The preview could not show it, because it has stars on both sides.
+    """
+    shown = masked(source)
+    for secret in secrets_in(source):
+        stars = shown[secret.start : secret.end].split(b"\n")[0].strip(b"\r")
+        if start <= secret.start < end and stars and stars in text:
+            line = source.count(b"\n", 0, secret.start) + 1
+            raise UsageError(
+                f"{path}:{line} has a secret, which is shown as stars; "
+                "the new text would replace it with stars",
+                "leave that line out of the edit, or write the value that it should have",
+            )
+
+
 def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, edit: Edit) -> Plan:
     """A replacement of the lines of a symbol, or lines before or after it."""
     source, _ = disk.read_file(root, facts.path)
@@ -261,6 +278,8 @@ def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, ed
     text = indented(edit.text, indent)
     if not text.strip():
         raise UsageError("there is no text", "pass the new lines")
+    if edit.action == "replace":
+        _check_secrets(facts.path, source, start, end, text.encode())
     gap = "\n\n\n" if facts.language == "python" and symbol.parent == MODULE else "\n\n"
     if edit.action == "replace":
         made = Replacement(facts.path, start, end, text.encode())
