@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import httpx2
 import pytest
+from mcp import MCPError
 
 from holdfast.app import App
 from holdfast.errors import UsageError
@@ -20,7 +22,9 @@ from holdfast.home import Home
 from holdfast.index.code_index import run_here
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
+from holdfast.mcp.sdk_server import READERS_TOOLS
 from holdfast.repositories import GitTree, Repositories, RepositoryError
+from holdfast.store.passes import make_pass, principal_of
 from holdfast.web.compose import keeping_repositories
 from tests.files.hostile_git import VECTORS, HostileRepository, git
 from tests.index.shared.team import made_repository
@@ -268,5 +272,73 @@ def test_holdfast_serve_keeps_repositories_in_sync_and_answers_for_them(
 
     try:
         asyncio.run(ask())
+    finally:
+        web.stop()
+
+
+@pytest.mark.shows("TEAM-GIT-RIGHTS")
+def test_a_pass_opens_the_repositories_that_its_key_may_read_and_nothing_else(
+    tmp_path: Path, bare: Path
+) -> None:
+    other = made_repository(
+        tmp_path / "taxes", {"tax.py": "def with_tax(amount):\n    return amount * 1.19\n"}
+    )
+    git(other, "remote", "set-url", "origin", "git@example.org:team/taxes.git")
+    machine = Machine(tmp_path / "machine")
+    app = App(machine.home)
+    shop = app.repositories().add(str(bare))
+    taxes = app.repositories().add(str(other))
+    assert app.sync_repositories() == []
+    seed = b"k" * 32
+    until_ms = app.clock.now_ms() + 3_600_000
+    did = make_pass(seed, "x", until_ms).split(".")[1]
+    (machine.home / "settings.toml").write_text(
+        f'[access."{shop.name}"]\n"{did}" = "READ"\n'
+        f'[access."{taxes.name}"]\n"did:key:zX" = "READ"\n'
+    )
+    assert [tree.name for tree in app.readable_repositories(did)] == [shop.name]
+    assert app.readable_repositories("did:key:zOther") == []
+    assert len(app.readable_repositories(None)) == 2
+    web = Web(machine)
+    audience = "holdfast://" + web.url.removeprefix("http://").removesuffix("/mcp")
+
+    async def ask() -> None:
+        async with web.agent(credential=f"Pass {make_pass(seed, audience, until_ms)}") as agent:
+            listed = {tool.name for tool in (await agent.list_tools()).tools}
+            assert listed == READERS_TOOLS
+            found = text_of(
+                await agent.call_tool("search_code", {"path": shop.name, "query": "add_item"})
+            )
+            assert "cart.py" in found
+            trees = text_of(await agent.call_tool("list_codebases", {}))
+            assert shop.root in trees
+            assert taxes.root not in trees
+            for path in (taxes.root, str(machine.tree), "/etc"):
+                refused = await agent.call_tool("search_code", {"path": path, "query": "with_tax"})
+                assert refused.is_error
+                assert "with_tax(amount)" not in text_of(refused)
+            for path in (f"{taxes.root}/tax.py", f"{taxes.name}/tax.py", "/etc/hostname"):
+                refused = await agent.call_tool("read", {"path": path})
+                assert refused.is_error, path
+            for tool in ("memory_get", "manage_index", "locate"):
+                with pytest.raises(MCPError, match="a pass does not open"):
+                    await agent.call_tool(tool, {})
+            assert (await agent.list_resources()).resources == []
+
+    try:
+        asyncio.run(ask())
+        for wrong in (
+            make_pass(seed, "holdfast://elsewhere", until_ms),
+            make_pass(seed, audience, 1),
+            make_pass(seed, audience, until_ms)[:-2] + "AA",
+            "hfp1.did.1.x",
+        ):
+            assert principal_of(wrong, audience, app.clock.now_ms()) is None
+            status = httpx2.post(web.url, headers={"authorization": f"Pass {wrong}"}).status_code
+            assert status == 401, wrong
+        valid = {"authorization": f"Pass {make_pass(seed, audience, until_ms)}"}
+        for route in ("/metrics", "/index/get", "/blobs/x", "/api/state"):
+            url = web.url.removesuffix("/mcp") + route
+            assert httpx2.post(url, headers=valid).status_code == 401, route
     finally:
         web.stop()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
     from holdfast.replay.report import SavingsAnswer
-    from holdfast.repositories import Repositories
+    from holdfast.repositories import GitTree, Repositories
     from holdfast.sequence.clones_request import ClonesRequest
     from holdfast.sequence.report import ClonesReport
     from holdfast.sequence.segment_store import Progress
@@ -312,6 +312,33 @@ class App:
                 lambda: roots_at(declared(), "declared root"),
             ),
         )
+
+    def readable_repositories(self, principal: str | None) -> list[GitTree]:
+        """The repositories without a checkout that a principal may read; None is the owner.
+
+        Rights are in `[access]` of the settings, by repository, as in the access list of a space.
+        """
+        known = self.repositories().known()
+        if principal is None:
+            return known
+        from holdfast.files.workspace import settings_table
+        from holdfast.sync.server.access import Right, parse_acl, right_of
+
+        lists = settings_table(self.home.settings, "access")
+        return [
+            tree
+            for tree in known
+            if (rights := parse_acl({"value": lists.get(tree.name)})) is not None
+            and right_of(rights, principal, tree.name) >= Right.READ
+        ]
+
+    def repository_workspace(self, principal: str) -> Workspace:
+        """What a principal with a pass may read: the files of its repositories."""
+        from holdfast.files.workspace import Workspace, roots_at
+
+        roots = [tree.root for tree in self.readable_repositories(principal)]
+        user = self.user_home
+        return Workspace(lambda: self._machine(user), (lambda: roots_at(roots, "repository"),))
 
     def _machine(self, user_home: str) -> Machine:
         from holdfast.files.workspace import machine_of

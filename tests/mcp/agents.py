@@ -156,8 +156,11 @@ class Web:
         self.token: str = facts["token"]
 
     @asynccontextmanager
-    async def agent(self, era: str = "legacy", token: str | None = None) -> AsyncIterator[Client]:
-        headers = {"authorization": f"Bearer {self.token if token is None else token}"}
+    async def agent(
+        self, era: str = "legacy", token: str | None = None, credential: str = ""
+    ) -> AsyncIterator[Client]:
+        bearer = f"Bearer {self.token if token is None else token}"
+        headers = {"authorization": credential or bearer}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=WAIT_S) as http,
             Client(streamable_http_client(self.url, http_client=http), mode=era) as client,

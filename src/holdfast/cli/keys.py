@@ -16,6 +16,7 @@ from holdfast.home import Home
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 SEED_BYTES = 32
+HOURS_MAX = 24 * 366
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +35,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "name", nargs="?", default="default", help="the name of the key (default: default)"
     )
     show.add_argument("name", nargs="?", help="only this key")
-    for sub in (new, show):
+    made = verbs.add_parser(
+        "pass",
+        help="make a pass: it lets its holder ask a server for repositories that the key may read",
+        description="Make a pass for `holdfast serve`, signed by a key.",
+    )
+    made.add_argument("name", nargs="?", default="default", help="the key (default: default)")
+    made.add_argument("--audience", required=True, help="the server's --audience")
+    made.add_argument("--hours", type=float, default=12.0, help="how long it is good (12)")
+    for sub in (new, show, made):
         sub.add_argument("--json", action="store_true", help="answer as JSON")
 
 
@@ -47,6 +56,15 @@ def run(args: argparse.Namespace, app: App) -> int:
         else:
             print(did)
             print(f"saved the private key to {key_path(home, args.name)}", file=sys.stderr)
+        return 0
+    if args.verb == "pass":
+        from holdfast.store.passes import make_pass
+
+        if not 0 < args.hours <= HOURS_MAX:
+            raise UsageError(f"--hours must be more than 0 and at most {HOURS_MAX}")
+        until_ms = app.clock.now_ms() + int(args.hours * 3_600_000)
+        made = make_pass(load_key(home, args.name), args.audience, until_ms)
+        print_json({"pass": made, "untilMs": until_ms}) if args.json else print(made)
         return 0
     names = [args.name] if args.name else sorted(p.stem for p in home.keys.glob("*.key"))
     rows = [(name, _did(load_key(home, name))) for name in names]

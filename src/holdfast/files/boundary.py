@@ -26,7 +26,7 @@ from typing import Literal
 from holdfast.errors import HoldfastError
 from holdfast.files.paths import within
 
-Source = Literal["working directory", "declared root", "tracked tree", "setting"]
+Source = Literal["working directory", "declared root", "tracked tree", "setting", "repository"]
 Reason = Literal["outside", "link", "whole_home", "system", "private", "other_user"]
 
 SYSTEM = ("/proc", "/sys", "/dev")

@@ -24,6 +24,7 @@ from typing import Literal
 from holdfast.errors import UsageError
 from holdfast.files.git import Repository, configuration_of, open_repository
 from holdfast.files.remotes import NAME_MAX, local_path, main_remote, normalised, remotes_of
+from holdfast.files.workspace import settings_table
 
 Source = Literal["setting", "remote", "first commit"]
 
@@ -159,17 +160,8 @@ def _setting(work_tree: Path, names: Mapping[str, str]) -> str | None:
 
 def repository_names(settings: Path, user_home: str) -> dict[str, str]:
     """`[repositories]` of the settings: directories and the names of their repositories."""
-    import tomllib
-
-    try:
-        table = tomllib.loads(settings.read_text(encoding="utf-8")).get("repositories", {})
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{settings} cannot be read: {error}", "correct or remove it") from error
+    table = settings_table(settings, "repositories")
     example = '[repositories] "/srv/checkout" = "team/project"'
-    if not isinstance(table, dict):
-        raise UsageError(f"{settings}: repositories must be a table", example)
     found = {}
     for place, name in table.items():
         place = user_home + place[1:] if place == "~" or place.startswith("~/") else place

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from holdfast.errors import UsageError
 from holdfast.files.boundary import (
@@ -211,6 +212,21 @@ def _members(user: int) -> Iterator[str]:
             for entry in entries:
                 if entry.stat(follow_symlinks=False).st_uid == user:
                     yield entry.path
+
+
+def settings_table(settings: Path, name: str) -> dict[str, Any]:
+    """A table of the settings; empty if it is not there. Raises UsageError if it cannot be read."""
+    import tomllib
+
+    try:
+        found = tomllib.loads(settings.read_text(encoding="utf-8")).get(name, {})
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{settings} cannot be read: {error}", "correct or remove it") from error
+    if not isinstance(found, dict):
+        raise UsageError(f"{settings}: {name} must be a table", f"[{name}]")
+    return found
 
 
 def allowed_directories(settings: Path, user_home: str) -> list[str]:

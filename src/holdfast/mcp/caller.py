@@ -45,6 +45,8 @@ class Caller:
     client: str = ""
     """What the program at the other end calls itself; empty until it has said so."""
 
+    principal: str | None = None
+    """The key whose pass was presented: it may read some repositories, and nothing else."""
     repositories: Callable[[str], str | None] = lambda name: None
     """The directory of a repository without a checkout, by its name."""
 

@@ -148,6 +148,8 @@ class HostContext:
 
     def workspace(self, caller: Caller, declared: Callable[[], Iterable[str]]) -> Workspace:
         """What a client may read."""
+        if caller.principal is not None:
+            return self.app.repository_workspace(caller.principal)
 
         def tracked() -> Iterable[str]:
             return self.index.registry.records()

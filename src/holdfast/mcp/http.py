@@ -11,19 +11,22 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.mcp import structured, toolsets
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.host_context import HostContext
-from holdfast.sync.io.websocket import Receive, Scope, Send
-from holdfast.web.site import SitePart, answer_json
+from holdfast.sync.io.websocket import PRINCIPAL, Receive, Scope, Send
+from holdfast.web.site import OWNER, SitePart, answer_json
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from holdfast.app import App
+
+READERS_MAX = 64
+"""So many principals with a pass are served by one server."""
 
 BODY_BYTES_MAX = 32 * 1024 * 1024
 
@@ -33,7 +36,7 @@ log = logging.getLogger("holdfast.mcp")
 def mcp_part(app: App, counted: Callable[[str, str, float], None]) -> SitePart:
     """The part of a site that serves the tools."""
     endpoint = Endpoint(app, counted)
-    return SitePart("/mcp", endpoint, life=endpoint.life)
+    return SitePart("/mcp", endpoint, passes=True, life=endpoint.life)
 
 
 def started_in() -> str | None:
@@ -47,8 +50,16 @@ def started_in() -> str | None:
 class Endpoint:
     """The SDK's session manager, imported in a thread so that other parts start without it."""
 
-    def __init__(self, app: App, counted: Callable[[str, str, float], None]) -> None:
-        self._app, self._counted = app, counted
+    def __init__(
+        self,
+        app: App,
+        counted: Callable[[str, str, float], None],
+        principal: str | None = None,
+    ) -> None:
+        self._app, self._counted, self._principal = app, counted, principal
+        self._readers: dict[str, Endpoint] = {}
+        """The endpoints of those who ask with a pass, by principal."""
+        self._lives = AsyncExitStack()
         self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
 
     @asynccontextmanager
@@ -59,6 +70,7 @@ class Endpoint:
         try:
             yield
         finally:
+            await self._lives.aclose()
             ending.set()
             await asyncio.gather(running, return_exceptions=True)
 
@@ -94,8 +106,9 @@ class Endpoint:
                     if name in self._app.environment
                 },
             },
-            served_from=started_in(),
+            served_from=None if self._principal is not None else started_in(),
             repositories=self._repository,
+            principal=self._principal,
         )
         server = ToolServer(context, caller, counted=self._counted).server()
         # The site has checked Host and Origin already.
@@ -105,14 +118,30 @@ class Endpoint:
 
     def _repository(self, name: str) -> str | None:
         """The directory of a repository, or of something in it: `NAME` or `NAME/src/a.py`."""
-        for tree in self._app.repositories().known():
+        for tree in self._app.readable_repositories(self._principal):
             if name == tree.name or name.startswith(f"{tree.name}/"):
                 return tree.root + name.removeprefix(tree.name)
         return None
 
+    async def _reader(self, principal: str) -> Endpoint | None:
+        """The endpoint of a principal with a pass; None if there are too many."""
+        found = self._readers.get(principal)
+        if found is None and len(self._readers) < READERS_MAX:
+            found = self._readers[principal] = Endpoint(self._app, self._counted, principal)
+            await self._lives.enter_async_context(found.life())
+        return found
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != "/mcp":
             await answer_json(send, 404, {"error": "there is no such page"})
+            return
+        principal = scope.get(PRINCIPAL)
+        if self._principal is None and principal not in (None, OWNER):
+            reader = await self._reader(str(principal))
+            if reader is None:
+                await answer_json(send, 429, {"error": "too many principals ask at once"})
+                return
+            await reader(scope, receive, send)
             return
         assert self._manager is not None, "the lifespan of a part starts before its first request"
         try:

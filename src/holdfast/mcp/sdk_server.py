@@ -78,6 +78,10 @@ class AfterSending:
             self._acts.pop(id, None)
 
 
+READERS_TOOLS = frozenset({"search_code", "file_outline", "call_graph", "read", "list_codebases"})
+"""What someone with a pass may call, on the repositories that the pass's key may read."""
+
+
 class ToolServer:
     """The request handlers of one SDK server."""
 
@@ -120,6 +124,8 @@ class ToolServer:
         environment, client = self._caller.environment, _client_of(ctx)
         known = self._caller.may_have_conversation(client)
         names = listed(TOOLS, environment.get(TOOLSETS, ""), has_conversation=known)
+        if self._caller.principal is not None:
+            names = [name for name in TOOLS if name in READERS_TOOLS]
         # The output schemas describe every fact, and cost more than the rest of the list.
         full = environment.get(STRUCTURED) == "full"
         return types.ListToolsResult(tools=[_described(TOOLS[name], full) for name in names])
@@ -127,6 +133,7 @@ class ToolServer:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        self._refuse_reader(params.name)
         if params.name == HOOK_TOOL:
             given = params.arguments or {}
             answer = await self._context.hooks.answer(str(given.get("agent")), given)
@@ -248,7 +255,17 @@ class ToolServer:
 
     # resources and prompts
 
+    def _refuse_reader(self, name: str) -> None:
+        """Refuse what a pass does not open: everything but a few tools that read."""
+        if self._caller.principal is not None and name not in READERS_TOOLS:
+            raise MCPError(
+                types.INVALID_PARAMS,
+                f"a pass does not open {name!r}; it opens {', '.join(sorted(READERS_TOOLS))}",
+            )
+
     async def _list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
+        if self._caller.principal is not None:
+            return types.ListResourcesResult(resources=[])
         found = await anyio.to_thread.run_sync(resources.listed, self._context)
         return types.ListResourcesResult(resources=[types.Resource(**one) for one in found])
 
@@ -261,6 +278,7 @@ class ToolServer:
     async def _read_resource(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
+        self._refuse_reader("resources")
         uri = str(params.uri)
         try:
             call = ToolCall(self._context, self._caller, {}, declared=self._declared.of(ctx))
@@ -288,6 +306,7 @@ class ToolServer:
     async def _get_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
+        self._refuse_reader("prompts")
         call = ToolCall(
             self._context,
             self._caller,

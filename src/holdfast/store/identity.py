@@ -101,7 +101,7 @@ def verify_open(
     except InvalidValue:
         # What cannot be hashed cannot have been signed.
         raise AuthorizationError("Invalid signature") from None
-    if not _is_signed(key, raw, payload):
+    if not is_signed(key, raw, payload):
         raise AuthorizationError("Invalid signature")
     return space
 
@@ -115,7 +115,7 @@ def is_signed_by(did: str, invocation: object, signature: object, canonical_hash
         payload = signing_payload(invocation, canonical_hashing)
     except InvalidValue:
         return False
-    return _is_signed(key, raw, payload)
+    return is_signed(key, raw, payload)
 
 
 def sign_commit(
@@ -155,7 +155,7 @@ def commit_signature_problem(
         payload = _commit_payload(session, commit)
     except (InvalidIdentity, InvalidValue, ValueError) as error:
         return f"cannot be read: {error}"
-    return "" if _is_signed(key, raw, payload) else f"was not made by {signature['iss']}"
+    return "" if is_signed(key, raw, payload) else f"was not made by {signature['iss']}"
 
 
 def _commit_payload(session: str, commit: Mapping[str, object]) -> bytes:
@@ -214,7 +214,8 @@ def _signature_bytes(signature: object) -> bytes | None:
     return bytes(signature)
 
 
-def _is_signed(key: bytes, signature: bytes, payload: bytes) -> bool:
+def is_signed(key: bytes, signature: bytes, payload: bytes) -> bool:
+    """Whether a payload was signed by the holder of an Ed25519 key."""
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

@@ -60,7 +60,7 @@ def site(
         from holdfast.mcp.http import mcp_part
 
         parts.append(mcp_part(app, counters.called))
-    return Site(parts, policy, token, app.clock.now_ms)
+    return Site(parts, policy, token, app.clock.now_ms, options.audience)
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ can forget them:
 | the token | `Authorization: Bearer TOKEN` | everything |
 | the token | WebSocket subprotocol `holdfast.bearer.BASE64URL(TOKEN)` | sockets |
 | a ticket for `sync` | `Authorization: Ticket TICKET` | sockets |
+| a pass | `Authorization: Pass PASS`, signed by a key | `/mcp`, for repositories it may read |
 | a ticket for `dashboard` | the cookie that `/?token=TOKEN` sets | parts with `cookie` |
 
 Tickets are in `holdfast.credentials`.
@@ -38,6 +39,7 @@ from holdfast.credentials import (
     ticket,
     valid_until,
 )
+from holdfast.store.passes import principal_of
 from holdfast.sync.io.websocket import (
     PRINCIPAL,
     UNTIL_MS,
@@ -104,6 +106,9 @@ class SitePart:
     cookie: bool = False
     """Whether the dashboard's cookie opens it."""
 
+    passes: bool = False
+    """Whether a signed pass opens it; the part then decides what its principal may do."""
+
     life: Life | None = None
     """A context that is entered before the first request and left after the last."""
 
@@ -133,7 +138,9 @@ class Site:
         policy: OriginPolicy,
         token: str,
         now_ms: Callable[[], int] = system.now_ms,
+        audience: str = "",
     ) -> None:
+        self._audience = audience
         assert token, "a site without a token would be open to every program on the machine"
         self.parts = sorted(parts, key=lambda part: len(part.path), reverse=True)
         self._policy, self._token, self._now_ms = policy, token, now_ms
@@ -183,6 +190,9 @@ class Site:
             return Admission(OWNER)
         if socket and any(self._is_ours(offered) for offered in scope.get("subprotocols", ())):
             return Admission(OWNER)
+        if part.passes and self._audience and kind.lower() == "pass":
+            found = principal_of(presented, self._audience, self._now_ms())
+            return None if found is None else Admission(*found)
         # Browsers name the page's origin with every socket. One without it is not a browser's.
         if part.cookie and (not socket or "origin" in headers):
             name = cookie_name(self._token, _port(scope))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import get_args
 
+from msgspec.structs import replace
+
 from holdfast.index.answers import Codebase, CodebasesAnswer, Section
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import (
@@ -44,6 +46,12 @@ def list_codebases(index: CodeIndex, *, verify: bool = False) -> CodebasesAnswer
     found.sort(key=lambda c: (SECTIONS.index(c.section), c.path.encode("utf-8", "surrogatepass")))
     text = codebases_text(found)
     return CodebasesAnswer(status="ok", text=text, codebases=tuple(found), total=len(found))
+
+
+def only(answer: CodebasesAnswer, shown: Callable[[str], bool]) -> CodebasesAnswer:
+    """The same answer about those roots that a caller may see."""
+    kept = tuple(one for one in answer.codebases if shown(one.path))
+    return replace(answer, text=codebases_text(kept), codebases=kept, total=len(kept))
 
 
 def _codebase(

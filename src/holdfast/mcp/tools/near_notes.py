@@ -21,7 +21,7 @@ def near_notes(call: ToolCall, shown: Shown, *, again: bool = True) -> str:
 
     caller = call.caller
     space = caller.environment.get(SETTING, "") or DEFAULT_SPACE
-    if space == OFF:
+    if space == OFF or caller.principal is not None:
         return ""
     found = call.context.notes(space).near(shown, linked_code(call).judge, caller.cwd)
     if not again:
