@@ -178,9 +178,10 @@ class SqliteReader:
             if row is None:
                 self._check_missing(path)
                 continue
-            if not _is_intact(path, row[1], row[0]):
+            facts = tables.unpacked_facts(path, *row)
+            if facts is None:
                 raise tables.damaged_file(path)
-            found[path] = row[0]
+            found[path] = facts
         return found
 
     def all_facts(self) -> Iterator[tuple[str, bytes | None]]:
@@ -193,7 +194,7 @@ class SqliteReader:
         for number, path, *_ in sorted(placed, key=itemgetter(1)):
             found = tables.row(self._connection, _FACTS, (number,))
             facts, check = found or (None, None)
-            yield path, facts if _is_intact(path, check, facts) else None
+            yield path, tables.unpacked_facts(path, facts, check)
 
     def problems(self) -> Mapping[str, str]:
         found = tables.rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +12,18 @@ import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
-from holdfast.index.generations.checksums import crc32, encode, mapping_check, row_check
+from holdfast.index.generations.checksums import (
+    blob_check,
+    crc32,
+    encode,
+    mapping_check,
+    row_check,
+)
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segment_files import StoredSegment
 from holdfast.index.generations.segments import FileRow
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
@@ -25,6 +32,7 @@ SCHEMA_VERSION = 4
 - 3: every row has a checksum (`checksums.py`), and meta has the numbers of files and chunks.
 - 4: segments are in files of their own (`segment_files.py`); the tables have the checks of their
   blocks.
+- 5: facts are compressed.
 """
 
 TABLES = """
@@ -169,6 +177,26 @@ def row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -
 
 SEGMENT = "id, digest, rows, size_bytes, checks"
 """The values that `segment_check` covers."""
+
+
+_LEVEL = 1
+"""Of the compression: higher levels take several times as long for little."""
+
+
+def packed_facts(facts: bytes) -> bytes:
+    return zlib.compress(facts, _LEVEL)
+
+
+def unpacked_facts(path: object, stored: object, check: object) -> bytes | None:
+    """The facts of a file as they were put; None if what is stored is damaged."""
+    if not isinstance(path, str) or not isinstance(stored, bytes):
+        return None
+    if check != blob_check(path, stored):
+        return None
+    try:
+        return zlib.decompress(stored)
+    except zlib.error:
+        return None
 
 
 def put_segment(connection: apsw.Connection, number: int, stored: StoredSegment) -> None:

@@ -112,7 +112,8 @@ class SqliteWriter:
             "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (*stated, *placed[2:], row_check(stated), row_check(placed)),
         )
-        run("INSERT INTO facts VALUES (?,?,?)", (number, file.facts, blob_check(path, file.facts)))
+        facts = tables.packed_facts(file.facts)
+        run("INSERT INTO facts VALUES (?,?,?)", (number, facts, blob_check(path, facts)))
         run(
             "INSERT INTO trigram VALUES (?,?,?,?)",
             (number, file.signatures, file.names, blob_check(path, file.signatures, file.names)),

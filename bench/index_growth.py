@@ -1,0 +1,277 @@
+"""`python -m bench.index_growth TREE [--sizes 300,1000,10000]`: how the index grows with a tree.
+
+TREE is a large directory, for example many packages unpacked side by side. Trees of the given
+numbers of files are taken from it, evenly, as hard links. Each is indexed in a home of its own by a
+process of its own; a second process searches it, cold and then warm, and syncs one edited file.
+Memory is what all processes together hold for themselves (anonymous pages, by their share), sampled
+while they run; files that are mapped belong to the system's cache. Times are processor times: the
+machine is shared. The exponent is the slope of a cost against the number of chunks, both as
+logarithms: 1 for a cost that follows the tree, 0 for one that does not depend on it.
+
+Also: how many of the ten nearest chunks the preselection by signs keeps, of those that comparing
+every vector finds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from bench.arguments import parser
+from bench.growth import chart, exponent
+from bench.index import QUERIES
+from bench.timing import OUT, Row, report
+from holdfast.files import disk
+from holdfast.files.policy import Policy
+from holdfast.index.code_index import CodeIndex, open_index, run_here
+from holdfast.index.search import corpus as corpora
+from holdfast.index.search.trigrams import Name
+from holdfast.index.tools.calls import SymbolRef, call_graph
+from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.search import search_code
+
+TIMES = (
+    "build", "sync, one file edited", "sync, nothing changed", "stat of every file",
+    "first answer", "search p50", "search p95", "first calls",
+)  # fmt: skip
+SIZES = ("build memory MB", "search memory MB", "calls memory MB", "disk / source")
+FLAT, LINEAR = 0.6, 1.1
+"""The largest exponents of a cost that hardly grows, and of one that is not worse than linear."""
+RECALL_MIN = 0.98
+ASKED = 60
+
+
+def tree_of(source: Path, files: int, into: Path) -> int:
+    """So many files of a tree, evenly; returns their size in bytes."""
+    stats = disk.walk(str(source), Policy()).stats
+    paths = sorted(stats)
+    step = max(1.0, len(paths) / files)
+    chosen = sorted({paths[min(len(paths) - 1, int(n * step))] for n in range(files)})
+    for path in chosen:
+        place = into / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.link(source / path, place)
+    return sum(stats[path].size_bytes for path in chosen)
+
+
+def own_memory_mb(pid: int) -> float:
+    """What a process and those it started hold for themselves now."""
+    total = 0.0
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss_Anon:"):
+                total += int(line.split()[1]) / 1e3
+        for task in os.listdir(f"/proc/{pid}/task"):
+            for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
+                total += own_memory_mb(int(child))
+    except OSError:
+        pass  # it has just ended
+    return total
+
+
+def run(step: str, home: Path, root: Path) -> dict[str, float]:
+    """One step in a process of its own: what it measured, its time and its peak of memory."""
+    command = [sys.executable, "-m", "bench.index_growth", "--step", step, str(home), str(root)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    peak, done = 0.0, threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.1):
+            peak = max(peak, own_memory_mb(process.pid))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    text, _ = process.communicate()
+    done.set()
+    thread.join()
+    if process.returncode:
+        raise RuntimeError(f"{step} failed")
+    found: dict[str, float] = json.loads(text.splitlines()[-1])
+    return found | {"peak": peak}
+
+
+def spent_ms(act: Any) -> float:
+    start = _spent()
+    act()
+    return (_spent() - start) * 1e3
+
+
+def _spent() -> float:
+    """The processor time of this process and of those it waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def opened(home: Path) -> CodeIndex:
+    index = open_index(home)
+    index.start = run_here
+    return index
+
+
+def build_step(home: Path, root: str) -> dict[str, float]:
+    index = opened(home)
+    took = spent_ms(lambda: manage_index(index, "create", root))
+    index.close()
+    record = index.registry.records()[root]
+    return {"build": took, "chunks": float(getattr(record.state, "chunks", 0))}
+
+
+def search_step(home: Path, root: str) -> dict[str, float]:
+    began = time.process_time()
+    index = opened(home)
+    search_code(index, root, QUERIES[0])
+    found = {"first answer": (time.process_time() - began) * 1e3, "search memory": _own_now()}
+    samples = []
+    for _ in range(4):
+        for query in QUERIES:
+            start = time.process_time()
+            search_code(index, root, query)
+            samples.append((time.process_time() - start) * 1e3)
+    samples.sort()
+    found["search p50"], found["search p95"] = samples[len(samples) // 2], samples[-2]
+    found["recall"] = recall(index, root)
+    index.close()
+    return found
+
+
+def _own_now() -> float:
+    return own_memory_mb(os.getpid())
+
+
+def sync_step(home: Path, root: str) -> dict[str, float]:
+    index = opened(home)
+    manage_index(index, "sync", root)
+    idle = statistics.median(spent_ms(lambda: manage_index(index, "sync", root)) for _ in range(3))
+    floor = statistics.median(spent_ms(lambda: _stat_all(root)) for _ in range(3))
+    search_code(index, root, QUERIES[0])
+    edited = Path(root) / "edited_by_the_benchmark.py"
+
+    def edit(turn: int) -> None:
+        edited.write_text(f"def reticulate_splines_{turn}(x):\n    return x\n")
+        manage_index(index, "sync", root)
+        answer = search_code(index, root, f"reticulate_splines_{turn}")
+        assert "edited_by_the_benchmark" in str(answer)
+
+    took = statistics.median(spent_ms(lambda turn=turn: edit(turn)) for turn in range(3))
+    index.close()
+    return {
+        "sync, one file edited": took, "sync, nothing changed": idle, "stat of every file": floor,
+    }  # fmt: skip
+
+
+def _stat_all(root: str) -> None:
+    for directory, _, names in os.walk(root):
+        for name in names:
+            os.stat(os.path.join(directory, name))
+
+
+def calls_step(home: Path, root: str) -> dict[str, float]:
+    index = opened(home)
+    with index.backend.reader(root) as reader:
+        file, name = next(
+            (file.path, name)
+            for file in reader.kept_files()
+            for name in msgspec.msgpack.decode(file.names or b"\x90", type=list[Name])
+            if name.kind == "function"
+        )
+    took = spent_ms(lambda: call_graph(index, root, SymbolRef(file=file, symbol_id=name.id)))
+    index.close()
+    return {"first calls": took}
+
+
+def recall(index: CodeIndex, root: str) -> float:
+    """The share of the ten nearest chunks that the preselection by signs keeps."""
+    with index.backend.reader(root) as reader:
+        corpus = reader.corpus()
+        rows = np.linspace(0, corpus.rows - 1, ASKED).astype(int)
+        numbers = [
+            (corpus.files[int(corpus.file_of[row])].number, int(corpus.ordinals[row]))
+            for row in rows
+        ]
+        chunks = reader.chunks(numbers).values()
+    kept = wanted = 0
+    for chunk in chunks:
+        text = " ".join(re.findall(r"[A-Za-z]{3,}", chunk.label or chunk.text)[-6:])
+        vector = np.asarray(index.provider.embed_query(text), dtype=np.float32)[0]
+        near = corpus.nearness_of(vector, np.arange(corpus.rows))
+        best = np.argsort(-near, kind="stable")[:10]
+        kept += int(np.isin(best, corpus._by_signs(vector)).sum())
+        wanted += len(best)
+    return kept / max(wanted, 1)
+
+
+STEPS = {"build": build_step, "search": search_step, "sync": sync_step, "calls": calls_step}
+
+
+def measure(source: Path, files: int, directory: Path) -> dict[str, float]:
+    root, home = (directory / "tree").resolve(), directory / "home"
+    size = tree_of(source, files, root)
+    try:
+        found = run("build", home, root)
+        found["build memory MB"] = found.pop("peak")
+        index = home / "index"
+        on_disk = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
+        found["disk / source"] = on_disk / size
+        searched = run("search", home, root)
+        found |= searched | {"search memory MB": searched["search memory"]}
+        found |= run("sync", home, root)
+        called = run("calls", home, root)
+        found |= called | {"calls memory MB": called["peak"]}
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    args = parser("index_growth", __doc__)
+    args.add_argument("tree", nargs="*", type=Path, help="a large directory")
+    args.add_argument("--sizes", default="1000,10000,100000", help="numbers of files")
+    args.add_argument("--step", choices=STEPS, help="for the processes that this starts")
+    given = args.parse_args(arguments)
+    if given.step:
+        home, root = given.tree
+        print(json.dumps(STEPS[given.step](home, str(root))))
+        return 0
+    if len(given.tree) != 1:
+        args.error("name one large directory")
+    sizes = [int(size) for size in given.sizes.split(",")]
+    source = given.tree[0].resolve()
+    # On the same file system, because the trees are hard links.
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=source.parent) as name:
+        measured = [measure(source, files, Path(name)) for files in sizes]
+    chunks = [int(one["chunks"]) for one in measured]
+    rows = [
+        Row("files", float(sizes[-1]), "", note=", ".join(f"{n:,}" for n in sizes)),
+        Row("chunks", float(chunks[-1]), "", note=", ".join(f"{n:,}" for n in chunks)),
+    ]
+    for what in (*TIMES, *SIZES):
+        line = [one[what] for one in measured]
+        slope = exponent(chunks, line) if len(chunks) > 1 else 0.0
+        most = FLAT if what.startswith(("search", "first answer", "sync, one")) else LINEAR
+        unit = "" if what in SIZES else "ms"
+        note = f"{', '.join(f'{cost:.3g}' for cost in line)} {unit}; at most {most}"
+        rows.append(Row(f"{what}: exponent", slope, "", f"≤ {most}", slope <= most, note))
+    share = min(one["recall"] for one in measured)
+    rows.append(Row("of the ten nearest, kept by signs", share, "", f"≥ {RECALL_MIN}",
+                    share >= RECALL_MIN, f"the best {corpora.BY_SIGNS:,} by signs"))  # fmt: skip
+    chart(OUT / "index_growth.svg", chunks, {w: [one[w] for one in measured] for w in TIMES})
+    return report("index_growth", rows)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
