@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -25,6 +26,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF
 from typing import Any
 
 import msgspec
@@ -112,8 +114,8 @@ def spent_ms(act: Any) -> float:
 
 def _spent() -> float:
     """The processor time of this process and of those it waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    own, others = (resource.getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 
 
 def opened(home: Path) -> CodeIndex:
