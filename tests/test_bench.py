@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import growth, store, timing
+from bench import growth, index_growth, store, timing
 
 
 @pytest.mark.long
@@ -41,6 +41,19 @@ COMMANDS = sorted(
     for file in BENCH.rglob("*.py")
     if "workers" not in file.parts and 'if __name__ == "__main__"' in file.read_text()
 )
+
+
+@pytest.mark.shows("INDEX-GROWTH")
+def test_the_growth_of_an_index_can_be_measured(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for n in range(6):
+        (source / f"m{n}.py").write_text(f"def first_{n}():\n    return 1\n\n\ndef second(): ...\n")
+    found = index_growth.measure(source, 4, tmp_path)
+    assert {*index_growth.TIMES, *index_growth.SIZES, "recall"} <= found.keys()
+    assert found["chunks"] >= 4
+    assert found["recall"] == 1.0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
 
 
 @pytest.mark.shows("BENCH-RUNS")
