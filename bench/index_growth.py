@@ -38,10 +38,11 @@ from bench.index import QUERIES
 from bench.timing import OUT, Row, report
 from holdfast.files import disk
 from holdfast.files.policy import Policy
+from holdfast.index.answers import SymbolRef
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.search import corpus as corpora
 from holdfast.index.search.trigrams import Name
-from holdfast.index.tools.calls import SymbolRef, call_graph
+from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
 
