@@ -3,7 +3,9 @@
 Codex has no read tool of its own. Files are read through the shell, whose commands are recognised
 strictly, edited by `apply_patch`, and read through our tool, whose answers the sidecar knows by
 call id. `compacted` replaces all earlier history: a barrier. A rollback drops the last turns from
-the history; which items that were is not certain enough to build on, so it is a barrier too.
+the history; which items that were is not certain enough to build on, so it is a barrier too. The
+rollout of a fork, or after a rewind, has only what follows. In both the model may see more of a
+file than counts here, so the place of a patch, which has no line numbers, is not known there.
 
 An output counts only if the model saw all of it. Older versions keep outputs whole in the rollout,
 but what goes to the model is cut in the middle where it is longer than the turn allows, and a
@@ -18,11 +20,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.reading.errors import NotOurs
-from holdfast.reading.events import LINES, Barrier, Event, Forgotten, Pieced, Refreshed, Seen
+from holdfast.reading.events import (
+    LINES,
+    Barrier,
+    Event,
+    Forgotten,
+    Patched,
+    Pieced,
+    Refreshed,
+    Seen,
+)
 from holdfast.reading.hosts import calls
 from holdfast.reading.hosts.lines import Follower, loads, objects
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
@@ -74,6 +85,8 @@ class CodexLog:
         self._calls: set[str] = set()
         self._pending: dict[str, tuple[str, Any]] = {}
         self._cwd = ""
+        self._partial = False
+        """Whether the model may see more than what counts here."""
         self._least = OUTPUT_BYTES
         """The limit where a turn does not state one."""
         self._torn = False
@@ -142,7 +155,7 @@ class CodexLog:
             return
         if grown.restarted:
             self._session, self._items, self._calls, self._pending = None, [], set(), {}
-            self.tree, self._built = Tree(), 0
+            self.tree, self._built, self._partial = Tree(), 0, False
             self._room = self._least = OUTPUT_BYTES
         self._torn = bool(grown.tail.strip())
         for line in grown.lines:
@@ -164,6 +177,7 @@ class CodexLog:
             if self._session is None:
                 session = payload.get("id")
                 self._session = session if isinstance(session, str) else None
+                self._partial = raw.get("ordinal") not in (None, 0)
                 if _version(payload.get("cli_version")) >= _AS_SEEN_SINCE:
                     self._room = self._least = _UNCUT
             return
@@ -172,6 +186,7 @@ class CodexLog:
         item = _Item(f"line-{len(self._items)}", kind)
         if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _REWRITTEN):
             item = item._replace(barrier=True)
+            self._partial = kind != "compacted"
         elif kind == "turn_context":
             room = _room_of(payload.get("truncation_policy"), self._least)
             item, self._room = item._replace(barrier=room < self._room), room
@@ -209,20 +224,26 @@ class CodexLog:
             patch = found.get("input") if isinstance(found, Mapping) else None
             applied = force or text.startswith("Success") or code == 0
             changes = calls.patch(patch, self._cwd) if isinstance(patch, str) and applied else None
-            return tuple(changes or ())
+            return self._placed(changes or ())
         arguments = loads(given.encode()) if isinstance(given, str) else None
         if name not in _SHELLS or not isinstance(arguments, Mapping):
             return ()
         command = arguments.get("command", arguments.get("cmd"))
         if isinstance(command, list):
             if command[:1] == ["apply_patch"] and len(command) == 2:
-                return tuple(calls.patch(str(command[1]), self._cwd) or ())
+                return self._placed(calls.patch(str(command[1]), self._cwd) or ())
             command = unwrapped(command)
         cwd = self._folder(arguments)
         if code != 0 or force:
             return ()
         printed = calls.shell_read(command, cwd, text)
         return () if printed is None else (printed,)
+
+    def _placed(self, changes: Sequence[Seen]) -> tuple[Seen, ...]:
+        """The same, without those whose place cannot be found among the lines that count."""
+        if not self._partial:
+            return tuple(changes)
+        return tuple(Forgotten(c.path) if isinstance(c, Patched) else c for c in changes)
 
     def _build(self) -> None:
         """Bring the tree up to date; anew when the sidecar grew by something about older items."""
