@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 
+from holdfast.ids import LocalSeq, SessionId
 from holdfast.links import CodeLink, Judged
 from holdfast.notes.near_code import BYTES_MAX, LinkedNote, NearNote, NotesByFile, note_line
-from holdfast.store.store import Store
+from holdfast.notes.note import commit_note
+from holdfast.store.model import CommitKey
+from holdfast.store.store import Store, open_store
+from tests.files.hostile_git import git
+from tests.index.shared.team import clone, made_repository
 from tests.mcp.agents import SHOP, call, machine_in, text_of
 
 CART = SHOP["shop/cart.py"]
@@ -116,3 +121,30 @@ def test_a_read_with_a_note_still_counts_and_the_note_is_not_repeated(tmp_path: 
             assert "note:" not in again
 
         machine.talk(story, "legacy", "--session", "work")
+
+
+@pytest.mark.shows("TEAM-IDENTITY-NOTES")
+def test_a_note_about_a_file_is_shown_in_every_clone(tmp_path: Path) -> None:
+    files = {"shop/cart.py": CART, "other/cart.py": "x = 1\n"}
+    first = made_repository(tmp_path / "first", files)
+    there = clone(first, tmp_path / "there")
+    strange = made_repository(tmp_path / "strange", files)
+    git(strange, "remote", "set-url", "origin", "git@example.org:else/where.git")
+    store = open_store("memory:", "local")
+    code = {"path": "shop/cart.py", "root": str(first)}
+    value = {"text": "leaves out shipping", "code": code}
+    commit_note(store, CommitKey(SessionId("test"), LocalSeq(1)), value, id="note:a")
+    notes = NotesByFile(lambda: nullcontext(store))
+    judged: list[CodeLink] = []
+
+    def judge(link: CodeLink) -> Judged:
+        judged.append(link)
+        return Judged(link, "current", "")
+
+    for root in (first, there):
+        found = notes.near({str(root / "shop/cart.py"): None}, judge)
+        assert [one.note.id for one in found] == ["note:a"], root
+    assert judged[-1] == CodeLink("shop/cart.py", root=str(there))
+    for other in (strange / "shop/cart.py", there / "other/cart.py"):
+        assert notes.near({str(other): None}, judge) == []
+    store.close()

@@ -359,6 +359,13 @@ def _common(own: Path) -> Path:
     return own if named is None else (own / os.fsdecode(named.strip())).resolve()
 
 
+def work_tree_of(path: Path) -> tuple[Path, Path] | None:
+    """The work tree that a path is in, and the git directory that its clones' settings are in."""
+    top = _work_tree(path)
+    own = None if top is None else _git_directory(top)
+    return None if top is None or own is None else (top, _common(own))
+
+
 def configuration_of(common: Path) -> str | None:
     """The text of a repository's configuration, for our own reading; git is never shown it."""
     found = _small_file(common / "config")

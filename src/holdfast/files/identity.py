@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from holdfast.errors import UsageError
-from holdfast.files.git import Repository, configuration_of, open_repository
+from holdfast.files.git import Repository, configuration_of, open_repository, work_tree_of
 from holdfast.files.remotes import NAME_MAX, local_path, main_remote, normalised, remotes_of
 from holdfast.files.workspace import settings_table
 
@@ -147,6 +147,26 @@ def remote_of(common: Path) -> str | None:
         origin = Path(os.path.normpath(common.parent / path))
         common = origin / ".git" if (origin / ".git").is_dir() else origin
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryPlace:
+    """A file as part of a repository: the same in every clone."""
+
+    repository: str
+    path: str
+    """From the top of the work tree."""
+    top: str
+
+
+def place_of(file: str) -> RepositoryPlace | None:
+    """Where a file is in its repository, by its remote; None without one. Starts no git."""
+    found = work_tree_of(Path(os.path.dirname(file)))
+    remote = None if found is None else remote_of(found[1])
+    if found is None or remote is None:
+        return None
+    top = os.fspath(found[0])
+    return RepositoryPlace(remote, os.path.relpath(file, top), top)
 
 
 def _setting(work_tree: Path, names: Mapping[str, str]) -> str | None:

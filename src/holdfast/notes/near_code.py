@@ -11,10 +11,11 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
+from holdfast.files.identity import RepositoryPlace, place_of
 from holdfast.links import CodeLink, Judged, links_in
 from holdfast.notes.note import first_words
 
@@ -67,6 +68,8 @@ class NotesByFile:
         self._turn = threading.Lock()
         self._seq = -1
         self._by_path: dict[str, list[LinkedNote]] = {}
+        self._places: dict[str, RepositoryPlace | None] = {}
+        """Directories of files and where they are in their repository."""
         self._judged: dict[tuple[CodeLink, str, int, int], Judged] = {}
 
     def near(
@@ -80,7 +83,7 @@ class NotesByFile:
                 table = self._table()
                 found = {}
                 for path, lines in shown.items():
-                    for note in _named(table, path, cwd):
+                    for note in (*_named(table, path, cwd), *self._of_clones(table, path)):
                         judged = self._judge(note.link, path, judge)
                         if note.id not in found and _concerns(judged, lines):
                             found[note.id] = NearNote(note, judged.state)
@@ -89,11 +92,39 @@ class NotesByFile:
         order = {"drifted": 0, "missing": 1}
         return sorted(found.values(), key=lambda one: (order.get(one.state, 2), -one.note.seq))
 
+    def _of_clones(self, table: Mapping[str, list[LinkedNote]], path: str) -> Iterable[LinkedNote]:
+        """The notes about the same file in another clone or worktree, as links to this one."""
+        here = self._place(os.path.realpath(path))
+        if here is None:
+            return
+        for at, notes in table.items():
+            if not at.endswith(f"/{here.path}"):
+                continue
+            there = self._place(at)
+            if there is None or there.top == here.top:
+                continue
+            if (there.repository, there.path) == (here.repository, here.path):
+                for note in notes:
+                    link = replace(note.link, path=here.path, root=here.top)
+                    yield replace(note, link=link)
+
+    def _place(self, file: str) -> RepositoryPlace | None:
+        folder, name = os.path.split(file)
+        if folder not in self._places:
+            if len(self._places) >= JUDGED_MAX:
+                self._places.clear()
+            self._places[folder] = place_of(file)
+        known = self._places[folder]
+        if known is None:
+            return None
+        return replace(known, path=os.path.join(os.path.dirname(known.path), name))
+
     def _table(self) -> dict[str, list[LinkedNote]]:
         with self._open_space() as store:
             newest = store.newest_seq()
             if newest != self._seq:
                 self._by_path = _by_path(store)
+                self._places.clear()
                 self._seq = newest
         return self._by_path
 
