@@ -15,6 +15,7 @@ from holdfast.agents.hook_event import HookEvent, Moment, Outcome
 from holdfast.agents.opencode import hook as opencode
 from holdfast.home import Home
 from holdfast.mcp.hook_decision import HookDecision
+from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.reader import Settings
@@ -91,6 +92,17 @@ def test_a_command_in_another_folder_is_not_about_the_file_of_this_one(desk: Des
     assert "unchanged" in rollout.printed("here").replacements[0]
     rollout.call("there", workdir=str(desk.cwd / "other"))
     assert not rollout.printed("there")
+
+
+@pytest.mark.shows("HOOK-BINDING")
+def test_a_conversation_that_a_hook_came_from_is_noted_for_the_dashboard(desk: Desk) -> None:
+    desk.write("a.py", TEXT)
+    rollout = Rollout(desk)
+    rollout.call("here")
+    rollout.printed("here")
+    (found,) = bindings.read_all(Home(desk.root / "hf"))
+    assert (found.host, found.session) == ("codex", "s")
+    assert (found.transcript, found.cwd) == (str(rollout.path), str(desk.cwd))
 
 
 class Plugin:

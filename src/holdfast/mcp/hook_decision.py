@@ -34,6 +34,7 @@ from holdfast.mcp.binding import mentions
 from holdfast.mcp.hook_protocol import ANSWER_S, hook_seconds
 from holdfast.mcp.hook_state import (
     PATHS_MAX,
+    Bindings,
     Changes,
     Notices,
     Turns,
@@ -72,7 +73,7 @@ class HookDecision:
     def __init__(self, context: HostContext) -> None:
         self._context = context
         self._notices, self._turns, self._changes = Notices(), Turns(), Changes()
-        self._requests = Requests(context.home)
+        self._requests, self._bindings = Requests(context.home), Bindings(context.home)
         environment = getattr(context.app, "environment", {})
         self._wait_s = min(WAIT_S_MAX, hook_seconds(environment, ANSWER_S) / 2)
         # What helps a failed edit takes longer to import than a hook may take.
@@ -83,6 +84,7 @@ class HookDecision:
         if not event.cwd:
             return Outcome()
         reader = self._context.reader(event.cwd, self._context.app.user_home)
+        self._bindings.note(event, self._context.app.clock.now_ms())
         if event.moment is Moment.REQUEST:
             return self._request(event, reader)
         if event.moment is Moment.AFTER_COMPACTION:

@@ -10,12 +10,16 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.agents.hooks import Call, EditCall, HookEvent, PatchCall, ShellCall, WriteCall
 from holdfast.edits import patch_attempts
 from holdfast.errors import HoldfastError
+from holdfast.home import Home
 from holdfast.reading import native, recovery, shell, stale
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 
 if TYPE_CHECKING:
     from holdfast.reading.reader import Reader
@@ -101,6 +105,33 @@ class Changes:
 
 
 CHANGING = EditCall | WriteCall | PatchCall
+
+
+class Bindings:
+    """Notes which conversations hooks came from, for the dashboard; each once in a while."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._noted: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def note(self, event: HookEvent, now_ms: int) -> None:
+        """Write down where the conversation's log is. A subagent is part of its parent."""
+        if event.log is None or event.subagent is not None:
+            return
+        key = (event.agent, event.session)
+        with self._turn:
+            if now_ms - self._noted.get(key, -BINDING_MS) < BINDING_MS:
+                return
+            self._noted[key] = now_ms
+            while len(self._noted) > CONTEXTS_MAX:
+                self._noted.popitem(last=False)
+        found = Binding(event.agent, event.session, event.log, event.cwd, None, event.name, now_ms)
+        with suppress(OSError):
+            bindings.write(self._home, found)
+
+
+BINDING_MS = 60_000
 
 
 class Notices:
