@@ -78,14 +78,15 @@ def test_a_search_by_file_is_a_list_of_files(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.shows("ANSWER-FOLDED")
-def test_results_of_one_file_are_together_and_its_path_is_written_once(
+def test_results_of_one_file_are_together_and_each_names_it(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "".join(f"def weigh_{n}(scale):\n    return scale * {n}\n\n\n" for n in range(3))
     (shop / "src" / "scales.py").write_text(text)
     out = run(capsys, "weigh scale", "path:scales.py")[1]
-    assert out.count("src/scales.py") == 1
-    assert len(re.findall(r"^(?:src/scales.py)?:\d+-\d+  weigh_\d$", out, re.MULTILINE)) == 3
+    assert len(re.findall(r"^src/scales.py:\d+-\d+  weigh_\d$", out, re.MULTILINE)) == 3
+    listed = run(capsys, "re:return", "path:scales.py")[1]
+    assert listed.count("src/scales.py") == 1, "a list of lines names a file once"
 
 
 @pytest.mark.shows("ANSWER-CLI")
