@@ -89,7 +89,7 @@ class Package:
         return made[:count]
 
     def ours(self, identity: str) -> References:
-        target = target_of(self.program, identity)
+        target = target_of(self.program, identity, overrides=True)
         assert target is not None
         search = ReferenceSearch(self.program)
         names = search.names(target)

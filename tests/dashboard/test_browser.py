@@ -186,6 +186,19 @@ def test_search_shows_results_an_outline_and_a_drawn_call_graph(visit: Visit) ->
     expect(page.locator("[data-result=round_money]")).to_contain_text("In context")
 
 
+@pytest.mark.shows("DASH-REFERENCES")
+def test_the_mentions_of_a_symbol_are_listed_by_kind(visit: Visit) -> None:
+    page = visit.go("search")
+    page.get_by_label("Query").fill("round money")
+    page.get_by_role("button", name="Search", exact=True).click()
+    page.locator("[data-result=round_money]").click()
+    mentions = page.locator("[data-references]")
+    expect(mentions).to_contain_text("import (")
+    expect(mentions).to_contain_text("call (")
+    mentions.get_by_role("button", name="app/cart.py:").last.click()
+    expect(page.locator(".outline")).to_contain_text("goods")
+
+
 @pytest.mark.shows("DASH-SEARCH")
 def test_every_hit_shows_code_and_all_trees_are_searched_by_default(visit: Visit) -> None:
     page = visit.go("search?q=round+money")

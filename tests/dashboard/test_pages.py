@@ -229,6 +229,8 @@ def test_each_question_answers_what_the_command_answers(
     )
     calls = ask(pages, f"/api/calls?root={root}&file=app/cart.py&symbol=Cart.total&limit=20").json
     assert calls["edges"] == said("calls", "app/cart.py", "Cart.total", "--path", root)["edges"]
+    mentions = ask(pages, f"/api/references?root={root}&symbol=Cart.total&limit=60").json
+    assert mentions["references"] == said("references", "Cart.total", "--path", root)["references"]
     clones = ask(pages, f"/api/clones?root={root}&minimum=25").json
     assert clones == said("clones", root, "--min-tokens", "25")
     located = ask(pages, f"/api/locate?root={root}&snippet=item.price+*+amount").json

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         SearchAnswer,
         SearchResult,
     )
+    from holdfast.index.references.answers import ReferencesAnswer
     from holdfast.observed.logs import FileTimes, TimedLog
     from holdfast.reading.context import ContextMap
     from holdfast.reading.reader import Reader
@@ -93,6 +94,7 @@ class Questions:
             "search": self.search,
             "outline": self.outline,
             "calls": self.calls,
+            "references": self.references,
             "file": self.file,
             "codebase": self.codebase,
             "names": self.names,
@@ -165,6 +167,18 @@ class Questions:
             direction=_one_of(asked, "direction", DIRECTIONS),
             depth=_number(asked, "depth", 1),
             limit=_number(asked, "limit", 24),
+        )
+
+    def references(self, asked: Members) -> ReferencesAnswer:
+        from holdfast.index.tools.references import RELATIONS, references
+
+        return references(
+            self._index,
+            self._root(asked),
+            _need(asked, "symbol"),
+            file=asked.get("file", ""),
+            relation=_one_of(asked, "relation", RELATIONS),
+            limit=_number(asked, "limit", 60),
         )
 
     def file(self, asked: Members) -> ReadAnswer:

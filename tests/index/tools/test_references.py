@@ -221,3 +221,24 @@ def test_random_edits_leave_stored_and_fresh_answers_equal(shop: Shop) -> None:
         after = references(shop.code, root, asked)
         assert places(before) == places(after), f"seed 7, step {step}"
         assert before.undecided == after.undecided
+
+
+@pytest.mark.shows("REF-OVERRIDES")
+def test_overrides_are_one_member_in_typescript(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "shop.ts").write_text(
+        "interface Cart { total(): number }\n"
+        "class Small implements Cart { total() { return 1 } }\n"
+        "class Other { total() { return 3 } }\n"
+        "function pay(cart: Cart, small: Small, other: Other) {\n"
+        "  cart.total();\n  small.total();\n  other.total();\n}\n"
+    )
+    index = open_index(tmp_path / "home", HashedEmbedding())
+    index.start = run_here
+    manage_index(index, "create", str(root))
+    try:
+        found = references(index, str(root), "Small.total").references
+    finally:
+        index.close()
+    assert [(one.line, one.reason == "override") for one in found] == [(5, True), (6, False)]

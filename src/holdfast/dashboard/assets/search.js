@@ -6,7 +6,7 @@ import { badge, card, choose, counted, empty, failure, head, icon, loading, segm
 import { code } from "./code.js";
 import { callGraph } from "./draw.js";
 
-const results = resource(changed), outline = resource(changed), calls = resource(changed), source = resource(changed), located = resource(changed);
+const results = resource(changed), outline = resource(changed), calls = resource(changed), mentions = resource(changed), source = resource(changed), located = resource(changed);
 const state = { typed: "", q: undefined, asked: "", opened: "", depth: 1, snippet: "" };
 const LINES = 60;
 const SCOPES = [["runtime", "Code"], ["mixed", "Code and docs"], ["docs", "Docs"]];
@@ -127,10 +127,17 @@ function beside(root, query) {
     state.opened = opened;
     calls.reset();
     if (query.symbol) calls.load(() => ask("calls", { root, file: query.file, symbol: query.symbol, depth: state.depth }));
+    const mentioned = JSON.stringify([root, query.file, query.symbol]);
+    if (state.mentioned !== mentioned) {
+      state.mentioned = mentioned;
+      mentions.reset();
+      if (query.symbol) mentions.load(() => ask("references", { root, file: query.file, symbol: query.symbol }));
+    }
   }
   return h("div", { class: "stack" },
     card("Calls", { acts: query.symbol && segments("Depth", state.depth, [[1, "1"], [2, "2"], [3, "3"]], (depth) => { state.depth = depth; changed(); }) },
       query.symbol ? shown(calls, (value) => graph(value, root, query), undefined, 3) : empty("branch", "No symbol chosen", "Choose one in the outline below.")),
+    query.symbol && card("References", {}, shown(mentions, (value) => referenceList(value), undefined, 3)),
     card("Outline", { note: query.file }, shown(outline, (value) => symbols(value, query), undefined, 5)));
 }
 
@@ -155,6 +162,28 @@ function callList(value, focus) {
       h("li", { key: node.symbolId }, h("button", { class: "button quiet small clip", onclick: () => refine({ file: node.file, symbol: node.symbolId }) }, node.symbolLabel ?? node.file)))));
   };
   return [side("Called by", "srcSymbolId", "dstSymbolId"), side("Calls", "dstSymbolId", "srcSymbolId")];
+}
+
+const SURE = 0.9;
+
+/** Every mention of a symbol, grouped by kind; what could not be decided is counted. */
+function referenceList(value) {
+  if (value.status !== "ok") return empty("branch", value.status.replace("_", " "), value.message);
+  const places = value.references ?? [], undecided = value.undecided ?? 0;
+  const unknown = undecided > 0 && `${counted(undecided, "mention")} of the name could not be decided.`;
+  if (!places.length) return empty("branch", "No mentions known", unknown || "Nothing in the tree mentions it.");
+  const kinds = [...new Set(places.map((place) => place.kind))];
+  const count = (kind) => value.counts?.find((one) => one.kind === kind)?.count ?? places.filter((place) => place.kind === kind).length;
+  return h("div", { class: "inner stack tight", "data-references": value.symbol },
+    kinds.map((kind) => h("div", { class: "stack tight", key: kind },
+      h("strong", { class: "small" }, `${kind} (${count(kind)})`),
+      h("ul", { class: "stack tight" }, places.filter((place) => place.kind === kind).map((place, at) =>
+        h("li", { key: `${kind}${at}` },
+          h("button", { class: "button quiet small clip", title: place.text, onclick: () => refine({ file: place.file, symbol: place.symbolId }) }, `${place.file}:${place.line}`),
+          place.confidence < SURE && badge("warn", `${place.confidence.toFixed(2)} ${place.reason}`)))))),
+    value.total > places.length && h("p", { class: "small muted" }, `${places.length} of ${value.total} are listed.`),
+    unknown && h("p", { class: "small muted" }, unknown),
+    value.complete === false && h("p", { class: "small muted" }, "Not complete: some files were not read."));
 }
 
 function symbols(value, query) {

@@ -10,8 +10,11 @@ from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing, View
 from holdfast.index.facts.mentions import Kind, Mention, Mentions
 from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
+from holdfast.index.references.implementations import override_family
 from holdfast.index.references.meaning import Meanings, Scopes
 
+OVERRIDE = "override"
+"""The reason of a mention of what overrides the symbol, or of what it overrides."""
 LINE_MAX = 200
 NAMES_MAX = 50
 """So many names of one symbol are followed: its own, and what imports call it."""
@@ -52,10 +55,16 @@ class Target:
     name: str
     family: str
     names: frozenset[str]
+    related: frozenset[Thing] = frozenset()
+    """What it overrides and what overrides it, where a language counts them as one member."""
 
 
-def target_of(program: LinkedProgram, identity: str) -> Target | None:
-    """The target for the id of a symbol; None when the program does not have it."""
+def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False) -> Target | None:
+    """The target for the id of a symbol; None when the program does not have it.
+
+    With `overrides`, members of TypeScript and JavaScript stand for all that they override and
+    that override them, as their own tools have it.
+    """
     thing = program.resolver.program.by_id.get(identity)
     if thing is None:
         return None
@@ -73,7 +82,17 @@ def target_of(program: LinkedProgram, identity: str) -> Target | None:
         owner = Thing("symbol", thing.path, symbol.parent)
         called.add(owner)
         names.add(inner.symbol(owner).name)
-    return Target(frozenset(same), frozenset(called), symbol.name, view.family, frozenset(names))
+    related: set[Thing] = set()
+    if overrides and view.family == "js" and symbol.kind in ("method", "property", "function"):
+        related = override_family(program, thing) - same
+    return Target(
+        frozenset(same),
+        frozenset(called),
+        symbol.name,
+        view.family,
+        frozenset(names),
+        frozenset(related),
+    )
 
 
 def _is_one_in_parts(one: Symbol, other: Symbol, view: View) -> bool:
@@ -192,13 +211,15 @@ class ReferenceSearch:
                 found
                 for found in meaning.found
                 if found.thing in target.things
+                or found.thing in target.related
                 or (mention.kind == "call" and found.thing in target.called)
             ]
             if hits:
                 best = max(hits, key=lambda found: found.confidence)
                 share = 1 / len(meaning.found) if len(meaning.found) > len(hits) else 1.0
+                reason = OVERRIDE if best.thing in target.related else best.reason
                 answer.found.append(
-                    _reference(view, scope, mention, source, best.confidence * share, best.reason)
+                    _reference(view, scope, mention, source, best.confidence * share, reason)
                 )
 
 

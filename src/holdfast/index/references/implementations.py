@@ -46,6 +46,32 @@ def implementations(program: LinkedProgram, identity: str) -> list[Thing]:
         return []
     found = []
     for below in subclasses(program, Thing("symbol", thing.path, symbol.parent)):
-        view = inner.files[below.path]
-        found += inner.exact(view.family, f"{view.full(below.at)}.{symbol.name}")
+        found += _member(program, below, symbol.name)
     return found
+
+
+def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
+    """A member with all that it overrides and all that override it."""
+    inner, names = program.resolver.program, program.resolver.names
+    symbol = inner.symbol(thing)
+    if symbol.parent == MODULE:
+        return {thing}
+    owner = Thing("symbol", thing.path, symbol.parent)
+    if inner.symbol(owner).kind not in OWNERS:
+        return {thing}
+    tops, level, seen = [owner], [owner], {owner}
+    while level and len(seen) < CLASSES_MAX:
+        above = [base for one in level for base in names.bases(one) if base not in seen]
+        seen.update(above)
+        tops += [base for base in above if _member(program, base, symbol.name)]
+        level = above
+    found = {thing}
+    for top in tops:
+        for each in (top, *subclasses(program, top)):
+            found.update(_member(program, each, symbol.name))
+    return found
+
+
+def _member(program: LinkedProgram, owner: Thing, name: str) -> list[Thing]:
+    view = program.resolver.program.files[owner.path]
+    return program.resolver.program.exact(view.family, f"{view.full(owner.at)}.{name}")

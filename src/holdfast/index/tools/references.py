@@ -131,7 +131,9 @@ def answered(
                 total=len(below),
                 warnings=cut if len(below) > limit else (),
             ), places | {node.file for node in made}
-        targets = [target for one in ids if (target := target_of(program, one)) is not None]
+        targets = [
+            target for one in ids if (target := target_of(program, one, overrides=True)) is not None
+        ]
         search = ReferenceSearch(program)
         names = [search.names(target) for target in targets]
         families = {path: view.family for path, view in program.resolver.program.files.items()}
