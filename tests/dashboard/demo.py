@@ -8,6 +8,7 @@ the pages show what they would show of real work.
 from __future__ import annotations
 
 import random
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def fill(home: Path, directory: Path, now_ms: int | None = None, *, days: int = 
     from holdfast.index.generations.leases import root_key
 
     for file in (home / "index" / "roots").glob(f"{root_key(str(forgotten.resolve()))}*"):
-        file.unlink()
+        shutil.rmtree(file) if file.is_dir() else file.unlink()
     _memory(app, project)
     _sessions(app, project, now, days)
     return Demo(home, project)
