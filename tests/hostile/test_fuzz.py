@@ -78,3 +78,23 @@ def test_a_parser_that_fails_is_found(tmp_path: Path) -> None:
     found = fuzz(Parser("fragile", fragile, (b"some text",)), 2_000, SEED, tmp_path)
     assert found.outcomes["failed"] == len(found.problems) > 0
     assert "KeyError" in found.problems[0]
+
+
+_CALL = (
+    b'{"type":"response_item","payload":{"type":"function_call","call_id":"c","name":"shell",'
+    b'"arguments":"{\\"command\\": [\\"cat\\", \\"a\\ud800.py\\"]}"}}\n'
+    b'{"type":"response_item","payload":{"type":"function_call_output","call_id":"c",'
+    b'"output":"{\\"output\\":\\"text\\",\\"metadata\\":{\\"exit_code\\":0}}"}}\n'
+)
+FOUND = {
+    "session log of Codex": b'{"type":"session_meta","payload":{"id":"s","cwd":"/w"}}\n' + _CALL,
+    "manifest of segments": b'{"format":' + b"[" * 100_000,
+}
+"""Inputs that made a parser fail once, found by longer runs."""
+
+
+@pytest.mark.shows("SEC-FUZZ")
+@pytest.mark.parametrize("name", FOUND)
+def test_inputs_that_failed_once_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    (parser,) = [each for each in parsers() if each.name == name]
+    assert parser.outcome(FOUND[name], tmp_path) in ("read", "refused")

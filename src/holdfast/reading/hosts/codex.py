@@ -140,7 +140,7 @@ class CodexLog:
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
         """Where this command runs: a call may name another folder than the agent's own."""
         name, given = self._pending.get(call, ("", None))
-        arguments = loads(given.encode()) if isinstance(given, str) else None
+        arguments = _arguments(given)
         if name not in _SHELLS or not isinstance(arguments, Mapping) or not self._cwd:
             return None
         return self._folder(arguments)
@@ -220,12 +220,12 @@ class CodexLog:
         if text is None or (code not in (0, None) and not force):
             return ()
         if name == "apply_patch" and isinstance(given, str):
-            found = loads(given.encode()) if given[:1] == "{" else {"input": given}
+            found = _arguments(given) if given[:1] == "{" else {"input": given}
             patch = found.get("input") if isinstance(found, Mapping) else None
             applied = force or text.startswith("Success") or code == 0
             changes = calls.patch(patch, self._cwd) if isinstance(patch, str) and applied else None
             return self._placed(changes or ())
-        arguments = loads(given.encode()) if isinstance(given, str) else None
+        arguments = _arguments(given)
         if name not in _SHELLS or not isinstance(arguments, Mapping):
             return ()
         command = arguments.get("command", arguments.get("cmd"))
@@ -287,6 +287,14 @@ _SHELLS = ("shell", "shell_command", "exec_command", "local_shell", "container.e
 def _version(text: object) -> tuple[int, int]:
     found = re.match(r"([0-9]{1,6})\.([0-9]{1,6})", text) if isinstance(text, str) else None
     return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _arguments(given: object) -> Any:
+    """The arguments of a call, which are JSON in a string; None if they are not.
+
+    The string may have escaped halves of surrogate pairs.
+    """
+    return loads(given.encode("utf-8", "surrogatepass")) if isinstance(given, str) else None
 
 
 def _output_of(output: Any) -> tuple[str | None, int | None]:
