@@ -18,7 +18,7 @@ from holdfast.index.search.near_duplicates import ALIKE, CHARACTERS_MIN, COMPARE
 from holdfast.index.search.posting_segment import EXACT, KINDS
 from holdfast.index.search.preview import Asked
 from holdfast.index.search.signals import Applied
-from holdfast.index.search.terms import terms
+from holdfast.index.search.terms import parts, stem, terms
 
 QUERY_LEVELS = 511
 
@@ -247,4 +247,45 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
             share = 1.0 if c.analyzed.kind == "symbol" else c.weights.leader
             if share < 1.0 and scores[other] >= share * scores[one]:
                 scores[one], scores[other] = scores[other], scores[one]
-    return scores
+    return _with_originals_first(c, scores)
+
+
+def _with_originals_first(c: Candidates, scores: list[float]) -> list[float]:
+    """Of two files in a folder the one with the shorter name first, if it is nearly as good."""
+    place = c.file_runs[1].tolist()
+    best = [
+        max(s for s, p in zip(scores, place, strict=True) if p == f) for f in range(len(c.paths))
+    ]
+    compared = sorted(range(len(best)), key=lambda f: -best[f])[:40]
+    asked = {term for word in c.analyzed.words for term in (word.term, *word.others)}
+    done: set[int] = set()
+    found = list(scores)
+    for longer in compared:
+        for shorter in compared:
+            folder, _, name = c.paths[longer].rpartition("/")
+            other_folder, _, other_name = c.paths[shorter].rpartition("/")
+            words, fewer = _stems(name), _stems(other_name)
+            more = len(words) - len(fewer)
+            fits = words[more:] == fewer and not asked & set(words[:more])
+            if c.analyzed.kind == "symbol":
+                behind = words[: len(fewer)] == fewer and not asked & set(words[len(fewer) :])
+                fits = fits or (behind and words[more:] != fewer)
+            if folder != other_folder or more <= 0 or not asked & set(fewer) or not fits:
+                continue
+            if {longer, shorter} & done or c.weights.variant == 1.0:
+                continue
+            if best[longer] > best[shorter] >= c.weights.variant * best[longer]:
+                one = next(
+                    i for i, p in enumerate(place) if p == longer and scores[i] == best[longer]
+                )
+                other = next(
+                    i for i, p in enumerate(place) if p == shorter and scores[i] == best[shorter]
+                )
+                found[one], found[other] = scores[other], scores[one]
+                done |= {longer, shorter}
+    return found
+
+
+def _stems(name: str) -> list[str]:
+    spelled = name.rsplit(".", 1)[0] if "." in name[1:] else name
+    return [stem(part) for part in parts(spelled.replace("-", "_").replace(".", "_"))]

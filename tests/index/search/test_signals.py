@@ -232,6 +232,15 @@ def test_leader_keeps_the_scores_of_a_file() -> None:
     assert by_path(c, found) == by_path(c, score)
 
 
+def test_variant_puts_the_file_of_the_shorter_name_first() -> None:
+    c = candidates("customer tax")
+    score = np.array([1.0 if c.paths[i] == "shop/cart.py" else 0.9 for i in c.file_runs[1]])
+    assert signals.variant(c, score).tolist() == score.tolist()
+    c.__dict__["paths"] = ["shop/old_tax.py" if "cart" in path else path for path in c.paths]
+    found = by_path(c, signals.variant(c, score))
+    assert found["shop/tax.py"] == 1.0
+
+
 @pytest.mark.shows("SEARCH-SIGNAL-TABLE")
 @pytest.mark.parametrize("name", ROWS)
 def test_every_signal_of_the_table_has_a_test_and_a_sentence(name: str) -> None:

@@ -21,6 +21,7 @@ from holdfast.index.search.definitions import rows_of_named_files
 from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
 from holdfast.index.search.posting_segment import KINDS, TEST_KIND
 from holdfast.index.search.roles import Role, role_of
+from holdfast.index.search.variants import originals_first
 
 if TYPE_CHECKING:
     import numpy as np
@@ -294,6 +295,11 @@ def leader(c: Candidates, score: Floats) -> Floats:
     return promote_functions(score, c.file_runs[1], c.kinds, c.ties, c.weights.leader)
 
 
+def variant(c: Candidates, score: Floats) -> Floats:
+    """The scores after a file has taken the place of its variant with a longer name."""
+    return originals_first(score, c.file_runs[1], c.paths, c.analyzed, c.weights.variant)
+
+
 SIGNALS: tuple[Signal, ...] = (
     Signal("lexical", Combine.ADD, lexical, weight_named("lexical")),
     Signal("dense", Combine.ADD, dense, dense_weight),
@@ -314,6 +320,7 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("declared", Combine.MULTIPLY, declared, weight_named("declared")),
     Adjustment("coherence", Combine.ADD_SHARE_OF_BEST, coherence, weight_named("coherence")),
     Adjustment("leader", Combine.REPLACE, leader, unless_symbol(weight_named("leader"))),
+    Adjustment("variant", Combine.REPLACE, variant, weight_named("variant")),
 )
 UNUSED_VALUES: dict[str, float] = {
     **{row.name: float(row.combine is Combine.MULTIPLY) for row in SIGNALS},

@@ -121,6 +121,8 @@ class Weights:
     """Factor for a declaration whose body is a candidate too."""
     leader: float = 0.7
     """A function is promoted over the head of its file or class from this share of its score on."""
+    variant: float = 0.8
+    """A file is put before its variant with a longer name from this share of its score on."""
     repeat: float = 0.8
     """Factor for each better chunk of the same file."""
 
@@ -136,7 +138,7 @@ class Weights:
             off = Held(*(1.0 for _ in fields(Held)))
         elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
-        elif signal in ("head", "brief", "declared", "leader", "repeat"):
+        elif signal in ("head", "brief", "declared", "leader", "variant", "repeat"):
             off = 1.0
         elif signal == "fields":
             off = FieldWeights(*(1.0 for _ in range(7)))
