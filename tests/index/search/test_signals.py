@@ -166,6 +166,16 @@ def test_role_is_the_factor_of_the_files_role_unless_asked_for() -> None:
     assert by_path(c, signals.role(c))["tests/test_cart.py"] == 1.0
 
 
+def test_older_is_a_factor_for_files_with_a_newer_copy() -> None:
+    c = candidates("tax of the cart")
+    assert set(signals.older(c).tolist()) == {1.0}
+    newer = {"shop/tax.py": "shop/v1/cart.py", "shop/cart.py": "shop/v2/cart.py"}
+    c.__dict__["paths"] = [newer.get(path, path) for path in c.paths]
+    values = by_path(c, signals.older(c))
+    assert values["shop/tax.py"] == WEIGHTS.older
+    assert values["shop/cart.py"] == 1.0
+
+
 def test_head_is_a_factor_for_the_head_of_a_class() -> None:
     c = candidates("goods that a customer chose, tax")
     values = by_chunk(c, signals.head(c))

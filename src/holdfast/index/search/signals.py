@@ -19,6 +19,7 @@ from holdfast.index.search.centrality import centrality
 from holdfast.index.search.chunk_kinds import HEADERS, is_container, is_short, promote_functions
 from holdfast.index.search.definitions import rows_of_named_files
 from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
+from holdfast.index.search.older_copies import superseded
 from holdfast.index.search.posting_segment import KINDS, TEST_KIND
 from holdfast.index.search.roles import Role, role_of
 from holdfast.index.search.variants import originals_first
@@ -225,6 +226,14 @@ def role(c: Candidates) -> Floats:
     return values
 
 
+def older(c: Candidates) -> Floats:
+    """A factor for files with a newer copy among the candidates, unless it is asked for."""
+    import numpy as np
+
+    has_newer = c.per_file(superseded(c.paths, c.analyzed.text))
+    return np.where(has_newer, c.weights.older, 1.0)
+
+
 def head(c: Candidates) -> Floats:
     """A factor for the head of a class or the like, whose members are chunks of their own."""
     import numpy as np
@@ -312,6 +321,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("file_coverage", Combine.ADD, file_coverage, weight_named("file_coverage")),
     Signal("changed", Combine.ADD, changed, lambda c: c.weights.changed if c.edited else 0.0),
     Signal("role", Combine.MULTIPLY, role, lambda c: c.weights.roles.lowest),
+    Signal("older", Combine.MULTIPLY, older, weight_named("older")),
     Signal("head", Combine.MULTIPLY, head, unless_symbol(weight_named("head"))),
     Signal("brief", Combine.MULTIPLY, brief, unless_symbol(weight_named("brief"))),
 )

@@ -113,6 +113,8 @@ class Weights:
     central: Shares = Shares(symbol=0.2, path=0.0, error=0.2, question=0.2, mixed=0.2)
     changed: float = 0.05
     roles: Held = Held()
+    older: float = 0.7
+    """Factor for a file with a newer copy among the candidates, such as `v1beta1/` beside `v1/`."""
     head: float = 0.9
     """Factor for the head of a class or the like, whose members are chunks of their own."""
     brief: float = 0.85
@@ -138,7 +140,7 @@ class Weights:
             off = Held(*(1.0 for _ in fields(Held)))
         elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
-        elif signal in ("head", "brief", "declared", "leader", "variant", "repeat"):
+        elif signal in ("older", "head", "brief", "declared", "leader", "variant", "repeat"):
             off = 1.0
         elif signal == "fields":
             off = FieldWeights(*(1.0 for _ in range(7)))

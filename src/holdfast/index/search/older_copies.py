@@ -1,0 +1,65 @@
+"""Files with a newer copy among the same candidates, from their paths.
+
+An interface is kept in several versions side by side (`apps/v1beta1/types.go`, `apps/v1/types.go`),
+and a program that was rewritten keeps the old file for a while (`parser_old.py`). The copies have
+the same words, so only the path says which of them is current.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_VERSION = re.compile(r"(?:^|/)v(\d{1,4})(?:(alpha|beta|rc)(\d{0,4}))?(?=/)")
+_STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
+_OLD = re.compile(r"[._-](?:old|orig|bak|legacy|deprecated)(?=\.\w+\Z)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+ASKS_FOR_OLDER = frozenset({"old", "older", "previous", "legacy", "deprecated", "former"})
+
+
+class Version(NamedTuple):
+    """A version by age: any final one is newer than what is still alpha or beta."""
+
+    final: bool
+    major: int
+    stage: int
+    number: int
+
+
+def version_in(path: str) -> tuple[str, Version] | None:
+    """The first folder of a path that is a version, as it is written and by age."""
+    found = _VERSION.search(path)
+    if found is None:
+        return None
+    stage = _STAGES[found[2]]
+    version = Version(found[2] is None, int(found[1]), stage, int(found[3] or 0))
+    return found[0].removeprefix("/"), version
+
+
+def superseded(paths: Sequence[str], query: str) -> list[bool]:
+    """Which paths have a newer copy among the others, unless the query asks for the old one."""
+    words = frozenset(_WORD.findall(query.lower()))
+    if words & ASKS_FOR_OLDER:
+        return [False] * len(paths)
+    versions = [version_in(path) for path in paths]
+    newest: dict[str, Version] = {}
+    for path, found in zip(paths, versions, strict=True):
+        if found is not None:
+            place = _without(path, found[0])
+            newest[place] = max(newest.get(place, found[1]), found[1])
+    known = frozenset(paths)
+
+    def has_newer(path: str, found: tuple[str, Version] | None) -> bool:
+        if found is None:
+            current = _OLD.sub("", path)
+            return current != path and current in known
+        return found[1] < newest[_without(path, found[0])] and found[0] not in words
+
+    return [has_newer(*one) for one in zip(paths, versions, strict=True)]
+
+
+def _without(path: str, version: str) -> str:
+    """The path with a gap where the version is."""
+    before, _, after = f"/{path}".partition(f"/{version}/")
+    return f"{before}/*/{after}"
