@@ -260,3 +260,44 @@ def test_no_package_of_the_fresh_sets_is_in_another_set_or_in_the_training_data(
         assert name not in others
         assert name not in learned
         assert excluded.search(name), name
+
+
+def _big() -> tuple[LabelledSet, LabelledSet]:
+    return read_set(SETS / "big.json"), read_set(SETS / "big-measured.json")
+
+
+@pytest.mark.shows("RETR-BIG-SETS")
+def test_the_big_sets_are_two_halves_of_questions_about_the_same_three_trees() -> None:
+    tuned, measured = _big()
+    assert not tuned.problems
+    assert not measured.problems
+    assert len(tuned.queries) + len(measured.queries) >= 120
+    assert abs(len(tuned.queries) - len(measured.queries)) <= 1
+    assert {query.id for query in tuned.queries}.isdisjoint(query.id for query in measured.queries)
+    trees = [{repository.id for repository in part.repositories} for part in _big()]
+    assert trees[0] == trees[1]
+    assert len(trees[0]) == 3
+    queries = (*tuned.queries, *measured.queries)
+    assert all(target.start is None for query in queries for target in query.targets)
+
+
+@pytest.mark.shows("RETR-BIG-SETS")
+def test_no_tree_of_the_big_sets_is_in_another_set_or_in_the_training_data() -> None:
+    names = {
+        str(repository.package["name"])
+        for repository in _big()[0].repositories
+        if repository.package is not None
+    }
+    others = {
+        str(repository.package["name"])
+        for file in SETS.glob("*.json")
+        if not file.name.startswith("big")
+        for repository in read_set(file).repositories
+        if repository.package is not None
+    }
+    train = SETS.parents[2] / "models" / "train"
+    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
+    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    assert len(names) == 3
+    assert names.isdisjoint(others | learned)
+    assert all(excluded.search(name) for name in names)
