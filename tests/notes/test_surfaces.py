@@ -49,6 +49,8 @@ def test_near_misses_are_refused_or_warned_about(run: Terminal, cart: Path) -> N
     assert len(link["sha256"]) == 64
     run("memory", "patch", "note:b", '{"op": "replace", "path": "/text", "value": 1}', code=1)
     assert "/text is outside the value of note:b; did you mean /value/text?" in run.errors
+    run("memory", "patch", "note:new", '{"op": "add", "path": "/text", "value": 1}', code=1)
+    assert "/text is outside the value of note:new; did you mean /value/text?" in run.errors
     run("memory", "patch", "note:b", '{"op": "replace", "path": "/value/text", "value": "ok"}')
     run("memory", "get", "note:b", "/text", code=1)
     assert "did you mean /value/text?" in run.errors

@@ -136,8 +136,9 @@ def check_patches(store: Store, operations: Sequence[Mapping[str, Any]], branch:
             continue
         if id not in documents:
             documents[id] = store.read(id, branch)
-        document = documents[id]
-        if not isinstance(document, Mapping) or "value" not in document:
+        # A patch may create a document; its members are judged as those of an empty one.
+        document = {} if documents[id] is None else documents[id]
+        if not isinstance(document, Mapping) or (document and "value" not in document):
             continue
         for one in operation.get("patches") or ():
             for name in ("path", "from"):
