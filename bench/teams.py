@@ -7,6 +7,7 @@ PostgreSQL; by turns, as processor time of all processes, because other work dis
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import shutil
 import statistics
@@ -88,7 +89,7 @@ def joining(root: Path, home: Path, store: PostgresShared) -> float:
 
 def measure(tree: Path, scratch: Path, url: str, rounds: int = ROUNDS) -> list[Row]:
     root = repository(tree, scratch / "tree")
-    schema = f"bench_{next(_numbers)}"
+    schema = f"bench_{os.getpid()}_{next(_numbers)}"
     indexed(root, scratch / "giver", PostgresShared(url, schema))
     published(root, scratch / "giver", PostgresShared(url, schema))
     cold, taken, walls, said = [], [], [], ""

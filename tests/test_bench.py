@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import growth, index_growth, store, timing
+from bench import growth, index_growth, store, teams, timing
+from tests.postgres import PostgresServer
 
 
 @pytest.mark.long
@@ -68,3 +69,17 @@ def test_help_is_printed_and_nothing_is_measured(
         runpy.run_module(name, run_name="__main__")
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("usage: ")
+
+
+@pytest.mark.long
+@pytest.mark.shows("BENCH-RUNS")
+def test_what_a_team_saves_can_be_measured(tmp_path: Path, postgres: PostgresServer) -> None:
+    tree = tmp_path / "source"
+    for number in range(3):
+        text = f"def session{number}():\n    return resumed({number})\n"
+        (tree / f"part{number}").mkdir(parents=True)
+        (tree / f"part{number}" / "session.py").write_text(text)
+    rows = teams.measure(tree, tmp_path, postgres.url, rounds=1)
+    measured = {row.what: row for row in rows}
+    assert "3 of 3 files taken" in measured["index with the team's work"].note
+    assert all(row.value is not None and row.value >= 0 for row in rows)
