@@ -29,6 +29,8 @@ PACKAGES = {
     "node-sass": ("npm", "node-sass@9.0.0"),
     "three": ("npm", "three@0.170.0"),
     "rxjs": ("npm", "rxjs@7.8.1"),
+    "undici": ("npm", "undici@7.30.2"),
+    "mongodb": ("npm", "mongodb@6.17.0"),
     "django": ("pip", "django==5.2"),
     "x-tools": ("apt", "golang-golang-x-tools-dev"),
     "tokio": ("apt", "librust-tokio-dev"),
@@ -52,8 +54,8 @@ LANGUAGES = {
     "ruby": ("Ruby", ("ruby",), (".rb",), "cfmS"),
     "java": ("Java", ("react-native",), (".java",), "cgim"),
     "rust": ("Rust", ("tokio",), (".rs",), "nsifgtMP"),
-    "javascript": ("JavaScript", ("three",), (".js",), "cfm"),
-    "typescript": ("TypeScript", ("rxjs",), (".ts",), "cfgimna"),
+    "javascript": ("JavaScript", ("three", "undici"), (".js",), "cfm"),
+    "typescript": ("TypeScript", ("rxjs", "mongodb"), (".ts",), "cfgimna"),
     "php": ("PHP", ("symfony",), (".php",), "cfint"),
     "lua": ("Lua", ("lua",), (".lua",), "f"),
     "elixir": ("Elixir", ("elixir",), (".ex",), "mfap"),
@@ -91,12 +93,29 @@ def doubtful(language: str, lines: list[bytes], tag: Tag) -> bool:
     """Whether a tag is a mistake of ctags: parameters of lambdas in Kotlin, macros in C++."""
     if language == "cpp" and re.fullmatch(r"(?:\w+_)?TEST(?:_\w+)?", tag.name):
         return True  # the macro; the test is named by its arguments
+    line = lines[tag.line - 1].decode("utf-8", "replace")
+    if language == "rust":  # `mod cart;` names a file, which we record as an import
+        return tag.kind == "module" and line.rstrip().endswith(";")
+    if language in ("javascript", "typescript"):
+        return _doubtful_script(line, tag)
     if language != "kotlin":
         return False
-    line = lines[tag.line - 1].decode("utf-8", "replace")
     words = r"(?:fun|class|interface|object|typealias)"
     name = re.escape(tag.name.strip("`"))
     return re.search(rf"\b{words}\b[^(={{]*\b{name}\b", line) is None
+
+
+def _doubtful_script(line: str, tag: Tag) -> bool:
+    """Names that ctags makes up, objects that it calls classes, and constructor signatures."""
+    name = re.escape(tag.name)
+    if (
+        tag.name.startswith("AnonymousFunction")
+        or tag.name in ("new", "constructor")
+        or len(line) > 2_000
+    ):
+        return True
+    made = rf"(?:class|function\s*\*?)\s+{name}\b|\b{name}\b['\"]?\s*[=:]\s*(?:class|function)"
+    return tag.kind == "class" and re.search(made, line) is None
 
 
 def missed(facts: FileFacts, tags: list[Tag]) -> list[Tag]:

@@ -5,6 +5,15 @@ import pytest
 from tests.index.claims import check
 
 CASES = {
+    "a function that is assigned to an element, and a value of a prototype": """
+        // --- shop.js
+        makers[1] = function makeOne() { total(); };
+        // ^ defines function makeOne
+        function total() {}
+        function Cart() {}
+        Cart.prototype.last = Cart.prototype.first;
+        // ^ defines property Cart.last
+        """,
     "a function of the same file": """
         // --- shop.js
         function total() {}

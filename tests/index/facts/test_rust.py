@@ -5,6 +5,13 @@ import pytest
 from tests.index.claims import check
 
 CASES = {
+    "an associated type": """
+        // --- src/shop.rs
+        trait Shop {
+            type Cart;
+            // ^ defines type Shop.Cart
+        }
+        """,
     "a function of the same file": """
         // --- src/main.rs
         fn total() {}

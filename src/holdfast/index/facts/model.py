@@ -29,8 +29,8 @@ FACTS_VERSION = 6
 5: values are expressions, with results, loops and narrowed types; calls of values; arguments that
    name functions; the scope and the last line of a binding.
 6: members of object types in TypeScript; what decides the type parameters of a callback; a class
-   that is the module has its own name; items made by Rust macros; kinds of calls and bindings are
-   coded shorter.
+   that is the module has its own name; associated types of Rust traits; members that are assigned
+   to a prototype; kinds of calls and bindings are coded shorter.
 """
 
 Kind = Literal[

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import expressions
+from holdfast.index.facts.chains import PLAIN
 from holdfast.index.facts.languages.javascript_modules import (
     COMMENT,
     FUNCTIONS,
@@ -175,7 +176,20 @@ def assignment_rule(walk: Walk, node: Node) -> None:
             else:
                 walk.bind(node, "default", value=walk.text(right), scope=MODULE)
         return
-    if not target:
+    if not target or "?" in target:  # `makers[1] = function makeOne() {…}`
+        named = walk.field(right, "name", 120) if right.type in FUNCTIONS else ""
+        if named:
+            assigned(walk, node, named, right, None)
+        return
+    if owner.endswith(".prototype") and right.type not in FUNCTIONS and right.type != "class":
+        if name != "constructor" and PLAIN.match(owner):
+            walk.define(
+                node,
+                name,
+                "property",
+                opens=False,
+                qualified=f"{owner.removesuffix('.prototype')}.{name}",
+            )
         return
     owner = owner.removesuffix(".prototype")
     if owner in ("exports", "module.exports"):

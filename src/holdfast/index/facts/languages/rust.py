@@ -181,6 +181,7 @@ LANGUAGE = Language(
         "impl_item": _impl,
         "mod_item": _module,
         "type_item": _item("type"),
+        "associated_type": _item("type"),
         "macro_definition": definition("macro"),
         "const_item": _value("constant"),
         "static_item": _value("variable"),
