@@ -23,7 +23,7 @@ _CHUNK = (
     f"SELECT {tables.CHUNK}, chunk_check, {tables.PLACED} "
     f"FROM chunk JOIN file ON file.id = chunk.id >> {tables.ORDINAL_BITS}"
 )
-_CHUNK_VALUES, _TEXT = 7, 6
+_CHUNK_VALUES = 6
 
 SPOTS = 12
 """How many files of an index `spot_check` reads, whatever the size of the tree."""
@@ -33,10 +33,10 @@ _FACTS = "SELECT facts, facts_check FROM facts WHERE file_id = ?"
 _LOW = (1 << tables.ORDINAL_BITS) - 1
 
 
-def _checked_chunks(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredChunk]:
+def _checked_chunks(rows: Iterable[tuple[Any, ...]], texts: Iterable[str]) -> Iterator[StoredChunk]:
     """The chunks in rows of `_CHUNK`; raises DamagedBackend if one or its file is damaged."""
     places: dict[int, tuple[Any, ...]] = {}
-    for row in rows:
+    for row, text in zip(rows, texts, strict=True):
         values, place = row[:_CHUNK_VALUES], row[_CHUNK_VALUES + 1 :]
         _, path, language, *_ = place
         if places.get(place[0]) != place:
@@ -46,7 +46,7 @@ def _checked_chunks(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredChunk]:
         # `row_check` without the call: an exact search makes thousands of chunks.
         if row[_CHUNK_VALUES] != crc32(encode(values)):
             raise tables.damaged_file(path)
-        key, first, last, symbol_id, label, kind, text = values
+        key, first, last, symbol_id, label, kind = values
         identity = key >> tables.ORDINAL_BITS, key & _LOW
         yield StoredChunk(identity, path, language, first, last, text, symbol_id, label, kind)
 
@@ -81,30 +81,20 @@ class SqliteReader:
             some = keys[at : at + KEYS_AT_ONCE]
             # Always the same number of parameters, so that the statement is prepared once.
             some += some[-1:] * (KEYS_AT_ONCE - len(some))
-            for chunk in _checked_chunks(tables.rows(self._connection, _CHUNKS, some)):
+            rows = sorted(tables.rows(self._connection, _CHUNKS, some), key=itemgetter(0))
+            texts = tables.texts_of(self._connection, [row[0] for row in rows])
+            for chunk in _checked_chunks(rows, texts):
                 found[chunk.id] = chunk
         _check_complete(len(found), len(set(wanted)))
         return found
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
         rows = sorted({number << tables.ORDINAL_BITS | ordinal for number, ordinal in ids})
-        found: list[tuple[ChunkId, str]] = []
-        at = 0
-        query = f"SELECT {tables.CHUNK}, chunk_check FROM chunk WHERE id BETWEEN ? AND ?"
-        while at < len(rows):
-            # Chunks of a file mostly come in runs, so one query reads a run.
-            end = at + 1
-            while end < len(rows) and rows[end] == rows[end - 1] + 1:
-                end += 1
-            run = tables.rows(self._connection, f"{query} ORDER BY id", (rows[at], rows[end - 1]))
-            for row in run:
-                if row[_CHUNK_VALUES] != crc32(encode(row[:_CHUNK_VALUES])):
-                    raise DamagedBackend("a chunk of the index is damaged: its checksum differs")
-                key = row[0]
-                found.append(((key >> tables.ORDINAL_BITS, key & _LOW), row[_TEXT]))
-            at = end
-        _check_complete(len(found), len(rows))
-        return found
+        texts = tables.texts_of(self._connection, rows)
+        return [
+            ((key >> tables.ORDINAL_BITS, key & _LOW), text)
+            for key, text in zip(rows, texts, strict=True)
+        ]
 
     def chunks_of(self, path: str) -> list[StoredChunk]:
         place = self._place(path)
@@ -269,6 +259,10 @@ class SqliteReader:
                 raise DamagedBackend("a chunk of the index is damaged: its checksum differs")
             chunks += 1
         _check_complete(chunks, int(known.get("chunks", 0)))
+        texts = 0
+        for row in self._connection.execute("SELECT id, data, text_check FROM text"):
+            texts += len(tables.unpacked_texts(*row))
+        _check_complete(texts, chunks)
 
 
 def _is_intact(path: object, check: object, *blobs: object) -> bool:

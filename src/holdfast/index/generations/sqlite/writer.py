@@ -121,12 +121,14 @@ class SqliteWriter:
         if not file.chunks:
             return replaced
         rows = [
-            (identity, c.start_line, c.end_line, c.symbol_id, c.label, c.kind, c.text)
+            (identity, c.start_line, c.end_line, c.symbol_id, c.label, c.kind)
             for identity, c in enumerate(file.chunks, number << tables.ORDINAL_BITS)
         ]
         self._connection.executemany(
-            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?)", [(*row, row_check(row)) for row in rows]
+            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?)", [(*row, row_check(row)) for row in rows]
         )
+        first = number << tables.ORDINAL_BITS
+        tables.put_texts(self._connection, first, [chunk.text for chunk in file.chunks])
         if self._gathering.rows >= ROWS_MAX:
             self._put_segment()
         return replaced
@@ -192,7 +194,8 @@ class SqliteWriter:
             self._removed.add(number)
         first = number << tables.ORDINAL_BITS
         run = self._connection.execute
-        run("DELETE FROM chunk WHERE id >= ? AND id < ?", (first, first + count))
+        for table in ("chunk", "text"):
+            run(f"DELETE FROM {table} WHERE id >= ? AND id < ?", (first, first + count))
         run("DELETE FROM facts WHERE file_id=?", (number,))
         run("DELETE FROM trigram WHERE file_id=?", (number,))
         run("DELETE FROM file WHERE id=?", (number,))
