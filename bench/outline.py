@@ -56,7 +56,7 @@ LANGUAGES = {
     "rust": ("Rust", ("tokio",), (".rs",), "nsifgtMP"),
     "javascript": ("JavaScript", ("three", "undici"), (".js",), "cfm"),
     "typescript": ("TypeScript", ("rxjs", "mongodb"), (".ts",), "cfgimna"),
-    "php": ("PHP", ("symfony",), (".php",), "cfint"),
+    "php": ("PHP", ("symfony",), (".php",), "cfit"),
     "lua": ("Lua", ("lua",), (".lua",), "f"),
     "elixir": ("Elixir", ("elixir",), (".ex",), "mfap"),
 }
@@ -98,6 +98,9 @@ def doubtful(language: str, lines: list[bytes], tag: Tag) -> bool:
         return tag.kind == "module" and line.rstrip().endswith(";")
     if language in ("javascript", "typescript"):
         return _doubtful_script(line, tag)
+    if language == "lua":  # `f = function_arg(1, f)` is not a definition
+        name = re.escape(re.split(r"[.:]", tag.name)[-1])
+        return re.search(rf"function\s+[\w.:]*\b{name}\b|\b{name}\b\s*=\s*function\b", line) is None
     if language != "kotlin":
         return False
     words = r"(?:fun|class|interface|object|typealias)"

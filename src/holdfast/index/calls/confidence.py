@@ -38,6 +38,7 @@ MEASURED: dict[str, dict[str, float]] = {
         "declared type": 0.99,
         "alias": 0.99,
         "element": 0.99,
+        "object literal": 0.98,
     },
 }
 RARE = {"python": 0.97, "js": 0.97}
