@@ -6,6 +6,9 @@ STAMP := $(VENV)/.installed
 NODE := .node/installed
 PARALLEL := --numprocesses=auto --dist=worksteal
 
+# Tests and benchmarks start thousands of processes; each would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: try quick test lint types browser bench soak requirements package audit site clean help
 
 help:            ## show the verbs
