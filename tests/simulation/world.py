@@ -97,6 +97,7 @@ class World:
         self.reconnects: dict[str, int] = {}
         self.oversized: set[tuple[str, int]] = set()
         self.owners: dict[str, tuple[Node, Connection, str]] = {}
+        self.claimed: set[str] = set()
         """Who opened each session last: at which server, on which connection, with which token."""
         self._serial = 0
         self._receiving: Connection | None = None
@@ -213,8 +214,10 @@ class World:
         finally:
             self._receiving = None
         for session in connection.sessions.values():
-            known = self.owners.get(session.id)
-            if known is None or known[2] != session.token_digest:
+            # Each open makes a token. A former owner still has the session with its own, and a
+            # frame that is not about the session does not tell it otherwise.
+            if session.token_digest not in self.claimed:
+                self.claimed.add(session.token_digest)
                 self.owners[session.id] = (node, connection, session.token_digest)
 
     def _count(self, actor: Actor, frame: str) -> None:
