@@ -58,7 +58,7 @@ package: $(STAMP)  ## wheel and sdist in dist/ with a bill of materials, tried i
 	$(BIN)/python -m release smoke --uv
 
 site: $(STAMP)   ## the documentation as a site in build/site; a broken link is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 audit: $(STAMP)  ## licences of every dependency; known vulnerabilities, where the advisory service answers
 	$(BIN)/python -m release licences

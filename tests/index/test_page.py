@@ -9,7 +9,7 @@ from holdfast.index.generations.proof import Outcome, Reason
 from holdfast.index.tools.manage import ACTIONS
 from holdfast.index.tools.manage.create import CREATE_NOTE
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "index.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "code-index.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.shows("ISS-INDEX-STABILITY-REASONS", "ISS-INDEX-STABILITY-DOCS")

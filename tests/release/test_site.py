@@ -1,0 +1,112 @@
+"""The documentation site: complete, made from the code, no broken link, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.main import COMMANDS
+from holdfast.mcp.tools import TOOLS
+from release.drawing import imports, layers
+from release.site import relinked
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NEEDED = ("docs", "release", "src", "mkdocs.yml", *(path.name for path in ROOT.glob("*.md")))
+
+
+def build(root: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict"],
+        cwd=root,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("site")
+    for name in NEEDED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(source, place / name)
+    built = build(place)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return place
+
+
+@pytest.mark.long
+@pytest.mark.shows("DOCS-SITE")
+def test_the_reference_has_every_command_and_every_tool(copy: Path) -> None:
+    site = copy / "build" / "site"
+    commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    tools = (site / "reference" / "tools.html").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f'id="{name}"' not in commands] == []
+    assert [name for name in TOOLS if f'id="{name}"' not in tools] == []
+    assert 'id="open_space"' in (site / "reference" / "python.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+@pytest.mark.shows("DOCS-SITE")
+def test_no_page_loads_anything_from_elsewhere(copy: Path) -> None:
+    loads = re.compile(r"""<(?:script|img|iframe)[^>]+src="https?:|<link[^>]+href="https?:""")
+    for page in (copy / "build" / "site").rglob("*.html"):
+        assert not loads.search(page.read_text(encoding="utf-8")), page.name
+
+
+@pytest.mark.long
+@pytest.mark.shows("DOCS-SITE")
+def test_the_ledger_of_requirements_is_not_among_the_pages(copy: Path) -> None:
+    assert not (copy / "build" / "site" / "requirements.html").exists()
+    assert (copy / "build" / "site" / "index.html").exists()
+
+
+@pytest.mark.long
+@pytest.mark.shows("DOCS-SITE")
+def test_a_broken_link_fails_the_build(copy: Path) -> None:
+    page = copy / "docs" / "faq.md"
+    whole = page.read_text(encoding="utf-8")
+    page.write_text(whole + "\n[gone](no-such-page.md)\n", encoding="utf-8")
+    try:
+        assert build(copy).returncode != 0
+    finally:
+        page.write_text(whole, encoding="utf-8")
+
+
+@pytest.mark.shows("DOCS-SITE")
+def test_links_out_of_the_docs_lead_to_their_page_or_keep_their_words() -> None:
+    text = "[a](../SECURITY.md#x) [b](search.md) [c](../bench/store.py) [d](requirements.md) [e](https://x.y)"
+    assert relinked(text, "docs") == (
+        "[a](security-policy.md#x) [b](search.md) c d [e](https://x.y)"
+    )
+    assert relinked("![p](docs/images/a.png)", "") == "![p](images/a.png)"
+
+
+@pytest.mark.shows("DOCS-ARCHITECTURE-PICTURE")
+def test_the_picture_has_every_package_and_what_is_imported_below(tmp_path: Path) -> None:
+    for name, text in {
+        "low.py": "import os\n",
+        "middle/__init__.py": "",
+        "middle/part.py": "from holdfast.low import x\n",
+        "high.py": "from holdfast import middle\nimport holdfast.low\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    graph = imports(tmp_path)
+    assert {user: set(used) for user, used in graph.items()} == {
+        "low": set(),
+        "middle": {"low"},
+        "high": {"middle", "low"},
+    }
+    assert layers(graph) == [["low"], ["middle"], ["high"]]
+    real = layers(imports(ROOT / "src" / "holdfast"))
+    assert sum(map(len, real)) == len(imports(ROOT / "src" / "holdfast"))
