@@ -666,3 +666,24 @@ def test_callers_are_found_through_values() -> None:
         "two": {by_name["go"]},
         "three": {by_name["go"]},
     }
+
+
+@pytest.mark.shows("CALLS-CALLERS-BOUNDED")
+def test_callers_by_its_own_name_are_found_however_many_other_names_it_has() -> None:
+    """`run` is held and passed under thousands of names: nearly every call of a large tree."""
+    source = "def run(): ...\n" + "".join(
+        f"def by_name_{n}():\n    run()\ndef by_alias_{n}():\n    held_{n} = run\n    held_{n}()\n"
+        for n in range(6)
+    )
+    facts = extract("shop.py", source.encode())
+    ids = {symbol.name: symbol.id for symbol in facts.symbols}
+    whole = LinkedProgram(Resolver([facts]))
+    assert len(whole.incoming(ids["run"])) == 12
+    assert not whole.walk(ids["run"], "callers", 1, 100).partial
+    bounded = LinkedProgram(Resolver([facts]), resolved_max=3)
+    found = bounded.walk(ids["run"], "callers", 1, 100)
+    assert {ids[f"by_name_{n}"] for n in range(6)} <= {edge.caller for edge in found.edges}
+    assert found.partial
+    assert not bounded.walk(ids["run"], "callees", 1, 100).partial
+    bounded.replace(facts)
+    assert not bounded.partial

@@ -31,6 +31,11 @@ PASSED = "<passed>"
 """The name of what is passed to a function: it may be called by any name there."""
 
 
+RESOLVED_MAX = 20_000
+"""Calls that are resolved to find the callers of one symbol. A name such as `run` is held and
+passed under thousands of others, which is nearly every call of a large tree."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallWalk:
     """The calls that a walk found. `more` says that the limit left some out."""
@@ -38,6 +43,8 @@ class CallWalk:
     edges: list[Edge]
     open: list[OpenCall]
     more: bool
+    partial: bool = False
+    """Not every call that might reach the symbol through another name was resolved."""
 
 
 class _Names(dict[str, tuple[str, ...]]):
@@ -53,8 +60,11 @@ class LinkedProgram:
     """The facts of one tree, ready to resolve calls."""
 
     resolver: Resolver
+    resolved_max: int = RESOLVED_MAX
 
     def __post_init__(self) -> None:
+        self.partial: set[str] = set()
+        """The symbols whose callers were not all looked for."""
         self._known: dict[tuple[str, int], Edge | OpenCall] = {}
         self._places: dict[str, tuple[str, int]] = {}
         self._mentions: dict[str, set[str]] = defaultdict(set)
@@ -114,12 +124,17 @@ class LinkedProgram:
         self.resolver.replace(facts)
         # Names that are no longer mentioned are not removed: that costs time, but no wrong answer.
         self._index(facts.path, facts, _Names())
-        self._known.clear()
+        self._forget()
 
     def remove(self, path: str) -> None:
         if path in self.resolver.program.files:
             self.resolver.remove(path)
-            self._known.clear()
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was resolved with other facts."""
+        self._known.clear()
+        self.partial.clear()
 
     def facts(self, path: str) -> FileFacts | None:
         view = self.resolver.program.files.get(path)
@@ -164,19 +179,34 @@ class LinkedProgram:
         found = self.place(identity)
         if found is None or found[1] is None:
             return []
-        edges = []
         wanted = self._same(found[0], found[1])
-        names, paths = self._may_call(found[0], found[1])
+        own, names, paths = self._may_call(found[0], found[1])
+        places = self._calls_by(names, paths)
+        if len(places) > self.resolved_max:
+            # Calls by its own name come first, so that none of them is left out for an alias.
+            self.partial.add(identity)
+            by_name = [place for place in places if self._call_name(place) in own]
+            rest = [place for place in places if self._call_name(place) not in own]
+            places = sorted([*by_name, *rest][: max(self.resolved_max, len(by_name))])
+        answers = (self._resolved(path, number) for path, number in places)
+        return [one for one in answers if isinstance(one, Edge) and one.callee in wanted]
+
+    def _calls_by(self, names: set[str], paths: set[str]) -> list[tuple[str, int]]:
+        """The calls by any of these names, in order of path and place."""
         files = self.resolver.program.files
         passed = PASSED in names or any(name.endswith(VALUE) for name in names)
+        places: list[tuple[str, int]] = []
         for path in sorted(files if passed else paths & files.keys()):
             calls = files[path].calls
-            called = names | self._called_indirectly(path) if passed else names
-            for number in sorted(n for name in called for n in calls.get(name, ())):
-                answer = self._resolved(path, number)
-                if isinstance(answer, Edge) and answer.callee in wanted:
-                    edges.append(answer)
-        return edges
+            # The smaller side decides: both may be thousands.
+            called = calls.keys() & names
+            if passed:
+                called |= self._called_indirectly(path)
+            places += [(path, n) for n in sorted(n for name in called for n in calls[name])]
+        return places
+
+    def _call_name(self, place: tuple[str, int]) -> str:
+        return self.resolver.program.files[place[0]].facts.calls[place[1]].name
 
     @staticmethod
     def _same(facts: FileFacts, symbol: Symbol) -> set[str]:
@@ -194,12 +224,13 @@ class LinkedProgram:
                 same.add(each.id)
         return same
 
-    def _may_call(self, facts: FileFacts, symbol: Symbol) -> tuple[set[str], set[str]]:
-        """The names and aliases by which a symbol can be called, and the files that use them."""
+    def _may_call(self, facts: FileFacts, symbol: Symbol) -> tuple[set[str], set[str], set[str]]:
+        """A symbol's own names, those and its aliases, and the files that use any of them."""
         names = {symbol.name}
         if symbol.parent >= 0:
             # Calling a class by its name reaches its constructor.
             names.add(facts.symbols[symbol.parent].name)
+        own = frozenset(names)
         paths: set[str] = {facts.path}
         queue = list(names)
         while queue:
@@ -211,7 +242,7 @@ class LinkedProgram:
                 new |= self._aliases.get(name + VALUE, set()) - names
             names |= new
             queue += new
-        return names, paths
+        return set(own), names, paths
 
     def walk(self, start: str, direction: str, depth: int, limit: int) -> CallWalk:
         """The calls within `depth` steps, nearest first, at most `limit`."""
@@ -229,7 +260,9 @@ class LinkedProgram:
             kept = max(limit // 2, limit - len(callees))
             callers, more = callers[:kept], True
             callees = callees[: limit - len(callers)]
-        return CallWalk(list(dict.fromkeys([*callees, *callers])), left, more)
+        edges = list(dict.fromkeys([*callees, *callers]))
+        inwards = {start, *(edge.caller for edge in callers)} if direction != "callees" else set()
+        return CallWalk(edges, left, more, partial=bool(inwards & self.partial))
 
     def _walk_one_way(
         self, start: str, depth: int, limit: int, *, outbound: bool

@@ -43,6 +43,7 @@ LIMIT_DEFAULT = 20
 NOTES_MAX = 200
 
 EDGES_TRUNCATED = "CALL_GRAPH_EDGES_TRUNCATED"
+CALLERS_PARTIAL = "CALL_GRAPH_CALLERS_PARTIAL"
 NOTES_TRUNCATED = "CALL_GRAPH_NOTES_TRUNCATED"
 
 
@@ -164,7 +165,11 @@ def _graph(
     notes = sorted(
         map(_note, walked.open), key=lambda n: (n.file, n.why, n.symbol_id, n.start_line)
     )
-    cut = ((EDGES_TRUNCATED, walked.more), (NOTES_TRUNCATED, len(notes) > NOTES_MAX))
+    cut = (
+        (EDGES_TRUNCATED, walked.more),
+        (NOTES_TRUNCATED, len(notes) > NOTES_MAX),
+        (CALLERS_PARTIAL, walked.partial),
+    )
     return replace(
         answer,
         supported=True,

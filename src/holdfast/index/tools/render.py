@@ -160,6 +160,11 @@ def calls_text(answer: CallGraphAnswer, surface: Surface, *, more: str) -> str:
     if unknown:
         leads = "1 call leads" if unknown == 1 else f"{unknown} calls lead"
         lines.append(f"[{leads} out of the tree or could not be resolved]")
+    if "CALL_GRAPH_CALLERS_PARTIAL" in answer.warnings:
+        lines.append(
+            "[callers that use another name for it may be missing: it is held and passed under "
+            "too many names to follow all]"
+        )
     if "CALL_GRAPH_EDGES_TRUNCATED" in answer.warnings:
         lines.append(f"[{counted(len(answer.edges), 'call')} shown; for more: {more}]")
     return "\n".join(lines)
