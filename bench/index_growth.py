@@ -88,7 +88,9 @@ def own_memory_mb(pid: int) -> float:
 def run(step: str, home: Path, root: Path) -> dict[str, float]:
     """One step in a process of its own: what it measured, its time and its peak of memory."""
     command = [sys.executable, "-m", "bench.index_growth", "--step", step, str(home), str(root)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    above = str(Path(__file__).resolve().parent.parent)
+    environment = {**os.environ, "PYTHONPATH": above}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     peak, done = 0.0, threading.Event()
 
     def watch() -> None:

@@ -64,7 +64,8 @@ def test_help_is_printed_and_nothing_is_measured(
 ) -> None:
     """`python -m bench.sync --help` ran the benchmark."""
     monkeypatch.setattr(sys, "argv", [name, "--help"])
-    monkeypatch.delitem(sys.modules, name, raising=False)
+    for imported in (name, f"{name}.__main__"):
+        monkeypatch.delitem(sys.modules, imported, raising=False)
     with pytest.raises(SystemExit) as ended:
         runpy.run_module(name, run_name="__main__")
     assert ended.value.code == 0

@@ -43,6 +43,7 @@ SESSION = ("--session", "hostile")
 RUNS: dict[str, list[list[str]]] = {
     "index create": [["."], ["shop", "--ignore", "*a" * 40 + "b"], ["pipe.py"], ["outdir"]],
     "index reindex": [[".", "--allow-unnecessary"]],
+    "index publish": [["."], ["shop", "--accept-history"], [NAME]],
     "index sync": [["."]],
     "index status": [["."], [NAME]],
     "index clear": [["shop"]],
@@ -105,6 +106,7 @@ RUNS: dict[str, list[list[str]]] = {
     "memory verify": [[]],
     "memory gc": [[]],
     "keys new": [["k"], ["../../x"], ["\x1b[2J"]],
+    "keys pass": [["k", "--audience", "\x1b[2J"], ["../../x", "--audience", "a"]],
     "keys show": [[]],
     "mcp": [[], ["--status"]],
     "serve": [["--port", "0"]],

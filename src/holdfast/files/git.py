@@ -199,7 +199,7 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
         try:
             common = _common(own)
             _link(own, common, Path(made))
-            below = directory.resolve().relative_to(top).as_posix()
+            below = _real(directory).relative_to(top).as_posix()
         except (OSError, ValueError):
             yield None
             return
@@ -214,7 +214,7 @@ def open_named(place: Path) -> Iterator[Repository | None]:
     Only its objects and refs are used. None if there is none, or no git to ask.
     """
     program = shutil.which("git")
-    own = _git_directory(place) if (place / ".git").exists() else place.resolve()
+    own = _git_directory(place) if (place / ".git").exists() else _real(place)
     is_git = own is not None and _is_file(own / "HEAD") and (own / "objects").is_dir()
     if program is None or own is None or not is_git:
         yield None
@@ -336,8 +336,13 @@ def _names(listed: bytes) -> frozenset[str]:
     return frozenset(os.fsdecode(path) for path in listed.split(b"\0") if path)
 
 
+def _real(path: Path) -> Path:
+    """The real path; of a circle of links, as far as it leads. `Path.resolve` raises there."""
+    return Path(os.path.realpath(path))
+
+
 def _work_tree(directory: Path) -> Path | None:
-    start = directory.resolve()
+    start = _real(directory)
     return next((top for top in (start, *start.parents) if (top / ".git").exists()), None)
 
 
@@ -349,14 +354,14 @@ def _git_directory(top: Path) -> Path | None:
     text = _small_file(entry)
     if text is None or not text.startswith(b"gitdir:"):
         return None
-    named = (top / os.fsdecode(text.removeprefix(b"gitdir:").strip())).resolve()
+    named = _real(top / os.fsdecode(text.removeprefix(b"gitdir:").strip()))
     return named if named.is_dir() else None
 
 
 def _common(own: Path) -> Path:
     """The git directory that linked work trees share."""
     named = _small_file(own / "commondir")
-    return own if named is None else (own / os.fsdecode(named.strip())).resolve()
+    return own if named is None else _real(own / os.fsdecode(named.strip()))
 
 
 def work_tree_of(path: Path) -> tuple[Path, Path] | None:
