@@ -8,7 +8,6 @@ nesting is not a problem.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from operator import attrgetter, eq
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.index.facts import chains
+from holdfast.index.facts.comments import comment_above
 from holdfast.index.facts.model import (
     MODULE,
     SAME_SCOPE,
@@ -30,6 +30,7 @@ from holdfast.index.facts.model import (
     Kind,
 )
 from holdfast.index.facts.parse import TooHardError, captures, parse, parser_of, size_limits
+from holdfast.index.facts.passed import nameable, names_passed, with_passed
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -40,10 +41,7 @@ CONTAINERS = frozenset({"class", "interface", "trait", "struct", "union", "enum"
 SYMBOLS_MAX = 50_000
 DEPTH_MAX = 200
 SIGNATURE_MAX = 600
-DOC_MAX = 2_000
 CALLEES_MAX = 50_000
-LEAD_BYTES_MAX = 2_000
-"""How many bytes before a symbol on its line are examined."""
 
 
 @dataclass(frozen=True)
@@ -243,31 +241,17 @@ class Walk(RawFacts):
                 self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
         if self.passing:
-            self._note_passed()
+            self._note_functions_passed()
 
-    def _note_passed(self) -> None:
-        """Add to each call the arguments that name a function or a class of this file."""
-        known = {s.name for s in self.symbols if s.kind in _PASSED}
-        known.update(item.alias for item in self.imports if item.alias)
+    def _note_functions_passed(self) -> None:
+        known = nameable(self.symbols, self.imports)
         if not known:
             return
-        source, split = self.source, _ARGUMENT.split
         for number, start, end in self.passing:
-            text = source[start:end].decode("utf-8", "replace")
-            words = split(text)
-            if known.isdisjoint(words):
-                continue
-            passed = tuple(
-                f"{key or place}={name}"
-                for place, (key, name) in enumerate(map(_argument, split_arguments(text)))
-                if name and name.rpartition(".")[2] in known
-            )
+            text = self.source[start:end].decode("utf-8", "replace")
+            passed = names_passed(text, known)
             if passed:
-                call = self.calls[number]
-                self.calls[number] = Call(
-                    call.caller, call.name, call.receiver, call.kind, call.line, call.start,
-                    call.arity, passed,
-                )  # fmt: skip
+                self.calls[number] = with_passed(self.calls[number], passed)
 
     def _parsed(self, source: bytes) -> tree_sitter.Tree:
         return parse(self.language.grammar, source, self.language.query)
@@ -386,7 +370,9 @@ class Walk(RawFacts):
         if wrapper and wrapper[0] <= start and 0 <= wrapper[1] - end <= 2:
             start, end, first_line = wrapper
         self.wrapper = None
-        lead, comment = self.lead(first_line, start)
+        lead, comment = comment_above(
+            self.language, self.source, self.line_starts, first_line, start
+        )
         prefix = self.prefix()
         full = qualified if qualified is not None else f"{prefix}.{name}" if prefix else name
         self.symbols.append(
@@ -475,87 +461,6 @@ class Walk(RawFacts):
         self, line: int, module: str, name: str, alias: str, *, reexport: bool = False
     ) -> None:
         self.imports.append(Import(module, name, alias, line, self.symbol(), reexport))
-
-    # comments above a symbol
-
-    def lead(self, first_line: int, start: int) -> tuple[int, str]:
-        """The first line of the comment and attributes above a symbol, and the comment."""
-        starts, source, language = self.line_starts, self.source, self.language
-        begin = starts[first_line - 1]
-        before = source[begin : min(start, begin + LEAD_BYTES_MAX)].strip()
-        if before and not _WORDS.match(before[:80]):
-            return first_line, ""  # the comment belongs to what starts the line
-        line, lead = first_line - 1, first_line
-        comments, attributes = language.comment_marks, language.attribute_marks
-        found: list[bytes] = []
-        while line >= 1 and first_line - line < 200:
-            begin = starts[line - 1]
-            raw = source[begin : starts[line]].strip() if starts[line] - begin < 400 else b""
-            if not raw or (raw[0] not in language.leads and raw[-2:] != b"*/"):
-                break
-            if language.block_comments and raw[-2:] == b"*/":
-                opened = source.rfind(b"/*", max(0, starts[line] - 8_000), starts[line])
-                if opened == -1:
-                    break
-                while line > 1 and starts[line - 1] > opened:
-                    line -= 1
-                if source[starts[line - 1] : opened].strip():
-                    break  # a comment after code belongs to that code
-                found.append(source[opened : starts[lead - 1]])
-                lead = line
-                break
-            if attributes and raw.startswith(attributes):
-                lead = line
-            elif raw.startswith(comments):
-                found.append(raw)
-                lead = line
-            else:
-                break
-            line -= 1
-        if not found:
-            return lead, ""
-        text = b"\n".join(reversed(found))[: 2 * DOC_MAX]
-        return lead, clean_comment(text.decode("utf-8", "replace"))
-
-
-_WORDS = re.compile(rb"[A-Za-z_(\s]+\Z")  # `export const`, `local`, `type (`
-_MARKS = re.compile(r"^[ \t]*(?:/\*[*!]?|\*/|\*(?!/)|//[/!]?|#+|--+|;+)?[ \t]?", re.MULTILINE)
-
-
-def clean_comment(text: str) -> str:
-    """A comment without its marks."""
-    text = text.strip().removesuffix("*/")
-    return "\n".join(line.rstrip() for line in _MARKS.sub("", text).strip().split("\n"))[:DOC_MAX]
-
-
-_PASSED = frozenset({"function", "method", "class"})
-_ARGUMENT = re.compile(r"[^\w$]+")
-_NAMED = re.compile(r"(?:([A-Za-z_]\w*)\s*[=:]\s*)?((?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$][\w$]*)\Z")
-
-
-def _argument(text: str) -> tuple[str, str]:
-    """The keyword and the name in an argument that is a name; empty when it is not."""
-    found = _NAMED.match(text)
-    return (found.group(1) or "", found.group(2)) if found else ("", "")
-
-
-def split_arguments(text: str) -> list[str]:
-    """The arguments of a call, split at the commas that no bracket or quote encloses."""
-    parts, depth, start, quote = [], 0, 0, ""
-    for at, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'`":
-            quote = char
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and not depth:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return parts
 
 
 _START, _END = attrgetter("start_byte"), attrgetter("end_byte")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from holdfast.index.facts import expressions
+from holdfast.index.facts.comments import DOC_MAX
 from holdfast.index.facts.languages.rules import calling, wrapping
 from holdfast.index.facts.model import MODULE, RESULT, YIELD, Kind
 from holdfast.index.facts.walk import (
     CONTAINERS,
-    DOC_MAX,
     SIGNATURE_MAX,
     Language,
     Walk,
