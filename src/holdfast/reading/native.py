@@ -129,14 +129,14 @@ def decide(
     if options.repeat_prints and view.asked_again(result.first, last, digest):
         return Pass("the same lines were answered in short just before")
     runs = pieces_of.align(live, result.first, rows)
+    shorter = at_end and any(number > last and row for number, row in live.items())
+    kind, text, shown = _worded(live, runs, result, options, shorter=shorter)
     record = Pieced(
         result.path,
-        tuple(Piece(run.first, len(run.rows), run.before) for run in runs),
+        tuple(Piece(run.first, len(run.rows), run.before) for run in shown),
         digest,
         whole,
     )
-    shorter = at_end and any(number > last and row for number, row in live.items())
-    kind, text = _worded(live, runs, result, options, shorter=shorter)
     cost = len(text.encode("utf-8", "surrogatepass")) + result.row_bytes * (text.count("\n") + 1)
     saved = result.size_bytes - cost
     if saved < WORTH_BYTES or saved < (1 - WORTH) * result.size_bytes:
@@ -232,23 +232,25 @@ def _worded(
     options: Options,
     *,
     shorter: bool,
-) -> tuple[Kind, str]:
-    """The answer; `shorter` when lines behind its end are held that the file no longer has."""
+) -> tuple[Kind, str, tuple[pieces_of.Run, ...]]:
+    """The answer, and the runs that it shows and names; `shorter` when lines behind its end are
+    held that the file no longer has."""
     last = result.first + len(result.rows) - 1
     where = f"lines {result.first}-{last}" if last > result.first else f"line {last}"
     ending = f"; the file ends at line {last} now" if shorter else ""
     close = f"{ending}; {options.again}]"
     if len(runs) == 1 and runs[0].before == runs[0].first:
-        return "unchanged", f"{PREFIX}{where} unchanged, as you have them{close}"
+        return "unchanged", f"{PREFIX}{where} unchanged, as you have them{close}", runs
     unseen = _unseen(runs, f"{PREFIX}{where}, only what you do not have{close}")
     if options.diffs:
-        hunks = pieces_of.hunks(live, runs, CONTEXT)
-        if hunks is not None:
-            text = "\n".join((f"{PREFIX}{where} as you have them, with this diff{close}", *hunks))
+        diff = pieces_of.diff(live, runs, CONTEXT)
+        if diff is not None:
+            head = f"{PREFIX}{where} as you have them, with this diff{close}"
+            text = "\n".join((head, *diff.rows))
             # A diff also says what is gone; beyond this it costs more than that is worth.
             if len(text) <= DIFF_EXTRA_BYTES + DIFF_WORTH * len(unseen):
-                return "diff", text
-    return "unseen", unseen
+                return "diff", text, diff.runs
+    return "unseen", unseen, runs
 
 
 def _unseen(runs: tuple[pieces_of.Run, ...], head: str) -> str:

@@ -7,7 +7,7 @@ such as a lone brace begin no run, they only join one. What is left is new.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 TRIVIAL = 2
@@ -122,17 +122,24 @@ class _Row(NamedTuple):
     new: int
 
 
-def hunks(live: Mapping[int, str], runs: Sequence[Run], context: int) -> list[str] | None:
-    """The rows of a unified diff from what is held to what is there.
+class Diff(NamedTuple):
+    """A unified diff from what is held to what is there."""
 
-    None unless the held lines are one unbroken text: held runs in order, and every number between
-    two of them held.
-    """
+    rows: list[str]
+    runs: tuple[Run, ...]
+    """The runs it was made of; new lines that it leaves out, because both sides have them, are
+    held ones here: the diff does not show them."""
+
+
+def diff(live: Mapping[int, str], runs: Sequence[Run], context: int) -> Diff | None:
+    """None unless the held lines are one unbroken text: held runs in order, and every number
+    between two of them held."""
     rows = _diff_rows(live, runs)
     if rows is None:
         return None
     changed = [at for at, row in enumerate(rows) if row.sign != " "]
     out: list[str] = []
+    shown: set[int] = set()
     at = 0
     while at < len(changed):
         end = at
@@ -145,8 +152,22 @@ def hunks(live: Mapping[int, str], runs: Sequence[Run], context: int) -> list[st
         head = (part[0].old - (old == 0), old, part[0].new - (new == 0), new)
         out.append("@@ -{},{} +{},{} @@".format(*head))
         out += [row.sign + row.text for row in part]
+        shown.update(row.new for row in part if row.sign != "-")
         at = end + 1
-    return out or None
+    if not out:
+        return None
+    left_out = {row.new: row.old for row in rows if row.sign == " " and row.new not in shown}
+    return Diff(out, tuple(_without(runs, left_out)))
+
+
+def _without(runs: Sequence[Run], left_out: Mapping[int, int]) -> Iterator[Run]:
+    """The runs, with new lines that were left out as held ones, under these numbers."""
+    for run in runs:
+        if run.before is not None:
+            yield run
+            continue
+        places = [left_out.get(run.first + at) for at in range(len(run.rows))]
+        yield from _runs(places, run.first, run.rows)
 
 
 def _diff_rows(live: Mapping[int, str], runs: Sequence[Run]) -> list[_Row] | None:
