@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import select
 import subprocess
 import sys
 from collections.abc import Callable
@@ -245,3 +247,22 @@ def test_a_git_that_is_killed_or_stopped_is_an_answer_that_is_missing(
     with open_repository(repository.root) as repo:
         assert repo is not None
         assert repo.status(timeout_s=0.2) is None
+
+
+@pytest.mark.shows("SEC-FROZEN-GIT")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can limit another process")
+def test_a_git_whose_caller_was_killed_ends_by_itself(tmp_path: Path) -> None:
+    """A killed host left behind a git that a hostile ignore rule kept busy for hours."""
+    program, started = tmp_path / "git", tmp_path / "started"
+    os.mkfifo(started)
+    program.write_text(f"#!/bin/sh\necho $$ > {started}\nwhile :; do :; done\n")
+    program.chmod(0o755)
+    ask = f"from holdfast.files import git; git._output([{str(program)!r}], {{}}, 1.0)"
+    with subprocess.Popen([sys.executable, "-c", ask]) as caller:
+        pid = int(started.read_text())  # waits for the program to write
+        ended = os.pidfd_open(pid)
+        while caller.poll() is None and resource.prlimit(pid, resource.RLIMIT_CPU)[0] < 0:
+            os.sched_yield()  # the caller has not gone on since it started the program
+        caller.kill()
+    assert select.select([ended], [], [], 120)[0] == [ended]
+    os.close(ended)

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 import shutil
 import stat
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -283,6 +284,7 @@ def _batch(
     with subprocess.Popen(  # noqa: S603
         command, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
     ) as started:
+        _limit_processor_time(started, timeout_s)
         deadline = threading.Timer(timeout_s, started.kill)
         deadline.daemon = True
         deadline.start()
@@ -318,6 +320,7 @@ def _output(command: list[str], environment: dict[str, str], timeout_s: float) -
     except OSError:
         return None
     with started:
+        _limit_processor_time(started, timeout_s)
         deadline = threading.Timer(timeout_s, started.kill)
         deadline.daemon = True
         deadline.start()
@@ -330,6 +333,19 @@ def _output(command: list[str], environment: dict[str, str], timeout_s: float) -
         finally:
             deadline.cancel()
     return printed if code == 0 and len(printed) <= ANSWER_BYTES_MAX else None
+
+
+def _limit_processor_time(started: subprocess.Popen[bytes], timeout_s: float) -> None:
+    """End the process by itself when it computes for too long.
+
+    The timer ends with our process. If we are killed, a git that a hostile ignore rule keeps busy
+    would go on for hours.
+    """
+    if not hasattr(resource, "prlimit"):
+        return  # only Linux can limit another process
+    seconds = int(timeout_s) + 1
+    with suppress(OSError):  # it ended already
+        resource.prlimit(started.pid, resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def _names(listed: bytes) -> frozenset[str]:
