@@ -7,92 +7,24 @@ it is stored, and changes nothing. Whatever it meets becomes a finding, never an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import admit, checks, hashing, identity, patch, replay
+from holdfast.store import admit, checks, hashing, identity, patch, replay, verify_branches
 from holdfast.store.admit import Reach, StoredWrite
 from holdfast.store.errors import DATABASE_FAILURES
-from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, CommitKey, lifecycle_of
+from holdfast.store.model import Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
 from holdfast.store.tables import CommitRow, Row, Tables, is_linked
 from holdfast.store.transfer import revisions_of
 from holdfast.store.upgrade import merged_in
 from holdfast.store.values import same
+from holdfast.store.verify_branches import BranchHistory, descends
+from holdfast.store.verify_report import InvariantFinding, VerifyReport
 
 _PAGE = 500
-_START = Seq(0)
-
-
-@dataclass(frozen=True, slots=True)
-class InvariantFinding:
-    """A violated invariant, and where."""
-
-    invariant: str
-    sentence: str
-
-    def __str__(self) -> str:
-        return f"{self.invariant}: {self.sentence}"
-
-
-@dataclass(slots=True)
-class VerifyReport:
-    """What was checked, and what was found."""
-
-    commits: int = 0
-    revisions: int = 0
-    documents: int = 0
-    branches: int = 0
-    snapshots: int = 0
-    blobs: int = 0
-    legacy_reads: int = 0
-    reordered: int = 0
-    """Commits that landed after a later one of their session, because they were sent again."""
-
-    signed: int = 0
-    """Commits with a signature."""
-
-    chain: str = ""
-    """The hash of the newest commit, which stands for the whole history; empty if it is broken."""
-
-    oldest_seq: int = 0
-    """The oldest seq that can be read; what was before was removed by retention."""
-
-    findings: list[InvariantFinding] = field(default_factory=list)
-
-    @property
-    def sound(self) -> bool:
-        return not self.findings
-
-    def to_wire(self) -> dict[str, Any]:
-        counts = ("commits", "revisions", "documents", "branches", "snapshots", "blobs")
-        return {
-            "sound": self.sound,
-            **{name: getattr(self, name) for name in counts},
-            "legacyReads": self.legacy_reads,
-            "reordered": self.reordered,
-            "signed": self.signed,
-            "chain": self.chain,
-            "oldestSeq": self.oldest_seq,
-            "findings": [{"invariant": f.invariant, "sentence": f.sentence} for f in self.findings],
-        }
-
-
-@dataclass(slots=True)
-class _BranchHistory:
-    """What the commits record about a branch."""
-
-    oldest: Seq | None = None
-    newest: Seq = _START
-    created: Seq | None = None
-    """The seq of its creation if that was recorded, as are then its parent and fork point."""
-
-    parent: Any = None
-    fork_seq: Any = None
-    deleted: Seq | None = None
 
 
 class Verifier:
@@ -110,7 +42,7 @@ class Verifier:
         self._progress, self._structure = progress, structure
         self.report = VerifyReport()
         self._branches: dict[BranchName, Branch] = {}
-        self._lines: dict[BranchName, _BranchHistory] = {}
+        self._history: dict[BranchName, BranchHistory] = {}
         # Of the operations in commits, and of the revisions: as many, and the same sum of hashes.
         self._expected = self._found_sum = self._operations = self._squashed_revisions = 0
 
@@ -119,7 +51,7 @@ class Verifier:
         if self._structure:
             self._part("the file", self._structure_holds)
         self._part("the branches", self._load_branches)
-        lost = any(not _descends(name, self._branches) for name in self._branches)
+        lost = any(not descends(name, self._branches) for name in self._branches)
         self._part("the commits", self._chain_holds if lost else self._commits_hold)
         if lost:
             # Every other check follows branches to their parents, which is not possible here.
@@ -155,80 +87,25 @@ class Verifier:
                 self._found(
                     "INV-39", f"the row of branch {branch.name!r} does not match its checksum"
                 )
-        self._lines = {name: _BranchHistory() for name in self._branches}
+        self._history = {name: BranchHistory() for name in self._branches}
         self.report.branches = len(self._branches)
         self.report.oldest_seq = max((b.oldest_seq for b in self._branches.values()), default=0)
         if MAIN not in self._branches:
             self._found("INV-22", "the default branch is missing")
         for name in self._branches:
-            if not _descends(name, self._branches):
+            if not descends(name, self._branches):
                 self._found("INV-22", f"branch {name!r} does not descend from the default branch")
 
     def _branches_hold(self) -> None:
         for branch in self._branches.values():
-            self._branch_holds(branch, self._branches, self._lines[branch.name])
+            above = None if branch.parent is None else self._branches.get(branch.parent)
+            for problem in verify_branches.problems(branch, above, self._history[branch.name]):
+                self._found("INV-22", problem)
 
-    def _branch_holds(
-        self, branch: Branch, branches: dict[BranchName, Branch], line: _BranchHistory
-    ) -> None:
-        name = branch.name
-        start = Seq(0)
-        if branch.parent is None:
-            if name != MAIN:
-                self._found("INV-22", f"branch {name!r} has no parent")
-            elif branch.status != ACTIVE:
-                self._found("INV-22", "the default branch is not active")
-            elif branch.fork_seq is not None or branch.created_seq:
-                self._found("INV-22", "the default branch must not have a fork point")
-        else:
-            start = branch.created_seq
-            self._fork_holds(branch, branches.get(branch.parent), line)
-        if branch.head_seq != max(line.newest, start):
-            self._found(
-                "INV-22",
-                f"the head of branch {name!r} is {branch.head_seq}, "
-                f"but its newest change is at {max(line.newest, start)}",
-            )
-        ended = branch.status == DELETED
-        if branch.status not in (ACTIVE, DELETED) or ended != (branch.deleted_at is not None):
-            self._found("INV-22", f"branch {name!r} is neither active nor deleted")
-        if line.deleted is not None and (not ended or line.newest > line.deleted):
-            self._found("INV-22", f"branch {name!r} was written after it was deleted")
-
-    def _fork_holds(self, branch: Branch, above: Branch | None, line: _BranchHistory) -> None:
-        name, recorded = branch.name, line.created is not None
-        if above is None:
-            self._found("INV-22", f"the parent of {name!r} does not exist")
-        elif branch.fork_seq is None or branch.fork_seq > above.head_seq:
-            self._found("INV-22", f"{name!r} is forked after its parent's head")
-        elif branch.created_seq < branch.fork_seq:
-            self._found("INV-22", f"{name!r} was created before its fork point")
-        elif recorded and (branch.parent, branch.fork_seq) != (line.parent, line.fork_seq):
-            self._found("INV-22", f"the fork point of {name!r} is not the one in its commit")
-        if branch.created_seq != (line.created if recorded else branch.fork_seq):
-            self._found("INV-22", f"{name!r} was not created at seq {branch.created_seq}")
-        if line.oldest is not None and line.oldest <= branch.created_seq:
-            self._found("INV-22", f"{name!r} was written to before it was created")
-
-    def _note_in_line(self, row: CommitRow, act: Any) -> None:
-        """What a commit records about its branch."""
-        line = self._lines.get(row.branch)
-        if line is None:
-            self._found("INV-22", f"the branch of the commit at seq {row.seq} does not exist")
-        elif act is None:
-            line.oldest, line.newest = line.oldest or row.seq, row.seq
-        elif act.get("name") != row.branch:
-            self._found("INV-22", f"the lifecycle commit at seq {row.seq} is about another branch")
-        elif act.get("op") == "delete":
-            line.deleted = row.seq
-        else:
-            line.created, line.parent = row.seq, act.get("parentBranch")
-            line.fork_seq = act.get("forkSeq")
-            if line.fork_seq is None and line.parent in self._branches:
-                # The newest change of its parent at that time.
-                parent = self._branches[line.parent]
-                start = _START if line.parent == MAIN else parent.created_seq
-                line.fork_seq = max(self._lines[line.parent].newest, start)
+    def _note_in_branch(self, row: CommitRow, lifecycle: Any) -> None:
+        problem = verify_branches.note(row, lifecycle, self._branches, self._history)
+        if problem:
+            self._found("INV-22", problem)
 
     # commits
 
@@ -272,7 +149,7 @@ class Verifier:
                 raise
             except Exception as error:
                 self._found("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
-                self._note_in_line(row, None)
+                self._note_in_branch(row, None)
             if row.seq % _PAGE == 0:
                 self._progress(row.seq, total)
         self._whole_chain(link)
@@ -290,7 +167,7 @@ class Verifier:
         if row.squashed:
             if row.seq > self.report.oldest_seq:
                 self._found("INV-8", f"the text of the commit at seq {row.seq} is missing")
-            self._note_in_line(row, None)
+            self._note_in_branch(row, None)
             return
         message = self._decode(row.original)
         act = lifecycle_of(message)
@@ -307,7 +184,7 @@ class Verifier:
                 self._reads_hold(row, commit, resolution)
             if "signature" in message:
                 self._signature_holds(row, message)
-        self._note_in_line(row, act)
+        self._note_in_branch(row, act)
 
     def _operations_expected(self, row: CommitRow, commit: Commit) -> None:
         for index, (op, id, data) in enumerate(commit.operations):
@@ -526,17 +403,3 @@ class _Aligned:
 
     def rest(self) -> Iterator[Row]:
         return self._take(lambda at: True)
-
-
-def _descends(name: BranchName, branches: dict[BranchName, Branch]) -> bool:
-    """Whether a branch descends from the default branch."""
-    at: BranchName | None = name
-    for _ in range(len(branches) + 1):
-        if at is None or at not in branches:
-            return False
-        if at == MAIN:
-            return branches[at].parent is None
-        if branches[at].fork_seq is None:
-            return False
-        at = branches[at].parent
-    return False
