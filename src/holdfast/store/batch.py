@@ -8,15 +8,16 @@ commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import admit, checks, patch, replay, snapshots
-from holdfast.store.admit import Overlap, RevisionWrite, StoredWrite
+from holdfast.store import admit, checks, patch, snapshots
+from holdfast.store.admit import Overlap, StoredWrite
+from holdfast.store.batch_view import DEFAULT_BRANCH, BatchView, DocumentKey
 from holdfast.store.conflict import Conflict, conflict_of, too_old, unresolved
 from holdfast.store.errors import (
     DATABASE_FAILURES,
@@ -36,16 +37,11 @@ from holdfast.store.model import (
     Guard,
     PendingRead,
 )
-from holdfast.store.pointer import Path
 from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
 from holdfast.store.snapshots import Chain
-from holdfast.store.tables import CommitRow, NewCommit, Tables
-
-DocumentKey = tuple[BranchName, EntityId]
-
-
-_DEFAULT_BRANCH = Branch(MAIN, None, None, Seq(0), Seq(0))
+from holdfast.store.tables import CommitRow, Tables
+from holdfast.store.thinning import thin
 
 _NO_COMMITS: Mapping[CommitKey, CommitRow] = {}
 
@@ -67,10 +63,6 @@ class CommitRequest(NamedTuple):
     """Whether it may have patches; without any there is nothing to apply."""
 
 
-RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None, int]
-"""A revision row: branch, id, seq, opIndex, op, data and its checksum."""
-
-
 class _Patched(NamedTuple):
     """The patches of a commit by index, the documents after them, and the snapshots to take.
 
@@ -82,7 +74,7 @@ class _Patched(NamedTuple):
     snapshots: dict[EntityId, str]
 
 
-class Batch:
+class Batch(BatchView):
     """Commits accepted so far, not yet written.
 
     `tip` is the newest commit and its hash, if they are known. With `expect_new` keys are not
@@ -103,29 +95,16 @@ class Batch:
         recent: RecentWrites | None = None,
         expect_new: bool = False,
     ) -> None:
-        self._tables = tables
-        self._cache = cache
+        super().__init__(tables, cache, decode, tip, recent)
         self._settings = settings
         self._encode = encode
-        self._decode = decode
         self._same_commit = same_commit
         self._clock = clock
         self._now = ""
-        self._known_newest: Seq | None = None
-        self._link = checks.GENESIS_CHAIN
-        if tip is not None:
-            self._known_newest, self._link = tip
-        self._recent = RecentWrites() if recent is None else recent
-        self._scans: dict[tuple[BranchName, EntityId, Seq], list[StoredWrite] | None] = {}
         self._stored_commits: Mapping[CommitKey, CommitRow] | None = _NO_COMMITS
         self._expect_new = expect_new
         if not expect_new:
             self._stored_commits = tables.commits_by_keys(request.key for request in requests)
-        self._branches: dict[BranchName, Branch] = {}
-        self._commits: dict[CommitKey, NewCommit] = {}
-        self._revisions: dict[DocumentKey, list[RevisionTuple]] = {}
-        self._patches: dict[tuple[Seq, int], Any] = {}
-        self._documents: dict[DocumentKey, HeadDocument] = {}
         self._snapshots: dict[tuple[BranchName, EntityId, Seq], str] = {}
         self._heads_below: dict[DocumentKey, Seq] = {}
 
@@ -138,7 +117,7 @@ class Batch:
         """Accept a commit, or raise the reason for refusing it."""
         name = request.commit.branch
         # The default branch always exists and cannot be deleted.
-        branch = _DEFAULT_BRANCH if name == MAIN else self._branch(name)
+        branch = DEFAULT_BRANCH if name == MAIN else self._branch(name)
         if branch.status != ACTIVE:
             raise InactiveBranch(branch.name)
         stored = self._stored(request.key)
@@ -170,7 +149,7 @@ class Batch:
         """Refuse a commit that the guard does not permit, if its document was written since."""
         newest = self._newest_write(MAIN, guard.id)
         if newest is not None and newest.seq > guard.seq:
-            guard.hold(self._head_document(_DEFAULT_BRANCH, guard.id).document)
+            guard.hold(self._head_document(DEFAULT_BRANCH, guard.id).document)
 
     def _stored(self, key: CommitKey) -> CommitRow | None:
         here = self._commits.get(key)
@@ -262,123 +241,6 @@ class Batch:
         if found is None:
             return None
         return conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
-
-    # reading the tables and this batch together
-
-    @property
-    def _newest(self) -> Seq:
-        """The newest seq of the space. Looked up late: a stale commit is refused without it."""
-        if self._known_newest is None:
-            self._known_newest, self._link = self._tables.newest_link()
-        return self._known_newest
-
-    def _branch(self, name: BranchName) -> Branch:
-        if name == MAIN:
-            # It always exists and cannot be deleted.
-            return _DEFAULT_BRANCH
-        found = self._branches.get(name)
-        if found is None:
-            found = self._branches[name] = replay.required_branch(self._tables, name)
-        return found
-
-    def _seq_of(self, key: CommitKey) -> Seq | None:
-        here = self._commits.get(key)
-        return self._tables.seq_of(key) if here is None else here[0]
-
-    def _newest_write(self, branch: BranchName, id: EntityId) -> RevisionWrite | None:
-        """The newest write of a document on this branch, its patches left out."""
-        here = self._revisions.get((branch, id))
-        if here is not None:
-            return self._write_of(here[-1])
-        head = self._tables.head_kind(branch, id)
-        return None if head is None else RevisionWrite(head[0], head[1], None)
-
-    def _writes_since(
-        self, branch: BranchName, id: EntityId, after: Seq
-    ) -> list[admit.Write] | None:
-        """The writes of a document above `after`, newest first; None if there are too many.
-
-        The stored ones are looked up once for all reads of the same moment.
-        """
-        key = (branch, id, after)
-        if key not in self._scans:
-            head = self._tables.head_kind(branch, id)
-            newest = Seq(0) if head is None else head[0]
-            recent = self._recent
-            self._scans[key] = (
-                [] if newest <= after else recent.since(self._tables, (branch, id), after, newest)
-            )
-        stored = self._scans[key]
-        if stored is None:
-            return None
-        here = reversed(self._revisions.get((branch, id), ()))
-        return [*(self._write_of(row) for row in here if row[2] > after), *stored]
-
-    def _write_of(self, row: RevisionTuple) -> RevisionWrite:
-        _, _, seq, index, op, _, _ = row
-        return RevisionWrite(seq, op, self._patches.get((seq, index)))
-
-    def _key_at(self, seq: Seq) -> CommitKey:
-        """The key of the commit at a seq."""
-        for key, row in reversed(self._commits.items()):
-            if row[0] == seq:
-                return key
-        stored = self._tables.key_at(seq)
-        assert stored is not None, "every write has a commit"
-        return stored
-
-    def _memory(
-        self, branch: BranchName, id: EntityId, seq: Seq, layers: Collection[Seq] = ()
-    ) -> admit.Had:
-        """Whether a reader through `layers` certainly saw a path; the document is read once."""
-
-        @cache
-        def seen() -> tuple[Any, list[admit.Write]] | None:
-            here = self._revisions.get((branch, id))
-            if here is not None and here[0][2] <= seq:
-                return None  # that state is in this batch, not yet in the tables
-            state = replay.state_at(self._tables, self._decode, self._branch(branch), id, seq)
-            if state is None:
-                return None
-            own = self._writes_since(branch, id, seq) if layers else []
-            return state.document, [write for write in own or () if write.seq in layers]
-
-        def had(path: Path) -> bool:
-            what = seen()
-            return what is not None and admit.certainly_had(path, *what)
-
-        return had
-
-    def _head_document(self, branch: Branch, id: EntityId) -> HeadDocument:
-        """The newest state of a document, as the base for a patch."""
-        key = (branch.name, id)
-        here = self._documents.get(key)
-        if here is not None:
-            return here
-        written = self._revisions.get(key)
-        if written is not None:
-            _, _, seq, index, _, text, _ = written[-1]
-            return self._written((seq, index), text)
-        row = self._tables.head_revision(branch.name, id)
-        if row is None:
-            below = replay.inherited(self._tables, self._decode, branch, id, branch.head_seq)
-            return HeadDocument((Seq(0), 0), None if below is None else below.document, Chain())
-        at = (row.seq, row.op_index)
-        known = self._cache.get(key, at)
-        if known is not None:
-            return known
-        if row.op == "patch":
-            rebuilt = replay.rebuild(self._tables, self._decode, branch, id, at)
-            return HeadDocument(at, rebuilt.document, rebuilt.chain)
-        return self._written(at, row.data)
-
-    def _written(self, at: tuple[Seq, int], text: str | None) -> HeadDocument:
-        """The document after a `set` (its text) or a `delete` (None).
-
-        Decoded from the text, because the caller may change its own message.
-        """
-        document = None if text is None else self._decode(text)
-        return HeadDocument(at, document, Chain(base_bytes=len(text or "")))
 
     # applying
 
@@ -502,36 +364,8 @@ class Batch:
         tables.advance_branches(newest.items())
         if self._snapshots:
             tables.put_snapshots((*key, text) for key, text in self._snapshots.items())
-            for branch, id in {(branch, id) for branch, id, _ in self._snapshots}:
-                self._thin(branch, id)
-
-    def _thin(self, branch: BranchName, id: EntityId) -> None:
-        """Drop the snapshots of a document that the settings do not keep."""
-        retention = self._settings.snapshot_retention
-        tables = self._tables
-        if retention is not None:
-            if retention > 0:
-                surplus = tables.snapshot_seqs(branch, id)[:-retention]
-                tables.drop_snapshots((branch, id, seq) for seq in surplus)
-            return
-        added = sum(1 for b, i, _ in self._snapshots if (b, i) == (branch, id))
-        newest = tables.newest_snapshots(branch, id, snapshots.DENSE + added + 1)
-        if len(newest) <= snapshots.DENSE:
-            return
-        kept = newest[-1] if len(newest) == snapshots.DENSE + added + 1 else (Seq(0), 0)
-        leaving = newest[snapshots.DENSE :] if kept[0] == 0 else newest[snapshots.DENSE : -1]
-        for seq, size in reversed(leaving):
-            patches, patch_bytes = tables.weigh_patches(branch, id, kept[0], seq)
-            if snapshots.keep_old(patches, patch_bytes, size):
-                kept = (seq, size)
-            else:
-                tables.drop_snapshots([(branch, id, seq)])
-
-    @property
-    def tip(self) -> tuple[Seq, bytes] | None:
-        """The newest commit and its hash, if it was needed."""
-        known = self._known_newest
-        return None if known is None else (known, self._link)
+            for (branch, id), added in Counter(key[:2] for key in self._snapshots).items():
+                thin(tables, self._settings.snapshot_retention, branch, id, added)
 
     def remember(self) -> None:
         """Update the caches once the transaction is durable."""

@@ -6,14 +6,14 @@ The engine is not thread-safe. `Store` makes sure that one batch is written at a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import admit, codec, replay
+from holdfast.store import admit, branch_lifecycle, codec, replay
 from holdfast.store import branch as branching
 from holdfast.store.batch import Batch, CommitRequest
+from holdfast.store.branch_lifecycle import LifecycleCommit
 from holdfast.store.conflict import Conflict, conflict_of
 from holdfast.store.errors import (
     DATABASE_FAILURES,
@@ -23,7 +23,6 @@ from holdfast.store.errors import (
     InvalidBlob,
     InvalidExport,
     KeyTaken,
-    ReplayMismatch,
     TransactionError,
 )
 from holdfast.store.headcache import HeadCache
@@ -40,33 +39,17 @@ from holdfast.store.model import (
 from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
 from holdfast.store.tables import Database, RevisionRow, Tables
-from holdfast.store.upgrade import linked, merged_text
-from holdfast.store.values import SAFE_INTEGER
+from holdfast.store.upgrade import merged_text
 
 if TYPE_CHECKING:
     from holdfast.store.author import Author
+    from holdfast.store.garbage import Garbage
     from holdfast.store.retention import Squashed
 
 Made = TypeVar("Made")
 
 _YOUNG = 32
 """A read so few commits old is checked quickly by the writer itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Garbage:
-    """The result of a garbage collection."""
-
-    snapshots_before: int
-    snapshots_after: int
-    blobs_dropped: int
-
-    def to_wire(self) -> dict[str, int]:
-        return {
-            "snapshotsBefore": self.snapshots_before,
-            "snapshotsAfter": self.snapshots_after,
-            "blobsDropped": self.blobs_dropped,
-        }
 
 
 class Engine:
@@ -317,13 +300,12 @@ class Engine:
         can be used only once. Without, as in the protocol's first version, nothing is recorded, and
         a branch that exists, even a deleted one, is returned as it is.
         """
-        return self._lifecycle(
-            lambda tables: branching.plan_create(tables, name, parent, fork_seq, by is not None),
-            {"op": "create", "name": name, "parentBranch": parent, "forkSeq": fork_seq},
-            by,
-            guard,
-            author,
-        )
+        change = {"op": "create", "name": name, "parentBranch": parent, "forkSeq": fork_seq}
+
+        def plan(tables: Tables) -> branching.Plan:
+            return branching.plan_create(tables, name, parent, fork_seq, by is not None)
+
+        return self._land_lifecycle(plan, LifecycleCommit(change, by, guard, author))
 
     def delete_branch(
         self,
@@ -337,71 +319,25 @@ class Engine:
 
         With `merged_up_to` a branch that was written after that seq is not deleted.
         """
-        return self._lifecycle(
-            lambda tables: branching.plan_delete(tables, name, by is not None, merged_up_to),
-            {"op": "delete", "name": name},
-            by,
-            guard,
-            author,
-        )
+        change = {"op": "delete", "name": name}
 
-    def _lifecycle(
-        self,
-        plan: Callable[[Tables], branching.Plan],
-        act: Mapping[str, Any],
-        by: CommitKey | None,
-        guard: Guard | None,
-        author: Author | None,
+        def plan(tables: Tables) -> branching.Plan:
+            return branching.plan_delete(tables, name, by is not None, merged_up_to)
+
+        return self._land_lifecycle(plan, LifecycleCommit(change, by, guard, author))
+
+    def _land_lifecycle(
+        self, plan: Callable[[Tables], branching.Plan], commit: LifecycleCommit
     ) -> Branch:
-        tables = self._writes
-        if by is not None:
-            _check_session(by.session)
-            if not 1 <= by.local_seq <= SAFE_INTEGER:
-                raise TransactionError("localSeq must be a whole number of at least 1")
+        if commit.by is not None:
+            _check_session(commit.by.session)
 
-        def carry_out() -> Branch:
-            done = self._recorded(tables, act, by, author)
-            if done is not None:
-                return done
-            if guard is not None:
-                self._check_guard(guard)
-            planned, now, seq = plan(tables), self._clock(), None
-            if by is not None and planned.change is not None:
-                newest, link = tables.newest_link()
-                seq = Seq(newest + 1)
-                original, resolution = (
-                    self._lifecycle_text(act, by, author),
-                    self.encode({"seq": seq}),
-                )
-                row = (seq, planned.branch.name, *by, original, resolution, now)
-                tables.add_commits(linked([row], link))
-            return branching.carry_out(tables, planned, seq, now)
+        def land() -> Branch:
+            encode, decode, same = self.encode, self.decode, self._same_commit
+            now = self._clock()
+            return branch_lifecycle.land(self._writes, commit, plan, encode, decode, same, now)
 
-        return self._in_transaction(carry_out)
-
-    def _check_guard(self, guard: Guard) -> None:
-        """Refuse a write that the guard does not permit, as for a commit."""
-        head = self._writes.head_kind(MAIN, guard.id)
-        if head is not None and head[0] > guard.seq:
-            on = replay.required_branch(self._writes, MAIN)
-            state = replay.state_at(self._writes, self.decode, on, guard.id, Seq(head[0]))
-            guard.hold(None if state is None else state.document)
-
-    def _lifecycle_text(self, act: Mapping[str, Any], by: CommitKey, author: Author | None) -> str:
-        stated = {"author": author.to_wire()} if author else {}
-        return self.encode({"localSeq": by.local_seq, "branchLifecycle": act, **stated})
-
-    def _recorded(
-        self, tables: Tables, act: Mapping[str, Any], by: CommitKey | None, author: Author | None
-    ) -> Branch | None:
-        """The branch, if this lifecycle commit has already landed."""
-        stored = None if by is None else tables.commit_by_key(by)
-        if stored is None or by is None:
-            return None
-        original = self._lifecycle_text(act, by, author)
-        if not self._same_commit(stored.original, original):
-            raise ReplayMismatch(by.session, by.local_seq)
-        return replay.required_branch(tables, BranchName(act["name"]))
+        return self._in_transaction(land)
 
     # blobs
 
@@ -446,26 +382,19 @@ class Engine:
         A blob is put before the commit that names it, so blobs put within the grace period stay.
         """
 
-        from holdfast.store import derive
+        from holdfast.store.garbage import collect
 
-        now = self._clock()
+        now, grace = self._clock(), grace_seconds if blobs else None
 
-        def collect(damaged: bool = False) -> Garbage:
-            before = 0 if damaged else self._writes.snapshot_count()
-            _, kept = derive.rebuild(self._writes, self.settings, self.encode, self.decode, damaged)
-            unused: list[str] = []
-            if blobs:
-                self._writes.date_blobs(now)
-                old = self._writes.blobs_put_until(derive.earlier(now, grace_seconds))
-                unused = derive.unused_blobs(self._writes, old, self.encode, self.decode)
-                self._writes.drop_blobs(unused)
-            return Garbage(before, kept, len(unused))
+        def run(damaged: bool = False) -> Garbage:
+            tables, encode, decode = self._writes, self.encode, self.decode
+            return collect(tables, self.settings, encode, decode, now, grace, damaged=damaged)
 
         try:
-            done = self._in_transaction(collect)
+            done = self._in_transaction(run)
         except DamagedStore:
             # Heads and snapshots may be what is damaged. If it is anything else, this fails too.
-            done = self._in_transaction(lambda: collect(damaged=True))
+            done = self._in_transaction(lambda: run(damaged=True))
         self.writing.compact()
         return done
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from holdfast.store.engine import Garbage
 from holdfast.store.errors import DamagedStore, InvalidBlob
 from holdfast.store.model import name_problem
 from holdfast.store.verbs.space import Space
 
 if TYPE_CHECKING:
+    from holdfast.store.garbage import Garbage
     from holdfast.store.retention import Squashed
-    from holdfast.store.verify import VerifyReport
+    from holdfast.store.verify_report import VerifyReport
 
 BLOB_GRACE_SECONDS = 3_600.0
 """How long an unnamed blob is kept: the commit that names it may be on its way."""
