@@ -191,6 +191,49 @@ def embedded_bare_repository(repo: HostileRepository) -> None:
     (bare / "inside.py").write_text("def inside():\n    return 1\n")
 
 
+def submodule_that_climbs(repo: HostileRepository) -> None:
+    """A submodule whose name leads out of `.git/modules`, with hooks and settings there."""
+    place = repo.root / ".git" / "evil"
+    (place / "hooks").mkdir(parents=True)
+    (place / "hooks" / "post-checkout").write_text(f"#!/bin/sh\n{repo.payload('climbed')}\n")
+    (place / "hooks" / "post-checkout").chmod(0o755)
+    (place / "config").write_text(f'[core]\n\tfsmonitor = "{repo.payload("climbed")}; false"\n')
+    with (repo.root / ".gitmodules").open("a") as file:
+        file.write('[submodule "../evil"]\n\tpath = climbing\n\turl = -u./payload\n')
+    repo.config('[submodule "../evil"]\n\tactive = true\n\turl = ext::sh -c x\n')
+
+
+def newer_settings(repo: HostileRepository) -> None:
+    """Settings of later releases that name programs, and scheduled maintenance."""
+    payload = repo.payload("newer")
+    repo.config(
+        f'[hook "h"]\n\tcommand = "{payload}"\n\tevent = post-index-change\n'
+        f"[trace2]\n\teventTarget = {repo.proof / 'newer-trace'}\n"
+        f"[core]\n\tfsmonitorHookVersion = 2\n[feature]\n\tmanyFiles = true\n"
+        f'[maintenance]\n\tauto = true\n[gc]\n\tauto = 1\n\trecentObjectsHook = "{payload}"\n'
+        f'[http]\n\tcookieFile = {repo.root / "a.py"}\n\tproxy = "{payload}"\n'
+        f'[browser "b"]\n\tcmd = "{payload}"\n[web]\n\tbrowser = b\n[help]\n\tbrowser = b\n'
+        f'[sendemail]\n\tsendmailCmd = "{payload}"\n[instaweb]\n\thttpd = "{payload}"\n'
+        f'[man "m"]\n\tcmd = "{payload}"\n[guitool "g"]\n\tcmd = "{payload}"\n'
+        f'[bundle]\n\turi = ext::sh -c "{payload}"\n'
+    )
+
+
+def replaced_and_grafted(repo: HostileRepository) -> None:
+    """Objects shown in place of others, and a history that is not the one that was committed."""
+    done = subprocess.run(
+        ["git", "-C", repo.root, "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    )
+    head = done.stdout.strip()
+    replace = repo.root / ".git" / "refs" / "replace"
+    replace.mkdir(parents=True)
+    (replace / head).write_text(f"{head}\n")
+    info = repo.root / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "grafts").write_text(f"{head} {head}\n")
+    (repo.root / ".git" / "shallow").write_text(f"{head}\n")
+
+
 def _objects_of(repo: HostileRepository, path: str) -> list[Path]:
     done = subprocess.run(
         ["git", "-C", repo.root, "rev-parse", f"HEAD:{path}"],
@@ -216,4 +259,7 @@ VECTORS: list[Callable[[HostileRepository], None]] = [
     other_work_tree,
     promised_objects,
     embedded_bare_repository,
+    submodule_that_climbs,
+    newer_settings,
+    replaced_and_grafted,
 ]

@@ -201,6 +201,20 @@ def test_a_pipe_among_the_ignore_rules_does_not_hold_up_a_comparison(
         assert changes.differing == {"a.py"}
 
 
+def test_a_file_that_was_only_touched_does_not_differ(repository: HostileRepository) -> None:
+    """It did, unless git had to look at it anyway because it was as new as the index."""
+    os.utime(repository.root / "b.py", (1_700_000_000, 1_700_000_000))
+    (repository.root / "sub" / "c.py").write_text("def c():\n    return 2\n")
+    (repository.root / "a.py").write_text("def a():\n    return 2\n")
+    git(repository.root, "add", "a.py")
+    for place, differing in ((".", {"a.py", "sub/c.py"}), ("sub", {"c.py"})):
+        with open_repository(repository.root / place) as repo:
+            assert repo is not None
+            changes = repo.changes_since(repo.commit("HEAD") or "")
+            assert changes is not None
+            assert changes.differing == differing
+
+
 def test_an_answer_that_unfolds_to_gigabytes_is_not_used(
     repository: HostileRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

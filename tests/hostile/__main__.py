@@ -1,44 +1,85 @@
-"""`python -m tests.hostile [--write] [--seed N] [NAME …]`: run the campaigns and show the table.
+"""`python -m tests.hostile [--minutes N] [--out FILE] [--seed N] [--list] [NAME …]`: run campaigns.
 
-With --write the table goes into docs/security.md; rows of campaigns that were not run stay.
+    python -m tests.hostile                            each once, as long as in CI
+    python -m tests.hostile --minutes 60 --out FILE    up to an hour of each, in turns
+    python -m tests.hostile --table FILE               the table of docs/security.md from FILE
+
+With --minutes every campaign runs batches with fresh seeds until its batches took so long or it
+tried as much as a soak does; one process runs at a time. FILE is written after every batch, so a
+run may be ended at any time. It is JSON:
+
+    {"format": 1, "commit": …, "machine": …, "seed": …, "minutes": …, "campaigns": [
+      {"name": …, "what": …, "tests": a test file, "tried": how often,
+       "outcomes": {outcome: how often}, "problems": [what should not have happened],
+       "seeds": [one for each batch], "seconds": …, "processor_seconds": …}]}
+
+Exit code 1 if there was a problem.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
+import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from tests.hostile import table
-from tests.hostile.campaigns import CAMPAIGNS, run
-from tests.hostile.result import Result
+from bench.timing import machine
+from tests.hostile import run, table
+from tests.hostile.campaigns import CAMPAIGNS
+from tests.hostile.run import Record
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.hostile")
     parser.add_argument("names", nargs="*", help="some campaigns only")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--minutes", type=float, help="how long each campaign runs at most")
+    parser.add_argument("--out", type=Path, help="write the results to this file, as JSON")
     parser.add_argument("--seed", type=int, default=15)
+    parser.add_argument("--list", action="store_true", help="name the campaigns")
+    parser.add_argument(
+        "--table",
+        type=Path,
+        metavar="FILE",
+        help="write docs/security.md from results, run nothing",
+    )
     args = parser.parse_args()
-    results: dict[str, Result] = {}
-    for campaign in CAMPAIGNS:
-        if args.names and campaign.name not in args.names:
-            continue
-        result = results[campaign.name] = run(campaign, args.seed)
-        print(
-            f"{campaign.name}: {result.tried:,} tried, {len(result.problems)} problems", flush=True
-        )
-        for problem in result.problems:
-            print(f"  {problem}", file=sys.stderr)
-    made = {line.split("|")[1].strip(): line for line in table.rows(results)}
-    if args.write:
-        text = table.PAGE.read_text(encoding="utf-8")
-        kept = {
-            name: f"| {name} | {' | '.join(cells)} |" for name, cells in table.listed(text).items()
-        }
-        lines = [(kept | made)[each.name] for each in CAMPAIGNS if each.name in kept | made]
-        table.PAGE.write_text(table.written(text, lines), encoding="utf-8")
-    print("\n".join([*table.HEAD, *made.values()]))
-    return 1 if any(result.problems for result in results.values()) else 0
+    if args.list:
+        print("\n".join(f"{each.name}: {each.what}" for each in CAMPAIGNS))
+        return 0
+    if args.table:
+        table.rewrite(run.results_of(args.table.read_text(encoding="utf-8")))
+        return 0
+    unknown = set(args.names) - {each.name for each in CAMPAIGNS}
+    if unknown:
+        parser.error(f"no campaign is called {', '.join(sorted(unknown))}; --list names them")
+    chosen = [each for each in CAMPAIGNS if not args.names or each.name in args.names]
+    about = {
+        "commit": _commit(), "machine": machine(), "seed": args.seed, "minutes": args.minutes,
+    }  # fmt: skip
+
+    def after(record: Record, records: Sequence[Record]) -> None:
+        if args.out:
+            run.written(args.out, about, records)
+        found = record.result
+        print(f"{record.campaign.name}: {found.tried:,} tried, {len(found.problems)} problems "
+              f"in {record.seconds:.0f} s", flush=True)  # fmt: skip
+
+    # So that folders and disks of the batch are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    limit_s = None if args.minutes is None else args.minutes * 60
+    records = run.run_in_turns(chosen, args.seed, limit_s, after)
+    for problem in (each for record in records for each in record.result.problems):
+        print(problem, file=sys.stderr)
+    print("\n".join([*table.HEAD, *table.rows({r.campaign.name: r.result for r in records})]))
+    return 1 if any(record.result.problems for record in records) else 0
+
+
+def _commit() -> str:
+    words = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from tests.hostile.campaigns import CAMPAIGNS
 from tests.hostile.result import Result
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
-START, END = "<!-- campaigns: python -m tests.hostile --write -->", "<!-- end of campaigns -->"
+START = "<!-- campaigns: python -m tests.hostile --table docs/evidence/campaigns.json -->"
+END = "<!-- end of campaigns -->"
 HEAD = ["| campaign | what was tried | times | what happened | problems |", "|---|---|---|---|---|"]
 
 
@@ -35,6 +36,12 @@ def written(text: str, lines: list[str]) -> str:
     before, _, rest = text.partition(START)
     _, _, after = rest.partition(END)
     return "\n".join([before + START, "", *HEAD, *lines, "", END]) + after
+
+
+def rewrite(results: dict[str, Result]) -> None:
+    """Write the page with the table of these results and no other row."""
+    page = written(PAGE.read_text(encoding="utf-8"), rows(results))
+    PAGE.write_text(page, encoding="utf-8")
 
 
 def listed(text: str) -> dict[str, list[str]]:

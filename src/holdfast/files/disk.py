@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from holdfast import system
+from holdfast.files.git_directory import find_git
 from holdfast.files.ignore import Rules, RuleStack
 from holdfast.files.listing_cache import DirectoryListing, listings_of, remember, stamp_of
 from holdfast.files.mounts import is_trusted, mounted_below
@@ -36,7 +37,6 @@ from holdfast.files.snapshot import Stat
 
 IGNORE_FILES = (".gitignore", ".holdfastignore")
 
-PATH_BYTES_MAX = 4096
 
 RULES_BYTES_MAX = 512 * 1024
 """Of a longer file of rules, what follows is not used."""
@@ -318,12 +318,14 @@ def _of_lines(lines: tuple[str, ...]) -> Rules:
 
 def _top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
-    top, git = _repository(root)
+    found = find_git(Path(root))
+    top, git = (None, None) if found is None else (str(found.top), found.common)
     ruled = any(os.path.isfile(os.path.join(place, ".gitignore")) for place in (root, top or root))
     user = _of_lines(policy.ignore_patterns)
     rules = RuleStack(user=user).with_rules(_OUTPUTS[ruled]).with_rules(_DEFAULTS)
     if git is not None:
         assert top is not None
+        root = os.path.realpath(root)
         inside = os.path.relpath(root, top)
         prefix = "" if inside == "." else f"{inside}/"
         exclude = git / "info" / "exclude"
@@ -337,31 +339,6 @@ def _top_rules(root: str, policy: Policy) -> RuleStack:
                 if (above / name).is_file():
                     rules = rules.with_rules(_rules(str(above / name)), prefix=f"{down}/")
     return rules.with_rules(user)
-
-
-def _repository(root: str) -> tuple[str | None, Path | None]:
-    """The top of the git work tree around a root, and where git keeps its settings."""
-    for top in (Path(root), *Path(root).parents):
-        git = top / ".git"
-        if git.is_dir():
-            return str(top), git
-        if git.is_file():
-            # A linked work tree: `gitdir: …/worktrees/name`, whose `commondir` leads back.
-            try:
-                linked = Path(_short(git).removeprefix("gitdir:").strip())
-                linked = linked if linked.is_absolute() else top / linked
-                common = linked / "commondir"
-                if common.is_file():
-                    linked = linked / _short(common).strip()
-            except (OSError, ValueError):
-                return None, None
-            return str(top), linked
-    return None, None
-
-
-def _short(path: Path) -> str:
-    """The text of a small file of git's; no longer than a path can be."""
-    return (read_regular(path, PATH_BYTES_MAX, follow_links=True) or b"").decode()
 
 
 def read_file(root: str, key: str) -> tuple[bytes, Stat]:

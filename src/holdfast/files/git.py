@@ -14,19 +14,25 @@ from __future__ import annotations
 
 import hashlib
 import os
-import resource
 import shutil
 import stat
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from holdfast.files.regular import read_regular
+from holdfast.files.git_directory import (
+    common_of,
+    find_git,
+    git_at,
+    has_own_objects,
+    real,
+    small_file,
+)
 
 TIMEOUT_S = 20.0
 """The default deadline of one question."""
@@ -42,8 +48,8 @@ _SSH = "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes"
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 """A longer answer is not used: a few bytes of a pack can unfold to gigabytes."""
 
-GIT_FILE_BYTES_MAX = 64 * 1024
-"""A `.git` file, a HEAD or a list of excluded names that is longer than this is not used."""
+MEMORY_BYTES_MAX = 2 << 30
+"""Of git's own memory; mapped packs do not count. A few bytes of a delta can ask for any amount."""
 
 _NEUTRAL = (
     "core.fsmonitor=false",
@@ -113,7 +119,7 @@ class Repository:
     @property
     def shallow(self) -> bool:
         """Whether the history was cut off when the repository was cloned."""
-        return bool(_small_file(self.common / "shallow", cut=True))
+        return bool(small_file(self.common / "shallow", cut=True))
 
     def run(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         """What a git command prints, or None if it fails or takes too long."""
@@ -170,14 +176,21 @@ class Repository:
         Files that git does not know are not listed: git would read ignore rules to find them, and
         waits for a pipe of that name.
         """
-        listed = self.run(
-            "diff-index", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z",
-            "--ignore-submodules=all", commit, "--", ".",
+        staged = self.run(
+            "diff-index", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--relative",
+            "-z", "--ignore-submodules=all", commit, "--", ".",
+        )  # fmt: skip
+        # A file that was only touched is compared by content here; `diff-index` alone would not.
+        edited = self.run(
+            "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
+            "--ignore-submodules=all", "--", ".",
         )  # fmt: skip
         known = self.run("ls-files", "-z", "--cached")
-        if listed is None or known is None:
+        if staged is None or edited is None or known is None:
             return None
-        return Changes(_names(listed), _names(known))
+        here = (line[3:] for line in edited.split(b"\0") if line[1:2] not in (b"", b" "))
+        paths = {os.fsdecode(path).removeprefix(self.prefix) for path in here}
+        return Changes(_names(staged) | paths, _names(known))
 
     def blob(self, commit: str, path: str) -> bytes | None:
         """The content of a file, by its path in the work tree, as it was in a commit."""
@@ -188,24 +201,20 @@ class Repository:
 def open_repository(directory: Path) -> Iterator[Repository | None]:
     """The repository around a directory; None without one, or without a git to ask."""
     program = shutil.which("git")
-    top = _work_tree(directory)
-    if program is None or not os.path.isabs(program) or top is None:
-        yield None
-        return
-    own = _git_directory(top)
-    if own is None:
+    found = find_git(directory)
+    if program is None or not os.path.isabs(program) or found is None:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
         try:
-            common = _common(own)
-            _link(own, common, Path(made))
-            below = _real(directory).relative_to(top).as_posix()
+            _link(found.own, found.common, Path(made))
+            below = real(directory).relative_to(found.top).as_posix()
         except (OSError, ValueError):
             yield None
             return
         prefix = "" if below == "." else below + "/"
-        yield Repository(directory, top, prefix, Path(made), own / "index", program, common)
+        index = found.own / "index"
+        yield Repository(directory, found.top, prefix, Path(made), index, program, found.common)
 
 
 @contextmanager
@@ -215,16 +224,19 @@ def open_named(place: Path) -> Iterator[Repository | None]:
     Only its objects and refs are used. None if there is none, or no git to ask.
     """
     program = shutil.which("git")
-    own = _git_directory(place) if (place / ".git").exists() else _real(place)
-    is_git = own is not None and _is_file(own / "HEAD") and (own / "objects").is_dir()
-    if program is None or own is None or not is_git:
+    own = git_at(place) if (place / ".git").exists() else real(place)
+    common = None if own is None else common_of(own)
+    is_git = own is not None and _is_file(own / "HEAD")
+    if program is None or own is None or common is None or not is_git:
+        yield None
+        return
+    if not (common / "objects").is_dir() or not has_own_objects(common):
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
         directory, empty = Path(made, "git"), Path(made, "empty")
         directory.mkdir()
         empty.mkdir()
-        common = _common(own)
         _link(own, common, directory)
         yield Repository(empty, empty, "", directory, directory / "index", program, common)
 
@@ -282,9 +294,12 @@ def _batch(
     command: list[str], environment: dict[str, str], asked: IO[bytes], timeout_s: float
 ) -> Iterator[bytes | None]:
     with subprocess.Popen(  # noqa: S603
-        command, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        _limited(command, timeout_s),
+        stdin=asked,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
     ) as started:
-        _limit_processor_time(started, timeout_s)
         deadline = threading.Timer(timeout_s, started.kill)
         deadline.daemon = True
         deadline.start()
@@ -311,7 +326,7 @@ def _output(command: list[str], environment: dict[str, str], timeout_s: float) -
     """What a command prints; None if it fails, takes too long or prints too much."""
     try:
         started = subprocess.Popen(  # noqa: S603
-            command,
+            _limited(command, timeout_s),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -320,7 +335,6 @@ def _output(command: list[str], environment: dict[str, str], timeout_s: float) -
     except OSError:
         return None
     with started:
-        _limit_processor_time(started, timeout_s)
         deadline = threading.Timer(timeout_s, started.kill)
         deadline.daemon = True
         deadline.start()
@@ -335,70 +349,34 @@ def _output(command: list[str], environment: dict[str, str], timeout_s: float) -
     return printed if code == 0 and len(printed) <= ANSWER_BYTES_MAX else None
 
 
-def _limit_processor_time(started: subprocess.Popen[bytes], timeout_s: float) -> None:
-    """End the process by itself when it computes for too long.
+def _limited(command: list[str], timeout_s: float) -> list[str]:
+    """A command with limits of memory and processor time, set by a shell that becomes the command.
 
-    The timer ends with our process. If we are killed, a git that a hostile ignore rule keeps busy
+    Limits that are set after the start come too late: git asks for all the memory at once. The
+    deadline is kept by our process. If that is killed, a git that a hostile ignore rule keeps busy
     would go on for hours.
     """
-    if not hasattr(resource, "prlimit"):
-        return  # only Linux can limit another process
-    seconds = int(timeout_s) + 1
-    with suppress(OSError):  # it ended already
-        resource.prlimit(started.pid, resource.RLIMIT_CPU, (seconds, seconds))
+    set_and_run = 'ulimit -d "$0"; ulimit -t "$1"; shift; exec "$@"'
+    limits = [str(MEMORY_BYTES_MAX >> 10), str(int(timeout_s) + 1)]
+    return ["/bin/sh", "-c", set_and_run, *limits, *command]
 
 
 def _names(listed: bytes) -> frozenset[str]:
     return frozenset(os.fsdecode(path) for path in listed.split(b"\0") if path)
 
 
-def _real(path: Path) -> Path:
-    """The real path; of a circle of links, as far as it leads. `Path.resolve` raises there."""
-    return Path(os.path.realpath(path))
-
-
-def _work_tree(directory: Path) -> Path | None:
-    start = _real(directory)
-    return next((top for top in (start, *start.parents) if (top / ".git").exists()), None)
-
-
-def _git_directory(top: Path) -> Path | None:
-    """Where `.git` leads: itself, or what a linked work tree or a submodule names in it."""
-    entry = top / ".git"
-    if entry.is_dir():
-        return entry
-    text = _small_file(entry)
-    if text is None or not text.startswith(b"gitdir:"):
-        return None
-    named = _real(top / os.fsdecode(text.removeprefix(b"gitdir:").strip()))
-    return named if named.is_dir() else None
-
-
-def _common(own: Path) -> Path:
-    """The git directory that linked work trees share."""
-    named = _small_file(own / "commondir")
-    return own if named is None else _real(own / os.fsdecode(named.strip()))
-
-
-def work_tree_of(path: Path) -> tuple[Path, Path] | None:
-    """The work tree that a path is in, and the git directory that its clones' settings are in."""
-    top = _work_tree(path)
-    own = None if top is None else _git_directory(top)
-    return None if top is None or own is None else (top, _common(own))
-
-
 def configuration_of(common: Path) -> str | None:
     """The text of a repository's configuration, for our own reading; git is never shown it."""
-    found = _small_file(common / "config")
+    found = small_file(common / "config")
     return None if found is None else found.decode("utf-8", "replace")
 
 
 def _link(own: Path, common: Path, made: Path) -> None:
     """Make a git directory with an empty configuration over the contents of another."""
-    head = _small_file(own / "HEAD") or b""
+    head = small_file(own / "HEAD") or b""
     (made / "HEAD").write_bytes(head)
     (made / "info").mkdir()
-    (made / "info" / "exclude").write_bytes(_small_file(common / "info" / "exclude") or b"")
+    (made / "info" / "exclude").write_bytes(small_file(common / "info" / "exclude") or b"")
     (made / "objects").symlink_to(common / "objects")
     (made / "refs").symlink_to(common / "refs")
     for name in ("packed-refs", "shallow"):
@@ -414,7 +392,7 @@ def _configuration(common: Path, head: bytes) -> str:
     name = head.strip()
     if name.startswith(b"ref:"):
         place = os.fsdecode(name.removeprefix(b"ref:").strip())
-        name = (_small_file(common / place) or _packed(common)).strip()
+        name = (small_file(common / place) or _packed(common)).strip()
     if len(name) != len(hashlib.sha256().hexdigest()):
         return "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
     return (
@@ -425,7 +403,7 @@ def _configuration(common: Path, head: bytes) -> str:
 
 def _packed(common: Path) -> bytes:
     """The name of some object in the packed refs: all are of one length."""
-    lines = (_small_file(common / "packed-refs", cut=True) or b"").split(b"\n")
+    lines = (small_file(common / "packed-refs", cut=True) or b"").split(b"\n")
     return next((line.split(b" ")[0] for line in lines if not line.startswith(b"#")), b"")
 
 
@@ -434,12 +412,3 @@ def _is_file(path: Path) -> bool:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError:
         return False
-
-
-def _small_file(path: Path, *, cut: bool = False) -> bytes | None:
-    """A short file of git's, or the start of one."""
-    try:
-        data = read_regular(path, GIT_FILE_BYTES_MAX + 1, follow_links=True)
-    except (OSError, ValueError):
-        return None
-    return data if cut or data is None or len(data) <= GIT_FILE_BYTES_MAX else None

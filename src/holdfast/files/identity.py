@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Literal
 
 from holdfast.errors import UsageError
-from holdfast.files.git import Repository, configuration_of, open_repository, work_tree_of
+from holdfast.files.git import Repository, configuration_of, open_repository
+from holdfast.files.git_directory import find_git
 from holdfast.files.remotes import NAME_MAX, local_path, main_remote, normalised, remotes_of
 from holdfast.files.workspace import settings_table
 
@@ -161,11 +162,11 @@ class RepositoryPlace:
 
 def place_of(file: str) -> RepositoryPlace | None:
     """Where a file is in its repository, by its remote; None without one. Starts no git."""
-    found = work_tree_of(Path(os.path.dirname(file)))
-    remote = None if found is None else remote_of(found[1])
+    found = find_git(Path(os.path.dirname(file)))
+    remote = None if found is None else remote_of(found.common)
     if found is None or remote is None:
         return None
-    top = os.fspath(found[0])
+    top = os.fspath(found.top)
     return RepositoryPlace(remote, os.path.relpath(file, top), top)
 
 

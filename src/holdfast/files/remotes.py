@@ -1,8 +1,9 @@
-"""The remotes of a git repository, read from its configuration without asking git. Pure.
+"""What is read from the configuration of a git repository, without asking git. Pure.
 
 Git is never shown a repository's configuration (`git.py`), because it names programs that git would
-run. The addresses of remotes are all that is needed of it, so they are read here: sections, names
-and values as git writes them; files that are included by it are not read.
+run. The addresses of remotes and the place of the work tree are all that is needed of it, so they
+are read here: sections, names and values as git writes them; files that are included by it are not
+read.
 """
 
 from __future__ import annotations
@@ -26,6 +27,16 @@ def remotes_of(configuration: str) -> dict[str, str]:
         if section == "remote" and name is not None and key == "url" and value:
             found.setdefault(name, value)
     return found
+
+
+def work_tree_setting(configuration: str) -> str | None:
+    """The work tree that a git directory says it belongs to, as written."""
+    found = [
+        value
+        for section, name, key, value in _settings(configuration)
+        if (section, name, key) == ("core", None, "worktree")
+    ]
+    return found[-1] if found else None
 
 
 def main_remote(remotes: dict[str, str]) -> str | None:

@@ -1,0 +1,191 @@
+"""Runs campaigns in batches, each in a process of its own, and keeps what they found.
+
+A batch that hangs, runs out of memory or ends its interpreter is a problem of that batch and not
+the end of the run. Campaigns take turns, so that a run that is ended early has tried some of each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.hostile.campaigns import Campaign
+from tests.hostile.faults import small_disk
+from tests.hostile.result import Result
+
+FORMAT = 1
+"""1: campaigns with outcomes, problems, seeds and times."""
+
+BATCH_S = 1_800.0
+"""A batch that takes longer hangs; on a quiet machine the longest takes a few minutes."""
+
+ANSWER_BYTES = 1 << 16
+MEMORY_KIB = 2 << 20
+
+
+@dataclass
+class Record:
+    """What all batches of one campaign found, and what they cost."""
+
+    campaign: Campaign
+    result: Result = field(default_factory=Result)
+    seeds: list[int] = field(default_factory=list)
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+
+    def add(self, seed: int, batch: Result, seconds: float, processor_seconds: float) -> None:
+        self.seeds.append(seed)
+        self.result.outcomes.update(batch.outcomes)
+        self.result.problems += batch.problems
+        self.seconds += seconds
+        self.processor_seconds += processor_seconds
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "name": self.campaign.name,
+            "what": self.campaign.what,
+            "tests": self.campaign.tests,
+            "tried": self.result.tried,
+            "outcomes": dict(sorted(self.result.outcomes.items())),
+            "problems": self.result.problems,
+            "seeds": self.seeds,
+            "seconds": round(self.seconds, 1),
+            "processor_seconds": round(self.processor_seconds, 1),
+        }
+
+
+def results_of(text: str) -> dict[str, Result]:
+    """The results in a file that a run wrote, by campaign."""
+    kept = json.loads(text)
+    if kept.get("format") != FORMAT:
+        raise ValueError(f"format {kept.get('format')} of campaign results; expected {FORMAT}")
+    return {
+        each["name"]: Result(Counter(each["outcomes"]), list(each["problems"]))
+        for each in kept["campaigns"]
+    }
+
+
+def written(out: Path, about: dict[str, Any], records: Sequence[Record]) -> None:
+    """Replace the file in one step, so that it is whole whenever the run ends."""
+    whole = {"format": FORMAT, **about, "campaigns": [record.to_wire() for record in records]}
+    fresh = out.with_name(f"{out.name}.new")
+    fresh.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    fresh.replace(out)
+
+
+def run_in_turns(
+    campaigns: Sequence[Campaign],
+    seed: int,
+    limit_s: float | None,
+    after: Callable[[Record, Sequence[Record]], None],
+) -> list[Record]:
+    """Run batches by turns, each with a seed of its own, and call `after` for each.
+
+    A campaign ends when its batches took `limit_s`, or tried what a soak tries. Without a limit
+    each runs once, as long as in CI.
+    """
+    records = [Record(each) for each in campaigns]
+    left = list(records)
+    turn = 0
+    while left:
+        for record in list(left):
+            each = record.campaign
+            count = each.count if limit_s is None else each.batch
+            own = seed if limit_s is None else seed * 10_000 + turn
+            _run_batch(record, count, own)
+            if limit_s is None or record.seconds >= limit_s or record.result.tried >= each.soak:
+                left.remove(record)
+            after(record, records)
+        turn += 1
+    return records
+
+
+def _run_batch(record: Record, count: int, seed: int) -> None:
+    began, spent = time.monotonic(), _children_s()
+    try:
+        batch = in_own_process(lambda folder: record.campaign.run(count, seed, folder))
+    except BatchLost as error:
+        batch = Result(Counter({"wrong: the batch was lost": 1}), [f"seed {seed}: {error}"])
+    record.add(seed, batch, time.monotonic() - began, _children_s() - spent)
+
+
+def _children_s() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+class BatchLost(Exception):
+    """Raised when a batch ended without a result."""
+
+
+def in_own_process(act: Callable[[Path], Result], wait_s: float = BATCH_S) -> Result:
+    """What `act` returns in a process of its own, with a folder that is removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="holdfast-campaign-"))
+    try:
+        # Many small files are made and removed: in memory, where this machine allows it.
+        with small_disk(folder, MEMORY_KIB):
+            folder.chmod(0o755)  # PostgreSQL runs as another user
+            text, status = _forked(act, folder, wait_s)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if text is None:
+        raise BatchLost(f"no result after {wait_s:.0f} s")
+    if not text:
+        raise BatchLost(f"the process ended with {os.waitstatus_to_exitcode(status)}")
+    kept = json.loads(text)
+    return Result(Counter(kept["outcomes"]), kept["problems"])
+
+
+def _forked(act: Callable[[Path], Result], folder: Path, wait_s: float) -> tuple[str | None, int]:
+    """What the child wrote (None if it took too long), and how it ended."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _answer(act, folder, writing)
+    os.close(writing)
+    text = None
+    try:
+        text = _read_all(reading, time.monotonic() + wait_s)
+    finally:
+        os.close(reading)
+        if text is None:
+            os.kill(pid, signal.SIGKILL)
+        status = os.waitpid(pid, 0)[1]
+    return text, status
+
+
+def _answer(act: Callable[[Path], Result], folder: Path, writing: int) -> None:
+    """In the child: run, write the result to the pipe, and end."""
+    tempfile.tempdir = str(folder)
+    try:
+        result = act(folder / "world")
+    except BaseException as error:
+        result = Result(Counter({"wrong: the batch failed": 1}))
+        result.problem("".join(traceback.format_exception(error))[-3_000:])
+    with os.fdopen(writing, "w", encoding="utf-8") as pipe:
+        json.dump({"outcomes": result.outcomes, "problems": result.problems}, pipe)
+    os._exit(0)
+
+
+def _read_all(reading: int, end: float) -> str | None:
+    """Everything until the pipe is closed; None if that takes too long."""
+    pieces: list[bytes] = []
+    while (left := end - time.monotonic()) > 0:
+        if select.select([reading], [], [], left)[0]:
+            piece = os.read(reading, ANSWER_BYTES)
+            if not piece:
+                return b"".join(pieces).decode("utf-8", "replace")
+            pieces.append(piece)
+    return None

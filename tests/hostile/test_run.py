@@ -1,0 +1,107 @@
+"""Batches of campaigns: what they found is kept, also when a process of theirs is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.hostile import run
+from tests.hostile.campaigns import Campaign
+from tests.hostile.result import Result
+from tests.hostile.run import BatchLost, in_own_process
+
+
+def counted(count: int, seed: int, folder: Path) -> Result:
+    assert not folder.exists()
+    result = Result()
+    result.count(f"seed {seed}: same", count)
+    return result
+
+
+def campaign(name: str, act: object = counted) -> Campaign:
+    return Campaign(name, "something", "tests/x.py", 3, 10, 25, act)  # type: ignore[arg-type]
+
+
+def test_without_a_limit_each_runs_once() -> None:
+    order = []
+    records = run.run_in_turns(
+        [campaign("a"), campaign("b")], 7, None, lambda r, _: order.append(r.campaign.name)
+    )
+    assert order == ["a", "b"]
+    assert [record.result.outcomes for record in records] == [{"seed 7: same": 3}] * 2
+
+
+def test_with_a_limit_they_take_turns_until_each_tried_enough() -> None:
+    order = []
+    records = run.run_in_turns(
+        [campaign("a"), campaign("b")], 7, 600, lambda r, _: order.append(r.campaign.name)
+    )
+    assert order == ["a", "b"] * 3, "25 are reached after three batches of 10"
+    assert records[0].seeds == [70_000, 70_001, 70_002], "every batch has a seed of its own"
+    assert records[1].result.tried == 30
+
+
+def test_a_limit_that_is_over_ends_a_campaign_after_its_batch() -> None:
+    (record,) = run.run_in_turns([campaign("a")], 7, 0.0, lambda *_: None)
+    assert record.result.tried == 10
+
+
+def test_a_batch_that_raises_is_a_problem_and_not_the_end() -> None:
+    def fails(_count: int, seed: int, _folder: Path) -> Result:
+        raise KeyError(seed)
+
+    broken, sound = run.run_in_turns(
+        [campaign("a", fails), campaign("b")], 7, None, lambda *_: None
+    )
+    (problem,) = broken.result.problems
+    assert "KeyError: 7" in problem
+    assert not sound.result.problems
+
+
+def test_a_batch_whose_process_ends_is_a_problem() -> None:
+    def dies(_count: int, _seed: int, _folder: Path) -> Result:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    (record,) = run.run_in_turns([campaign("a", dies)], 7, None, lambda *_: None)
+    assert record.result.problems == ["seed 7: the process ended with -9"]
+
+
+def test_a_batch_that_hangs_is_ended() -> None:
+    def hangs(_folder: Path) -> Result:
+        threading.Event().wait()
+        raise AssertionError
+
+    with pytest.raises(BatchLost, match="no result after 0 s"):
+        in_own_process(hangs, 0.3)
+
+
+def test_what_a_batch_leaves_behind_is_removed() -> None:
+    def leaves(folder: Path) -> Result:
+        folder.mkdir()
+        (folder / "file").write_text("x")
+        return Result(problems=[str(folder)])
+
+    (left,) = in_own_process(leaves).problems
+    assert not Path(left).parent.exists()
+
+
+def test_results_are_read_back_as_they_were_written(tmp_path: Path) -> None:
+    out = tmp_path / "results.json"
+    records = run.run_in_turns(
+        [campaign("a")], 7, None, lambda _, all: run.written(out, {"commit": "x"}, all)
+    )
+    kept = run.results_of(out.read_text())
+    assert kept["a"].outcomes == records[0].result.outcomes
+    assert json.loads(out.read_text())["campaigns"][0]["tried"] == 3
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_results_of_another_format_are_refused() -> None:
+    with pytest.raises(ValueError, match="format 2 of campaign results; expected 1"):
+        run.results_of('{"format": 2, "campaigns": []}')
