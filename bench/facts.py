@@ -142,7 +142,7 @@ def measure(name: str, files: list[tuple[str, bytes]], rounds: int) -> dict[str,
 
     def resolve() -> list[Edge | OpenCall]:
         views = resolver.program.files.values()
-        return [resolver.call(view, call) for view in views for call in view.facts.calls]
+        return [one for v in views for call in v.facts.calls for one in resolver.calls(v, call)]
 
     resolving = timed(resolve)
     resolved = resolve()

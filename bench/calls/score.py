@@ -17,6 +17,10 @@ UNDECIDED = frozenset({"constructor", "call", "apply", "bind"})
 """`new this.constructor()`, `f.call(x)`: for the compiler any function, or the platform's own."""
 
 
+ASIDE = frozenset({"called back", "decorated", "inherited constructor", "property"})
+"""What a call reaches besides what it names: a judge of names says nothing about it."""
+
+
 class Verdict(NamedTuple):
     """One call that both sides know. `outcome` is "right", "wrong", "missed" or "unknown".
 
@@ -79,13 +83,19 @@ def judge(files: Iterable[FileFacts], judged: Iterable[Judged]) -> Score:
             score.unmatched += bool(wanted)
             continue
         view = resolver.program.files[key[0]]
-        answer = resolver.call(view, view.facts.calls[numbers[0]])
+        found = [
+            one
+            for one in resolver.calls(view, view.facts.calls[numbers[0]])
+            if not (isinstance(one, Edge) and one.reason in ASIDE)
+        ]
         places = [p for p in answers[0].places if not _own_declaration(p.path)]
         inside = bool(places) and all(p.path in facts for p in places)
         decided = bool(places) and (bool(wanted) or not inside)
-        verdict = _verdict(facts, labels, answer, wanted, decided)
-        if verdict is not None:
-            score.verdicts.append(verdict)
+        made = [_verdict(facts, labels, answer, wanted, decided) for answer in found]
+        verdicts = [v for v in made if v is not None]
+        # Of several callees one that is wrong decides.
+        verdicts.sort(key=lambda v: ("wrong", "missed", "right", "unknown").index(v.outcome))
+        score.verdicts += verdicts[:1]
     return score
 
 

@@ -63,7 +63,7 @@ def split(text: str) -> list[Written]:
 def resolved(resolver: Resolver, path: str) -> tuple[list[Edge], list[OpenCall]]:
     """Every call of a file: those that reach a symbol, and those that stay open."""
     view = resolver.program.files[path]
-    answers = [resolver.call(view, call) for call in view.facts.calls]
+    answers = [one for call in view.facts.calls for one in resolver.calls(view, call)]
     return [a for a in answers if isinstance(a, Edge)], [
         a for a in answers if isinstance(a, OpenCall)
     ]

@@ -109,6 +109,7 @@ PYTHON = {
         def work(): ...
         work()
         # ^ calls a.work
+        # ^ calls a.log.wrapper
         """,
     "decorators: with arguments, and a property": """
         # --- a.py

@@ -10,6 +10,63 @@ from holdfast.index.facts.extract import extract
 from tests.index.claims import check
 
 CASES = {
+    "several callers pass different functions": """
+        # --- a.py
+        def one(): ...
+        def two(): ...
+        def run(task):
+            task()
+            # ^ calls a.one by passed as an argument
+            # ^ calls a.two by passed as an argument
+        run(one)
+        run(two)
+        list(map(one, []))
+        # ^ calls a.one by called back
+        # ^ external list
+        """,
+    "what is above, below and behind a class": """
+        # --- a.py
+        class Meta(type):
+            def make(cls): ...
+        class Base(metaclass=Meta):
+            def __init__(self):
+                self.step()
+                # ^ calls a.Child.step by defined in a subclass
+        class Left(Base): ...
+        class LeftMost:
+            def hello(self): ...
+        class Middle(LeftMost): ...
+        class Right:
+            def hello(self): ...
+        class Child(Left, Middle, Right):
+            def step(self): ...
+        Child.make()
+        # ^ calls a.Meta.make by metaclass
+        child = Child()
+        # ^ calls a.Child
+        # ^ calls a.Base.__init__ by inherited constructor
+        child.hello()
+        # ^ calls a.LeftMost.hello
+        """,
+    "a wrapper runs in the place of what it decorates": """
+        # --- a.py
+        def log(function):
+            def wrapper():
+                function()
+                # ^ calls a.work
+            return wrapper
+        def same(function):
+            return function
+        @log
+        def work(): ...
+        @same
+        def other(): ...
+        work()
+        # ^ calls a.work
+        # ^ calls a.log.wrapper by decorated
+        other()
+        # ^ calls a.other
+        """,
     "a module with import in its name": """
         # --- csv_import.py
         def load(): ...
@@ -225,7 +282,8 @@ CASES = {
             many.total()
             # ^ calls shop.Cart.total
             many.both()
-            # ^ ambiguous shop.Cart.both, shop.Box.both
+            # ^ calls shop.Cart.both
+            # ^ calls shop.Box.both
         """,
     "a check of the type": """
         # --- shop.py

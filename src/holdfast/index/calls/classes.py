@@ -6,6 +6,21 @@ from holdfast.index.calls.lookup import STEPS_MAX, Found, Lookup, symbol_at
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE
 
+BELOW_MAX = 64
+ABOVE_MAX = 64
+
+
+def _merged(rows: list[list[Thing]]) -> list[Thing]:
+    """Rows of classes as one, each class behind all that are before it in some row."""
+    order: list[Thing] = []
+    rows = [list(row) for row in rows if row]
+    while rows and len(order) < ABOVE_MAX:
+        tails = {each for row in rows for each in row[1:]}
+        first = next((row[0] for row in rows if row[0] not in tails), rows[0][0])
+        order.append(first)
+        rows = [kept for row in rows if (kept := [each for each in row if each != first])]
+    return order
+
 
 class Classes(Lookup):
     """Lookups of the enclosing class and of base classes."""
@@ -49,6 +64,47 @@ class Classes(Lookup):
         if alone and self.orphans is not None:
             self.above[thing.path, thing.at] = found
         return found
+
+    def below(self, thing: Thing) -> list[Thing]:
+        """The classes below a class, nearest first; not all of many."""
+        family = self.program.files[thing.path].family
+        known = self.children.get(family)
+        if known is None:
+            known = self.children[family] = {}
+            for path in sorted(self.program.files):
+                view = self.program.files[path]
+                for item in view.facts.inherits if view.family == family else ():
+                    known.setdefault(item.base.rpartition(".")[2], []).append((view, item.child))
+        found: dict[Thing, None] = {}
+        level = [Thing("symbol", thing.path, thing.at)]
+        while level and len(found) < BELOW_MAX:
+            under: list[Thing] = []
+            for base in level:
+                for view, child in known.get(self.program.symbol(base).name, ())[:BELOW_MAX]:
+                    for index in view.by_qualified.get(child, ()):
+                        one = symbol_at(view, index)
+                        if one not in found and base in self.bases(one):
+                            found[one] = None
+                            under.append(one)
+            level = under
+        return list(found)
+
+    def in_order(self, thing: Thing) -> list[Thing]:
+        """A class and those above it, in the order in which Python looks for a member.
+
+        The order is that of the language (C3); bases that contradict each other are left as found.
+        """
+        key = (thing.path, thing.at, "<order>", 0)
+        start = Thing("symbol", thing.path, thing.at)
+        if key in self.busy or len(self.busy) > STEPS_MAX:
+            return [start]
+        self.busy.add(key)
+        try:
+            bases = self.bases(start)
+            rows = [self.in_order(base) for base in bases]
+        finally:
+            self.busy.discard(key)
+        return [start, *_merged([*rows, bases])]
 
     def own_class(self, view: View, scope: int) -> Thing | None:
         """The class that `self` refers to in a scope."""

@@ -22,6 +22,11 @@ from holdfast.index.calls.type_texts import (
 )
 
 
+def _slice(key: str) -> slice:
+    first, _, last = key.partition(":")
+    return slice(int(first) if first else None, int(last) if last else None)
+
+
 class Elements(Lookup):
     """Lookups of elements, and of the arguments of callbacks."""
 
@@ -36,6 +41,8 @@ class Elements(Lookup):
     def _item(self, thing: Thing, key: str) -> list[Found]:
         if thing.kind == "external":
             return [Found(Thing("external", name=f"{thing.name}[]"), 0.9, "external")]
+        if ":" in key and not key.startswith("'") and thing.kind != "literal":
+            return [Found(thing, 0.97, "element")]
         if thing.kind == "container":
             one = container(thing.name)
             view = self.program.files[thing.path]
@@ -150,8 +157,16 @@ class Elements(Lookup):
         first = steps[0][0]
         parts: Sequence[str]
         if first.kind == "list":
-            at = int(key) if key.isdecimal() else -1
-            parts = first.parts if at < 0 else first.parts[at : at + 1]
+            if ":" in key:
+                kept = ",".join(first.parts[_slice(key)])
+                whole = thing._replace(name=f"{line}\0[{kept}]")
+                return [Found(whole, 0.97, "element")] if kept else []
+            place = key.lstrip("-")
+            parts = (
+                [first.parts[int(key)]]
+                if place.isdecimal() and (-len(first.parts) <= int(key) < len(first.parts))
+                else (() if place.isdecimal() else first.parts)
+            )
         elif key == "*":
             return []  # the keys of a dictionary
         else:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
 from holdfast.index.calls.signatures import shape
 from holdfast.index.calls.steps import names as names_in
+from holdfast.index.calls.wordlists import CALLBACK_TAKERS
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import (
     MODULE,
@@ -65,7 +66,7 @@ class LinkedProgram:
     def __post_init__(self) -> None:
         self.partial: set[str] = set()
         """The symbols whose callers were not all looked for."""
-        self._known: dict[tuple[str, int], Edge | OpenCall] = {}
+        self._known: dict[tuple[str, int], tuple[Edge | OpenCall, ...]] = {}
         self._places: dict[str, tuple[str, int]] = {}
         self._mentions: dict[str, set[str]] = defaultdict(set)
         self._aliases: dict[str, set[str]] = defaultdict(set)
@@ -83,7 +84,9 @@ class LinkedProgram:
             known = self._indirect[path] = {
                 call.name
                 for call in facts.calls
-                if call.name == VALUE or _calls_a_parameter(facts, call)
+                if call.name == VALUE
+                or (call.passed and call.name in CALLBACK_TAKERS)
+                or _calls_a_parameter(facts, call)
             }
         return known
 
@@ -153,12 +156,12 @@ class LinkedProgram:
         symbol = facts.symbols[index] if index < len(facts.symbols) else None
         return (facts, symbol) if symbol is not None and symbol.id == identity else None
 
-    def _resolved(self, path: str, number: int) -> Edge | OpenCall:
+    def _resolved(self, path: str, number: int) -> tuple[Edge | OpenCall, ...]:
         """The resolution of one call of a file."""
         known = self._known.get((path, number))
         if known is None:
             view = self.resolver.program.files[path]
-            known = self._known[path, number] = self.resolver.call(view, view.facts.calls[number])
+            known = self._known[path, number] = self.resolver.calls(view, view.facts.calls[number])
         return known
 
     def outgoing(self, identity: str) -> tuple[list[Edge], list[OpenCall]]:
@@ -168,9 +171,10 @@ class LinkedProgram:
         facts = found[0]
         caller = self._places[identity][1]
         answers = [
-            self._resolved(facts.path, number)
+            answer
             for number, call in enumerate(facts.calls)
             if call.caller == caller
+            for answer in self._resolved(facts.path, number)
         ]
         edges = [answer for answer in answers if isinstance(answer, Edge)]
         return edges, [answer for answer in answers if isinstance(answer, OpenCall)]
@@ -188,7 +192,7 @@ class LinkedProgram:
             by_name = [place for place in places if self._call_name(place) in own]
             rest = [place for place in places if self._call_name(place) not in own]
             places = sorted([*by_name, *rest][: max(self.resolved_max, len(by_name))])
-        answers = (self._resolved(path, number) for path, number in places)
+        answers = (one for path, number in places for one in self._resolved(path, number))
         return [one for one in answers if isinstance(one, Edge) and one.callee in wanted]
 
     def _calls_by(self, names: set[str], paths: set[str]) -> list[tuple[str, int]]:

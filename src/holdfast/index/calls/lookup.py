@@ -52,6 +52,8 @@ class Lookup(ABC):
         self.busy: set[tuple[str, int, str, int]] = set()
         """The lookups in progress, to detect cycles."""
         self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
+        self.children: dict[str, dict[str, list[tuple[View, str]]]] = {}
+        """By family, and by the last name of a base: the classes that name it."""
         self.foreign: dict[str, dict[str, list[tuple[View, str, str]]]] = {}
 
     def forget(self) -> None:
@@ -59,6 +61,7 @@ class Lookup(ABC):
         self.memo.clear()
         self.above.clear()
         self.own.clear()
+        self.children.clear()
         self.orphans = None
 
     def shape(self, view: View, index: int) -> Shape:
@@ -87,6 +90,10 @@ class Lookup(ABC):
     def field(self, thing: Thing, name: str) -> list[Found]: ...
     @abstractmethod
     def bases(self, thing: Thing) -> list[Thing]: ...
+    @abstractmethod
+    def below(self, thing: Thing) -> list[Thing]: ...
+    @abstractmethod
+    def in_order(self, thing: Thing) -> list[Thing]: ...
     @abstractmethod
     def own_class(self, view: View, scope: int) -> Thing | None: ...
     @abstractmethod

@@ -5,6 +5,8 @@ A member is looked up in its class, then in the base classes, level by level.
 
 from __future__ import annotations
 
+import re
+
 from holdfast.index.calls import modules
 from holdfast.index.calls.lookup import CALLABLE, STEPS_MAX, Found, Lookup
 from holdfast.index.calls.program import Thing, View
@@ -15,6 +17,8 @@ from holdfast.index.calls.type_texts import (
     returned_type,
 )
 from holdfast.index.facts.model import MODULE
+
+_METACLASS = re.compile(r"\bmetaclass\s*=\s*([\w.]+)")
 
 
 class Members(Lookup):
@@ -131,6 +135,8 @@ class Members(Lookup):
         return []
 
     def _member_of_class(self, thing: Thing, name: str) -> list[Found]:
+        if self.program.files[thing.path].family == "python" and len(self.bases(thing)) > 1:
+            return self._member_in_order(thing, name)
         seen: set[tuple[str, int]] = set()
         level, confidence = [thing], 0.97
         while level and len(seen) < 64:
@@ -146,6 +152,34 @@ class Members(Lookup):
                     return [Found(f.thing, f.confidence * confidence, reason) for f in found]
                 above.extend(self.bases(each))
             level, confidence = above, confidence * 0.98
+        return self._member_of_metaclass(thing, name)
+
+    def _member_in_order(self, thing: Thing, name: str) -> list[Found]:
+        """A member of a class with several bases."""
+        for each in self.in_order(thing):
+            found = self._own_member(each._replace(kind=thing.kind), name)
+            if found:
+                own = (each.path, each.at) == (thing.path, thing.at)
+                reason = found[0].reason if own else "inherited"
+                return [
+                    Found(f.thing, f.confidence * (0.97 if own else 0.95), reason) for f in found
+                ]
+        return self._member_of_metaclass(thing, name)
+
+    def _member_of_metaclass(self, thing: Thing, name: str) -> list[Found]:
+        """A member of a class itself that its metaclass defines."""
+        if thing.kind != "symbol" or self.program.files[thing.path].family != "python":
+            return []
+        for each in self.in_order(thing):
+            view = self.program.files[each.path]
+            written = _METACLASS.search(view.symbol(each.at).signature)
+            if written:
+                found = self.type(view, view.symbol(each.at).parent, written.group(1))
+                return [
+                    Found(m.thing, m.confidence * 0.95, "metaclass")
+                    for f in found
+                    for m in self.member(f.thing, name)
+                ]
         return []
 
     def _own_member(self, thing: Thing, name: str) -> list[Found]:

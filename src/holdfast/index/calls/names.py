@@ -225,7 +225,13 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 known = [Found(thing, 0.98, "same file") for thing in self.defined(view, local)]
                 self.own[view.path, name] = known
             return known
-        for item in reversed(view.aliases.get(name, [])):
+        taken = view.aliases.get(name, [])
+        if len(taken) > 1 and view.family == "python":  # `try: … except ImportError: …`
+            several = [f for item in taken for f in self.imported(view, item)]
+            inside = [f for f in several if f.thing.kind != "external"]
+            if inside:
+                return unique(inside)
+        for item in reversed(taken):
             found = self.imported(view, item)
             if found:
                 return found

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from holdfast.index.facts.languages import FAMILIES
-from holdfast.index.facts.model import MODULE, Binding, FileFacts, Import, Symbol
+from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol
 from holdfast.index.facts.walk import CONTAINERS
 
 TYPES = CONTAINERS | {"type"}
@@ -70,6 +70,15 @@ class View:
         table: dict[str, list[int]] = defaultdict(list)
         for number, call in enumerate(self.facts.calls):
             table[call.name].append(number)
+        return dict(table)
+
+    @cached_property
+    def decorated(self) -> dict[tuple[int, str], list[Call]]:
+        """Calls of decorators, by the scope and the name of what they decorate."""
+        table: dict[tuple[int, str], list[Call]] = defaultdict(list)
+        for call in self.facts.calls:
+            if call.kind == "decorator" and call.passed:
+                table[call.caller, call.passed[0].partition("=")[2]].append(call)
         return dict(table)
 
     @cached_property

@@ -21,11 +21,14 @@ from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Program, Thing, View
-from holdfast.index.calls.wordlists import COMMON_METHODS
+from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS
 from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, file_id
 
 GUESS = 0.5
 LEADS_MAX = 8
+SEVERAL = frozenset({"python", "js"})
+"""Language families whose values are followed, so that several symbols are several callees."""
+SEVERAL_MAX = 8
 NO_MEMBER = "no such member on the known receiver"
 
 
@@ -76,28 +79,74 @@ class Resolver:
         self.names.forget()
         self._methods.clear()
 
-    def call(self, view: View, call: Call) -> Edge | OpenCall:
-        """The symbol that a call reaches, or the reason why it is unknown."""
+    def calls(self, view: View, call: Call) -> tuple[Edge | OpenCall, ...]:
+        """The symbols that a call reaches, or the reason why they are unknown.
+
+        A value may be one of several functions, and a call of it then reaches each of them.
+        """
         found, detail = self._targets(view, call)
         symbols = [f for f in found if f.thing.kind == "symbol"]
         chosen = self._fitting(view, call, symbols)
-        if len(chosen) == 1:
-            best = chosen[0]
-            return Edge(
-                self.id(view, call.caller),
-                self.program.symbol(best.thing).id,
-                view.path,
-                call.line,
-                call.kind or "call",
-                calibrated(view.family, best.reason, best.confidence),
-                best.reason,
-            )
+        if view.family == "python":
+            named = [f.thing for f in chosen if f.reason != "passed as an argument"]
+            chosen += [each for thing in named for each in self._decorated(thing)]
+        if len(chosen) == 1 or (chosen and view.family in SEVERAL and len(chosen) <= SEVERAL_MAX):
+            return tuple(self._edge(view, call, each) for each in chosen)
         if chosen:
-            return self._open(view, call, "ambiguous", f"{len(chosen)} definitions fit", chosen)
+            detail = f"{len(chosen)} definitions fit"
+            return (self._open(view, call, "ambiguous", detail, chosen),)
         external = next((f for f in found if f.thing.kind == "external"), None)
         if external:
-            return self._open(view, call, "external", external.thing.name, [])
-        return self._lead(view, call, detail)
+            first: Edge | OpenCall = self._open(view, call, "external", external.thing.name, [])
+        else:
+            first = self._lead(view, call, detail)
+        if not call.passed or call.name not in CALLBACK_TAKERS or isinstance(first, Edge):
+            return (first,)
+        return (first, *(self._edge(view, call, each) for each in self._callbacks(view, call)))
+
+    def _callbacks(self, view: View, call: Call) -> list[Found]:
+        """The functions passed to one of the platform that calls them: `map(double, xs)`."""
+        values = [p.partition("=")[2] for p in call.passed]
+        found = [f for v in values for f in self.names.evaluate(view, call.caller, v, call.line)]
+        return [
+            Found(f.thing, f.confidence * 0.9, "called back") for f in found if self._runs(f.thing)
+        ]
+
+    def _decorated(self, thing: Thing) -> list[Found]:
+        """The functions that decorators put in the place of a function."""
+        view = self.program.files[thing.path]
+        symbol = view.symbol(thing.at)
+        found: list[Found] = []
+        for made in view.decorated.get((symbol.parent, symbol.name), ()):
+            dot = "" if made.name == VALUE else "."
+            chain = f"{made.receiver}{dot}{made.name}" if made.receiver else made.name
+            for maker in self.names.evaluate(view, made.caller, chain, made.line):
+                for result in self.names.result(maker.thing):
+                    run = self._of_values([Found(result, 0.9, "decorated")])
+                    found += [f for f in run if self._inside(f.thing, maker.thing)]
+        return found
+
+    def _inside(self, thing: Thing, maker: Thing) -> bool:
+        """Whether a function is a part of what makes it, and not one that was given to it."""
+        if {thing.kind, maker.kind} != {"symbol"} or maker.path != thing.path:
+            return False
+        outer = f"{self.program.symbol(maker).qualified}."
+        return self.program.symbol(thing).qualified.startswith(outer)
+
+    def _runs(self, thing: Thing) -> bool:
+        kinds = ("function", "method")
+        return thing.kind == "symbol" and self.program.symbol(thing).kind in kinds
+
+    def _edge(self, view: View, call: Call, found: Found) -> Edge:
+        return Edge(
+            self.id(view, call.caller),
+            self.program.symbol(found.thing).id,
+            view.path,
+            call.line,
+            call.kind or "call",
+            calibrated(view.family, found.reason, found.confidence),
+            found.reason,
+        )
 
     def id(self, view: View, index: int) -> str:
         return view.symbol(index).id if index != MODULE else file_id(view.path)
@@ -148,9 +197,30 @@ class Resolver:
                     found.extend(self._of_values([Found(each.thing, confidence, reason)]))
                     continue
                 found.extend(self._constructor(Found(each.thing, confidence, reason)))
+                if self._is_property(each.thing):  # what it returns is called
+                    held = names.result(each.thing)
+                    found.extend(self._of_values([Found(t, confidence, "property") for t in held]))
+            if found and receiver.reason == "super" and view.family == "python":
+                break  # the first base that has it
+        if receivers and not found and view.family in SEVERAL:
+            found = self._in_subclasses(receivers, name)
         if receivers and not found:
             return [], NO_MEMBER
         return found, "the type of the receiver is not known"
+
+    def _is_property(self, thing: Thing) -> bool:
+        return thing.kind == "symbol" and self.program.symbol(thing).kind == "property"
+
+    def _in_subclasses(self, receivers: list[Found], name: str) -> list[Found]:
+        """A member of `self` that the class does not have: it is meant to be below it."""
+        own = [f.thing for f in receivers if f.reason in ("self", "this")]
+        found: dict[Thing, Found] = {}
+        for each in own[:1]:
+            for below in self.names.below(each):
+                for f in self.names.member(below._replace(kind=each.kind), name):
+                    if f.thing.kind == "symbol" and self._callable(f.thing):
+                        found[f.thing] = Found(f.thing, 0.9, "defined in a subclass")
+        return list(found.values()) if len(found) <= SEVERAL_MAX else []
 
     def _makes(self, thing: Thing) -> bool:
         return self._callable(thing) or (
@@ -234,7 +304,15 @@ class Resolver:
             made = [t for t in made if self.program.symbol(t).defined] or made
             if made:
                 return [Found(t, found.confidence, found.reason) for t in made]
-        return [found]
+        if view.family not in SEVERAL:
+            return [found]
+        maker = "__init__" if view.family == "python" else "constructor"
+        above = [
+            Found(f.thing, found.confidence * 0.95, "inherited constructor")
+            for f in self.names.member(thing, maker)
+            if f.thing.kind == "symbol" and self.program.symbol(f.thing).kind == "constructor"
+        ]
+        return [found, *above]
 
     def _held(self, found: Found) -> list[Found]:
         """Calling a variable reaches what it holds, if that is known."""
@@ -256,7 +334,7 @@ class Resolver:
             if each.thing not in best or each.confidence > best[each.thing].confidence:
                 best[each.thing] = each
         unique = list(best.values())
-        if len(unique) < 2 or call.arity < 0:
+        if len(unique) < 2 or call.arity < 0 or view.family in SEVERAL:
             return unique
         fits = []
         for each in unique:

@@ -17,6 +17,7 @@ NAME_FIRST = frozenset({"python", "javascript", "typescript", "tsx", "rust", "ko
                         "scala", "notebook", "lua", "ruby"})  # fmt: skip
 DEFAULTS_TELL = frozenset({"python", "javascript", "typescript", "tsx"})
 """Languages where a parameter without a type is often known by its default value."""
+_PLAIN_DEFAULTS = frozenset({"None", "True", "False", "null", "undefined", "true", "false"})
 _ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?\(")
 _LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
 
@@ -176,7 +177,8 @@ def _parameter(language: str, part: str) -> tuple[str, str]:
         if language in DEFAULTS_TELL and (not type_ or "=" in part.partition(":")[0]):
             value = part.partition("=")[2].strip()
             found = chain(value) if value[:1].isalpha() or value[:1] == "_" else "?"
-            type_ = f"={found}" if found.endswith("()") else ""
+            named = found != "?" and found not in _PLAIN_DEFAULTS
+            type_ = f"={found}" if named else ""
         else:
             type_ = _default_off(type_)
         words = name.split()

@@ -39,8 +39,9 @@ class Type(NamedTuple):
     """One alternative of a type.
 
     `kind` is "class" (an instance of the class named), "itself" (the class as a value), "list",
-    "map" or "tuple"; `parts` are the types of what it holds. "object" is written out as `name`,
-    "value" is what an expression has, "member" is what members (`parts`) of the type `name` have.
+    "map" or "tuple"; `parts` are the types of what it holds, of a "function" that of its result.
+    "object" is written out as `name`, "value" is what an expression has, "member" is what members
+    (`parts`) of the type `name` have.
     """
 
     kind: str
@@ -66,7 +67,8 @@ def _alternatives(text: str, depth: int) -> list[Type]:
     if text.startswith("{") and text.endswith("}"):
         return _object(text)
     if "=>" in text and not text.startswith(("list[", "dict[", "tuple[")):
-        return []
+        result = returned_type(text)
+        return [Type("function", "", (result,))] if result and _PLAIN.match(result) else []
     if "&" in text and len(parts := split(text, "&")) > 1:
         return [each for part in parts[:8] for each in _alternatives(part, depth + 1)]
     if of_value := _TYPEOF.match(text):
@@ -92,6 +94,8 @@ def _alternatives(text: str, depth: int) -> list[Type]:
     if name in _CLASS:
         return [Type("itself", each.name) for each in _alternatives(held[0], depth + 1)
                 if each.kind == "class"]  # fmt: skip
+    if name == "Callable":
+        return [Type("function", "", held[-1:])] if _PLAIN.match(held[-1]) else []
     if name in _LISTS:
         return [Type("list", "", held[:1])]
     if name in _MAPS and len(held) == 2:
@@ -101,6 +105,7 @@ def _alternatives(text: str, depth: int) -> list[Type]:
     return [Type("class", text)]
 
 
+_PLAIN = re.compile(r"[\w.$]+(?:[\[<][\w.$, |\[\]<>]*[\]>])?\Z")
 _TYPEOF = re.compile(r"(ReturnType\s*<\s*)?typeof\s+([\w.$]+)\s*>?\Z")
 _KEYED = re.compile(r"""([^\[\]]+(?:<.*>)?)((?:\[["'][\w$]+["']\])+)\Z""", re.DOTALL)
 _INDEX = re.compile(

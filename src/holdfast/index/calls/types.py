@@ -60,6 +60,9 @@ class Types(Lookup):
                 found += self.type(view, scope, one.name)
             elif one.kind == "value":
                 found += self.evaluate(view, scope, one.name)
+            elif one.kind == "function":
+                thing = Thing("method", view.path, scope, f"call\0{one.parts[0]}")
+                found.append(Found(thing, 0.95, "declared type"))
             elif one.kind == "member":
                 found += self._indexed(view, scope, one.name, one.parts)
             else:

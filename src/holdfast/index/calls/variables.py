@@ -119,9 +119,9 @@ class Variables(Lookup):
         if type_.startswith("="):
             found = self.evaluate(view, view.symbol(at).parent, type_[1:])
             found = [Found(f.thing, f.confidence * 0.9, "default value") for f in found]
-        else:
-            place = list(parameters).index(name)
-            found = self.declared(view, at, type_) if type_ else self._contextual(view, at, place)
+            return unique([*found, *self._passed(view, at, name, list(parameters))])
+        place = list(parameters).index(name)
+        found = self.declared(view, at, type_) if type_ else self._contextual(view, at, place)
         if found and found[0].thing.kind != "external":
             return found
         return self._passed(view, at, name, list(parameters)) or found

@@ -37,6 +37,15 @@ enqueue getReader getWriter pipeThrough pipeTo pull releaseLock tee
 toJSON toLowerCase toUpperCase toLocaleString trace unref unshift url use valueOf
 """
 
+_CALLBACKS = """
+accumulate add_done_callback addEventListener addListener apply_async call_at call_later call_soon
+call_soon_threadsafe catch dropwhile every filter filterfalse finally find findIndex findLast
+flatMap forEach from groupby imap map max min nextTick nlargest nsmallest on once Process Promise
+queueMicrotask reduce reduceRight register replace requestAnimationFrame run_in_executor
+setImmediate setInterval setTimeout some sort sorted starmap submit takewhile then Thread Timer
+to_thread toSorted
+"""
+
 BUILT_IN = {
     "python": frozenset(dir(builtins)),
     "go": frozenset(_GO.split()),
@@ -46,3 +55,6 @@ BUILT_IN = {
 
 COMMON_METHODS = frozenset(_COMMON.split())
 """Method names so common in libraries that a match by name alone is not evidence."""
+
+CALLBACK_TAKERS = frozenset(_CALLBACKS.split())
+"""Functions of the platforms that call the functions passed to them."""
