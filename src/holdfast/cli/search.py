@@ -14,8 +14,8 @@ from holdfast.cli.large_trees import start_if_large
 from holdfast.cli.output import print_json, print_table
 from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.errors import UsageError
-from holdfast.index.answers import SearchAnswer
 from holdfast.index.search.scopes import SCOPES
+from holdfast.index.search_answers import SearchAnswer
 from holdfast.index.tools.search import search_code
 from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX
 from holdfast.index.tools.search_text import search_text

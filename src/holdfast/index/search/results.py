@@ -19,23 +19,14 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.index.answers import (
-    AlikeResult,
-    CallGraphHint,
-    ChunkScore,
-    Match,
-    ResultDebug,
-    SearchResult,
-    Span,
-    SymbolRef,
-    read_call,
-)
+from holdfast.index.answers import CallGraphHint, Span, SymbolRef, read_call
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.preview import Asked, Preview, matching_lines, preview
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
+from holdfast.index.search_answers import AlikeResult, ChunkScore, Match, ResultDebug, SearchResult
 
 Holds = Callable[[str, int, int], bool]
 """Whether the reader provably has lines `first` to `last` of a file, by absolute path."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.index.answers import SearchAnswer, SearchResult
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.search.roles import role_of
+from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.search import search_code
 
 LISTED = 10

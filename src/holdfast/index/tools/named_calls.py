@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.index.answers import CallGraphAnswer, SearchResult, SymbolRef
+from holdfast.index.answers import CallGraphAnswer, SymbolRef
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.search_answers import SearchResult
 from holdfast.index.tools.calls import LIMIT_DEFAULT, Direction, call_graph
 from holdfast.index.tools.find_symbol import NamedSymbols, symbols_called
 from holdfast.text import counted

@@ -16,15 +16,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from holdfast.files.edited_files import Edited
-from holdfast.index.answers import (
-    Continuation,
-    FreshnessDecision,
-    FreshnessStats,
-    Hints,
-    RootAnswer,
-    SearchAnswer,
-    SearchCounts,
-)
+from holdfast.index.answers import FreshnessDecision, FreshnessStats, Hints
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, SourceMoved
 from holdfast.index.generations.freshness import FreshFiles, moved
@@ -46,6 +38,7 @@ from holdfast.index.search.results import (
 from holdfast.index.search.retrieval import Retrieved, retrieve
 from holdfast.index.search.scopes import Scope
 from holdfast.index.search.terms import terms
+from holdfast.index.search_answers import Continuation, RootAnswer, SearchAnswer, SearchCounts
 from holdfast.index.tools.refusals import refusal
 from holdfast.index.tools.search_advice import SearchedRoot, hints_of, next_action, warnings_of
 from holdfast.index.tools.search_request import (

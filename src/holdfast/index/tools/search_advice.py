@@ -7,20 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.files.edited_files import Edited
-from holdfast.index.answers import (
-    Call,
-    Continuation,
-    ExactDebug,
-    Hints,
-    NextAction,
-    NoiseMitigation,
-    OperatorSummary,
-    RootDebug,
-    SearchCounts,
-    SearchDebug,
-    manage_call,
-    read_call,
-)
+from holdfast.index.answers import Call, Hints, NoiseMitigation, manage_call, read_call
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Identity
@@ -31,6 +18,8 @@ from holdfast.index.search.results import ALIKE_SHOWN, Group, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.terms import WORD
+from holdfast.index.search_answers import Continuation, NextAction, SearchCounts
+from holdfast.index.search_debug import ExactDebug, OperatorSummary, RootDebug, SearchDebug
 from holdfast.index.shared.generation import differ, team_commit
 from holdfast.index.tools.refusals import proof_check
 from holdfast.index.tools.search_request import LIMIT_MAX, SearchRequest

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.index.answers import SearchAnswer, SearchResult
+from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface, warning_text
 from holdfast.index.tools.unmatched import UNMATCHED
 from holdfast.text import counted

@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from holdfast.index.answers import (
-    CallGraphAnswer,
-    ManageAnswer,
-    OutlineAnswer,
-    OutlineSymbol,
-    SearchAnswer,
-    SearchResult,
-)
+from holdfast.index.answers import CallGraphAnswer, ManageAnswer, OutlineAnswer, OutlineSymbol
+from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface
 from holdfast.mcp.tool import Result, Schema, ToolCall, anything, call_text, outputs, spared, string
 

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.errors import UsageError
-from holdfast.index.answers import Call, SearchAnswer
+from holdfast.index.answers import Call
+from holdfast.index.search_answers import SearchAnswer
 from holdfast.index.tools.search_text import search_text
 from holdfast.mcp.tool import (
     Result,
