@@ -411,6 +411,6 @@ def test_looking_at_memory_makes_no_space(tmp_path: Path) -> None:
 )
 def test_a_document_without_a_title_is_called_by_its_value(value: Any, title: str) -> None:
     """A value of null was called None, a list was written as Python writes it."""
-    from holdfast.dashboard.questions import _title
+    from holdfast.dashboard.memory_questions import _title
 
     assert _title({"value": value}) == title

@@ -1,0 +1,221 @@
+"""The questions about code: only tracked trees can be asked about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from holdfast.app import App
+from holdfast.dashboard.answers import (
+    CodebaseFacts,
+    Done,
+    LanguageFiles,
+    LocatedSnippet,
+    NamedPlace,
+    NamedPlaces,
+)
+from holdfast.dashboard.parameters import Members, need, number, one_of
+from holdfast.dashboard.session_questions import SessionQuestions
+from holdfast.errors import UsageError
+from holdfast.index.code_index import CodeIndex
+from holdfast.reading.scope import Lines
+
+if TYPE_CHECKING:
+    from holdfast.index.answers import CallGraphAnswer, OutlineAnswer, ReadAnswer
+    from holdfast.index.references.answers import ReferencesAnswer
+    from holdfast.index.search_answers import SearchAnswer, SearchResult
+    from holdfast.sequence.report import ClonesReport
+
+EVERY_TREE = "*"
+NAMES_MAX = 12
+CLONES_MAX = 60
+
+
+class CodeQuestions:
+    """Search, outlines, calls, references, files, snippets and repeated code."""
+
+    def __init__(self, app: App, index: CodeIndex, sessions: SessionQuestions) -> None:
+        self._app, self._index, self._sessions = app, index, sessions
+
+    def search(self, asked: Members) -> SearchAnswer:
+        from holdfast.index.search.results import GROUPINGS
+        from holdfast.index.search.scopes import SCOPES
+        from holdfast.index.tools.search import search_code
+
+        several = asked.get("root") == EVERY_TREE
+        root = "" if several else self._root(asked)
+        answer = search_code(
+            self._index,
+            list(self._index.registry.records()) if several else root,
+            need(asked, "query"),
+            scope=one_of(asked, "scope", SCOPES),
+            group_by=one_of(asked, "by", GROUPINGS),
+            limit=number(asked, "limit", 10),
+        )
+        if asked.get("name"):
+            results = self._with_context(answer.results, root, asked)
+            return structs.replace(answer, results=results)
+        return answer
+
+    def _with_context(
+        self, results: Iterable[SearchResult], root: str, asked: Members
+    ) -> tuple[SearchResult, ...]:
+        """The results, each with whether the session provably has its lines as they are now."""
+        shown = list(results)
+        places = [
+            (
+                os.path.join(result.codebase_path or root, result.file),
+                Lines(result.span.start_line, result.span.end_line),
+            )
+            for result in shown
+        ]
+        held = self._sessions.holds(asked, places)
+        return tuple(
+            structs.replace(result, in_context=holds)
+            for result, holds in zip(shown, held, strict=True)
+        )
+
+    def outline(self, asked: Members) -> OutlineAnswer:
+        from holdfast.index.tools.outline import file_outline
+
+        return file_outline(self._index, self._root(asked), need(asked, "file"))
+
+    def calls(self, asked: Members) -> CallGraphAnswer:
+        from holdfast.index.tools.calls import DIRECTIONS, call_graph, symbol_ref
+
+        return call_graph(
+            self._index,
+            self._root(asked),
+            symbol_ref(need(asked, "file"), need(asked, "symbol")),
+            direction=one_of(asked, "direction", DIRECTIONS),
+            depth=number(asked, "depth", 1),
+            limit=number(asked, "limit", 24),
+        )
+
+    def references(self, asked: Members) -> ReferencesAnswer:
+        from holdfast.index.tools.references import RELATIONS, references
+
+        return references(
+            self._index,
+            self._root(asked),
+            need(asked, "symbol"),
+            file=asked.get("file", ""),
+            relation=one_of(asked, "relation", RELATIONS),
+            limit=number(asked, "limit", 60),
+        )
+
+    def file(self, asked: Members) -> ReadAnswer:
+        """Lines of a file of a tracked tree; files with sensitive names are not shown."""
+        from holdfast.index.tools.outline import file_key
+        from holdfast.index.tools.read import read_file
+
+        root = self._root(asked)
+        key = file_key(root, root, need(asked, "file"))
+        whole = os.path.realpath(os.path.join(root, key))
+        sensitive = self._sessions.reader.settings.sensitive
+        if sensitive.covers(whole) or sensitive.covers(key):
+            raise UsageError(f"{key} has a sensitive name and is not shown", "open it in an editor")
+        if not whole.startswith(root.rstrip("/") + "/"):
+            raise UsageError(f"{key} leads out of its tree")
+        first = max(1, number(asked, "start", 1))
+        last = number(asked, "end", first + 400)
+        return read_file(
+            self._index, os.path.join(root, key), start_line=first, end_line=max(first, last)
+        )
+
+    def locate(self, asked: Members) -> LocatedSnippet:
+        from holdfast.sequence.tokens.lexer import CODE_ONLY
+        from holdfast.trees import locate_snippet, no_progress
+
+        source = need(asked, "snippet").encode("utf-8", "surrogatepass")
+        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        return LocatedSnippet(locate_snippet(tree, source))
+
+    def clones(self, asked: Members) -> ClonesReport:
+        from holdfast.sequence.clones_request import MINIMUM, ClonesRequest
+        from holdfast.trees import no_progress
+
+        request = ClonesRequest(
+            minimum=max(2, number(asked, "minimum", MINIMUM)),
+            limit=max(1, number(asked, "limit", CLONES_MAX)),
+            renamed=asked.get("renamed") == "1",
+        )
+        return self._app.find_clones(self._root(asked), request, no_progress)
+
+    def codebase(self, asked: Members) -> CodebaseFacts:
+        """The languages of a tree, and how much disk its index and segments take."""
+        from collections import Counter
+        from pathlib import Path
+
+        from holdfast.files import disk
+        from holdfast.files.policy import language_of
+        from holdfast.index.generations.leases import root_key
+        from holdfast.sequence.segment_store import SegmentStore
+
+        root, home = self._root(asked), self._app.home
+        stats = disk.walk(root).stats
+        counts = Counter(language_of(path) for path in stats)
+        database = home.index_roots / f"{root_key(root)}.sqlite"
+        files = [*database.parent.glob(f"{database.name}*")]
+        files += database.parent.glob(f"{database.stem}.segments/*")
+        index = [each.stat().st_size for each in files]
+        segments = SegmentStore.directory_of(home.sequence, Path(root))
+        return CodebaseFacts(
+            languages=tuple(LanguageFiles(*each) for each in counts.most_common()),
+            source_bytes=sum(stat.size_bytes for stat in stats.values()),
+            index_bytes=sum(index) if index else None,
+            segments_bytes=_size_of(segments),
+        )
+
+    def names(self, asked: Members) -> NamedPlaces:
+        """Files and symbols whose name has the typed words, in every tree that is ready."""
+        from holdfast.index.tools.search import search_code
+
+        typed = need(asked, "query")
+        words = typed.lower().split()
+        found: dict[tuple[str, str, str | None], NamedPlace] = {}
+        for root in self._index.registry.records():
+            answer = search_code(self._index, root, typed, scope="mixed", limit=20)
+            for one in answer.results if answer.status == "ok" else ():
+                label = one.symbol_label
+                if label is not None and all(word in label.lower() for word in words):
+                    found[root, one.file, one.symbol_id] = NamedPlace(
+                        root=root, file=one.file, symbol_id=one.symbol_id, symbol_label=label
+                    )
+                if all(word in one.file.lower() for word in words):
+                    found.setdefault((root, one.file, None), NamedPlace(root=root, file=one.file))
+        return NamedPlaces(tuple(found.values())[:NAMES_MAX])
+
+    def sync(self, asked: Members) -> Done:
+        """Index the files of a tree that changed since; an action of the page."""
+        from holdfast.index.tools.manage import manage_index
+
+        answer = manage_index(self._index, "sync", self._root(asked))
+        if answer.status != "ok":
+            raise UsageError(answer.message or answer.status)
+        return Done(message=answer.message or "The index is up to date.")
+
+    def _root(self, asked: Members) -> str:
+        """The tracked tree that was named; the only one if there is only one."""
+        roots = list(self._index.registry.records())
+        named = asked.get("root")
+        if named is None and len(roots) == 1:
+            return roots[0]
+        if named is None and roots:
+            raise UsageError(f"{len(roots)} trees are tracked", "pass the root of one")
+        if named not in roots:
+            problem = "no tree is tracked" if named is None else f"{named} is not a tracked tree"
+            raise UsageError(problem, "run: holdfast index create PATH")
+        return named
+
+
+def _size_of(folder: str | os.PathLike[str]) -> int:
+    """The bytes of the files in a folder; 0 if it is not there."""
+    try:
+        with os.scandir(folder) as entries:
+            return sum(each.stat().st_size for each in entries if each.is_file())
+    except OSError:
+        return 0
