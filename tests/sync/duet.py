@@ -29,9 +29,10 @@ class Duet:
         start: bool = True,
         lazy: bool = False,
         chance: float = 0.0,
+        ask_again: bool = False,
     ) -> None:
         self.world = world
-        self.client = Client(lambda: chance, capabilities=capabilities)
+        self.client = Client(lambda: chance, capabilities=capabilities, ask_again=ask_again)
         self.session: SpaceSession = self.client.mount(SPACE, session, outbox, lazy)
         self.connection: Connection | None = None
         self.online = True

@@ -36,7 +36,9 @@ def bearer(url: str) -> dict[str, str]:
 class Served:
     """A server process. It says where it listens, and can be killed."""
 
-    def __init__(self, store: str, *options: str, home: str | None = None) -> None:
+    def __init__(
+        self, store: str, *options: str, home: str | None = None, cwd: Path | None = None
+    ) -> None:
         # Its token must not be the one of whoever runs the tests.
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         env = {**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": home or self._home.name}
@@ -47,6 +49,7 @@ class Served:
             stderr=subprocess.PIPE,
             text=True,
             env=env,
+            cwd=cwd,
         )  # fmt: skip
         self._errors: list[str] = []
         self._reading = threading.Thread(target=self._read_errors, daemon=True)

@@ -6,7 +6,9 @@ import argparse
 import gc
 import json
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +72,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="32 secret bytes to seal session ids with (default: kept with the sessions)",
     )
     parser.add_argument(
+        "--drain",
+        type=float,
+        default=20.0,
+        metavar="SECONDS",
+        help="how long calls may take to finish after SIGTERM (20)",
+    )
+    parser.add_argument(
         "--show-token",
         action="store_true",
         help="print the token also if the output is not a terminal",
@@ -97,6 +106,8 @@ def run(args: argparse.Namespace, app: App) -> int:
 
     if not 0 <= args.port <= 65535:
         raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")
+    if not 0 <= args.drain <= 3600:
+        raise UsageError(f"--drain must be 0 to 3600 seconds (got {args.drain:g})")
     signatures = args.require_signature or args.require_identity
     if args.acl != "off" and not signatures:
         raise UsageError("an access list needs to know who is asking", "add --require-signature")
@@ -120,8 +131,9 @@ def run(args: argparse.Namespace, app: App) -> int:
     service = SyncService(
         options, now_ms=app.clock.now_ms, new_token=app.new_token, random_bytes=app.random_bytes
     )
+    served = site(app, service, OriginPolicy(options.hosts, options.origins), token)
     config = uvicorn.Config(
-        site(app, service, OriginPolicy(options.hosts, options.origins), token),
+        served,
         host=args.host,
         port=port,
         ws=Handover,
@@ -129,6 +141,8 @@ def run(args: argparse.Namespace, app: App) -> int:
         # Compressing costs more than it saves on one machine and in one data centre.
         ws_per_message_deflate=False,
         lifespan="on",
+        # Without a limit one stream that stays open would keep the process for ever.
+        timeout_graceful_shutdown=max(1, round(args.drain)),
         log_level="warning",
         access_log=False,
     )
@@ -138,7 +152,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     gc.set_threshold(200_000, 20, 20)
     try:
         shown = token if args.show_token or sys.stdout.isatty() else None
-        announcing(config, args.json, shown).run(None if bound is None else [bound])
+        drain = partial(served.drain, args.drain)
+        announcing(config, args.json, shown, drain).run(None if bound is None else [bound])
     except SystemExit as stop:
         # The web server has printed the reason.
         if not stop.code:
@@ -202,8 +217,13 @@ def _key(path: Path) -> bytes:
     return key
 
 
-def announcing(config: uvicorn.Config, as_json: bool, token: str | None = None) -> uvicorn.Server:
-    """A web server that prints its addresses when it listens."""
+def announcing(
+    config: uvicorn.Config,
+    as_json: bool,
+    token: str | None = None,
+    drain: Callable[[], Awaitable[None]] | None = None,
+) -> uvicorn.Server:
+    """A web server that prints its addresses when it listens, and calls `drain` before it stops."""
     import uvicorn
 
     from holdfast.web.watchdog import Watchdog
@@ -225,6 +245,13 @@ def announcing(config: uvicorn.Config, as_json: bool, token: str | None = None) 
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             self._watchdog.stop()
+            # A client that is refused tries another server; one that is accepted now would wait.
+            for server in self.servers:
+                server.close()
+            for listener in sockets or ():
+                listener.close()
+            if drain is not None:
+                await drain()
             await super().shutdown(sockets)
 
     return Announcing(config)

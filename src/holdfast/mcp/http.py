@@ -3,6 +3,10 @@
 The site checks Host, Origin and the token before a request gets here. Over HTTP the working
 directory and the conversation of a call are unknown. So paths must be absolute, and a read returns
 the plain text unless a hook's binding and the id of the call prove the conversation.
+
+A session of the SDK is in the memory of one server. A request of a session that is not here (it was
+opened at another server, or before a restart) is answered all the same, without one: no tool needs
+it. What is missing then is what needs the session: cancelling a call, and declared roots.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from holdfast.mcp import structured, toolsets
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.host_context import HostContext
 from holdfast.sync.io.websocket import PRINCIPAL, Receive, Scope, Send
-from holdfast.web.site import OWNER, SitePart, answer_json
+from holdfast.web.site import OWNER, SitePart, answer_json, body_of, headers_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -29,6 +33,8 @@ READERS_MAX = 64
 """So many principals with a pass are served by one server."""
 
 BODY_BYTES_MAX = 32 * 1024 * 1024
+SESSION = "mcp-session-id"
+NOT_FOUND = 404
 
 log = logging.getLogger("holdfast.mcp")
 
@@ -36,7 +42,7 @@ log = logging.getLogger("holdfast.mcp")
 def mcp_part(app: App, counted: Callable[[str, str, float], None]) -> SitePart:
     """The part of a site that serves the tools."""
     endpoint = Endpoint(app, counted)
-    return SitePart("/mcp", endpoint, passes=True, life=endpoint.life)
+    return SitePart("/mcp", endpoint, passes=True, life=endpoint.life, drain=endpoint.drain)
 
 
 def started_in() -> str | None:
@@ -45,6 +51,10 @@ def started_in() -> str | None:
         return os.getcwd()
     except OSError:
         return None
+
+
+Managers = tuple["StreamableHTTPSessionManager", "StreamableHTTPSessionManager"]
+"""The one that keeps sessions, and the one that answers without."""
 
 
 class Endpoint:
@@ -60,7 +70,9 @@ class Endpoint:
         self._readers: dict[str, Endpoint] = {}
         """The endpoints of those who ask with a pass, by principal."""
         self._lives = AsyncExitStack()
-        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._manager: asyncio.Future[Managers] | None = None
+        self._leaving = asyncio.Event()
+        """Set when the server is about to stop: streams without an end are ended."""
 
     @asynccontextmanager
     async def life(self) -> AsyncIterator[None]:
@@ -74,14 +86,12 @@ class Endpoint:
             ending.set()
             await asyncio.gather(running, return_exceptions=True)
 
-    async def _run(
-        self, made: asyncio.Future[StreamableHTTPSessionManager], ending: asyncio.Event
-    ) -> None:
+    async def _run(self, made: asyncio.Future[Managers], ending: asyncio.Event) -> None:
         context = HostContext(self._app)
         try:
-            manager = await asyncio.to_thread(self._made, context)
-            async with manager.run():
-                made.set_result(manager)
+            keeping, stateless = await asyncio.to_thread(self._made, context)
+            async with keeping.run(), stateless.run():
+                made.set_result((keeping, stateless))
                 await ending.wait()
         except Exception as error:
             log.exception("the MCP tools could not be started")
@@ -90,11 +100,21 @@ class Endpoint:
         finally:
             context.close()
 
-    def _made(self, context: HostContext) -> StreamableHTTPSessionManager:
+    async def drain(self, wait_s: float) -> None:
+        """End the streams on which nothing is asked; calls go on to their end."""
+        self._leaving.set()
+        for reader in self._readers.values():
+            await reader.drain(wait_s)
+
+    def _made(self, context: HostContext) -> Managers:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from sse_starlette.sse import AppStatus
 
         from holdfast.mcp.sdk_server import ToolServer
 
+        # On SIGTERM it would end every stream at once, with the calls that are answered on them.
+        # The idle ones are ended by `drain`.
+        AppStatus.disable_automatic_graceful_drain()
         caller = Caller(
             transport="HTTP",
             name=self._app.writer_id("http"),
@@ -112,9 +132,16 @@ class Endpoint:
         )
         server = ToolServer(context, caller, counted=self._counted).server()
         # The site has checked Host and Origin already.
-        return StreamableHTTPSessionManager(
-            server, security_settings=None, max_request_body_size=BODY_BYTES_MAX
+        keeping, stateless = (
+            StreamableHTTPSessionManager(
+                server,
+                security_settings=None,
+                max_request_body_size=BODY_BYTES_MAX,
+                stateless=stateless,
+            )
+            for stateless in (False, True)
         )
+        return keeping, stateless
 
     def _repository(self, name: str) -> str | None:
         """The directory of a repository, or of something in it: `NAME` or `NAME/src/a.py`."""
@@ -145,8 +172,78 @@ class Endpoint:
             return
         assert self._manager is not None, "the lifespan of a part starts before its first request"
         try:
-            manager = await asyncio.shield(self._manager)
+            keeping, stateless = await asyncio.shield(self._manager)
         except Exception:
             await answer_json(send, 503, {"error": "the tools could not be started; see the log"})
             return
-        await manager.handle_request(scope, receive, send)
+        if scope["method"] == "GET":
+            await self._stream(keeping, scope, receive, send)
+        elif scope["method"] != "POST" or SESSION not in headers_of(scope):
+            await keeping.handle_request(scope, receive, send)
+        else:
+            await _anywhere(keeping, stateless, scope, receive, send)
+
+    async def _stream(
+        self,
+        manager: StreamableHTTPSessionManager,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """What the server sends by itself; ended when the server is about to stop."""
+        open = False
+
+        async def sending(message: Scope) -> None:
+            nonlocal open
+            if message["type"] == "http.response.start" and message["status"] == NOT_FOUND:
+                # A session that is not here has no stream; its client goes on without.
+                message = {**message, "status": 405}
+            open = message["type"] == "http.response.start" or message.get("more_body", False)
+            await send(message)
+
+        loop = asyncio.get_running_loop()
+        streaming = loop.create_task(manager.handle_request(scope, receive, sending))
+        leaving = loop.create_task(self._leaving.wait())
+        try:
+            await asyncio.wait({streaming, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+            streaming.cancel()
+            await asyncio.gather(streaming, leaving, return_exceptions=True)
+        if open:
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _anywhere(
+    keeping: StreamableHTTPSessionManager,
+    stateless: StreamableHTTPSessionManager,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """Answer a request of a session, also if the session is another server's."""
+    body = await body_of(receive, BODY_BYTES_MAX)
+    if body is None:
+        await answer_json(send, 413, {"error": f"a request has at most {BODY_BYTES_MAX} bytes"})
+        return
+    unknown = False
+
+    async def sending(message: Scope) -> None:
+        nonlocal unknown
+        unknown |= message["type"] == "http.response.start" and message["status"] == NOT_FOUND
+        if not unknown:
+            await send(message)
+
+    await keeping.handle_request(scope, _again(body, receive), sending)
+    if unknown:
+        await stateless.handle_request(scope, _again(body, receive), send)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read, to be received once more; then whatever comes after it."""
+    events: list[Scope] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Scope:
+        return events.pop() if events else await receive()
+
+    return receiving

@@ -25,6 +25,8 @@ log = logging.getLogger("holdfast.web")
 
 REPOSITORIES_EVERY_S = 30.0
 """How often repositories without a checkout are brought up to date."""
+REPOSITORY_STOP_S = 2.0
+"""How long a stopping server waits for work on a repository."""
 LOOK_EVERY_S = 0.5
 """How often to check for commits of other processes to the same SQLite files."""
 
@@ -48,6 +50,7 @@ def site(
             open=options.open_sync or options.require_signature,
             cookie=True,
             life=lambda: _running(service),
+            drain=service.drain,
         ),
         SitePart("/blobs", blobs(service)),
         SitePart("/healthz", health_page(app, service), open=True),
@@ -83,7 +86,8 @@ async def keeping_repositories(app: App) -> AsyncIterator[None]:
         yield
     finally:
         stopping.set()
-        await keeping
+        # Work on a repository may take minutes. Ended at any point it leaves the last generation.
+        await asyncio.wait({keeping}, timeout=REPOSITORY_STOP_S)
 
 
 @asynccontextmanager

@@ -22,6 +22,7 @@ Tickets are in `holdfast.credentials`.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import logging
@@ -84,6 +85,8 @@ STRICT: tuple[Header, ...] = (
 )
 """Headers of every response, unless its part sets them."""
 
+LEAVING: tuple[Header, ...] = ((b"connection", b"close"),)
+
 BEARER_SUBPROTOCOL = "holdfast.bearer."
 MISSING = "the token is missing or wrong"
 HINT = (
@@ -111,6 +114,9 @@ class SitePart:
 
     life: Life | None = None
     """A context that is entered before the first request and left after the last."""
+
+    drain: Callable[[float], Awaitable[None]] | None = None
+    """Called before the server stops: finish what goes on, within so many seconds."""
 
     def serves(self, path: str) -> bool:
         return self.path == "/" or path == self.path or path.startswith(self.path + "/")
@@ -144,6 +150,15 @@ class Site:
         assert token, "a site without a token would be open to every program on the machine"
         self.parts = sorted(parts, key=lambda part: len(part.path), reverse=True)
         self._policy, self._token, self._now_ms = policy, token, now_ms
+        self._draining = False
+
+    async def drain(self, wait_s: float) -> None:
+        """Let clients finish what they began; from now on `/healthz` says no."""
+        self._draining = True
+        work = [part.drain(wait_s) for part in self.parts if part.drain is not None]
+        for failed in await asyncio.gather(*work, return_exceptions=True):
+            if isinstance(failed, BaseException):
+                log.error("a part did not finish before the server stopped: %s", failed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -164,12 +179,15 @@ class Site:
                 admitted = {PRINCIPAL: admission.principal, UNTIL_MS: admission.until_ms}
                 await part.app({**scope, **admitted}, receive, send)
             return
-        send = _strict(send)
+        # A client with an open connection would never look for another server.
+        send = _strict(send, LEAVING if self._draining else ())
         if refusal is not None:
             log.info("refused a request: %s", refusal)
             await answer_json(send, 403, {"error": refusal})
         elif part is None:
             await answer_json(send, 404, {"error": "there is no such page"})
+        elif self._draining and part.path == "/healthz":
+            await answer_json(send, 503, {"ok": False})
         elif admission is not None:
             await part.app({**scope, PRINCIPAL: admission.principal}, receive, send)
         elif part.cookie and self._is_invited(scope):
@@ -265,13 +283,13 @@ def _port(scope: Scope) -> int:
     return int(server[1] or 0) if server else 0
 
 
-def _strict(send: Send) -> Send:
+def _strict(send: Send, more: Sequence[Header] = ()) -> Send:
     async def strictly(message: Scope) -> None:
         if message["type"] == "http.response.start":
             given = list(message.get("headers", ()))
             names = {name.lower() for name, _ in given}
-            more = [header for header in STRICT if header[0] not in names]
-            message = {**message, "headers": [*given, *more]}
+            added = [header for header in (*STRICT, *more) if header[0] not in names]
+            message = {**message, "headers": [*given, *added]}
         await send(message)
 
     return strictly

@@ -656,6 +656,35 @@ def test_a_query_waits_for_the_session_and_fails_with_its_connection(world: Worl
         lost.result()
 
 
+@pytest.mark.shows("FLEET-ROLLING")
+def test_a_read_whose_server_went_away_is_asked_again_where_there_are_others(world: World) -> None:
+    duet = Duet(world, ask_again=True)
+    duet.session.commit([{"op": "set", "id": "of:a", "value": {"value": 1}}])
+    duet.run()
+    duet.hold_answers = lambda _: True
+    asked = duet.session.query({"roots": [{"id": "of:a", "selector": {"path": []}}]})
+    watched = duet.session.watch_add([watch("of:a")])
+    made = duet.session.create_branch("draft")
+    duet.run()
+    duet.disconnect()
+    assert not asked.settled
+    assert not watched.settled
+    with pytest.raises(ConnectionLost):
+        made.result()  # it may have been carried out, so it is not asked twice
+    duet.hold_answers = lambda _: False
+    duet.reconnect()
+    assert [entity["id"] for entity in asked.result()["entities"]] == ["of:a"]
+    assert [upsert.id for upsert in watched.result().upserts] == ["of:a"]
+    waiting = Duet(world, ask_again=True)
+    waiting.hold_answers = lambda _: True
+    never = waiting.session.query({"roots": []})
+    waiting.run()
+    waiting.client.close()
+    waiting.disconnect()
+    with pytest.raises(ConnectionLost):
+        never.result()
+
+
 @pytest.mark.shows("SYNC-OUTBOX")
 def test_a_restarted_client_sends_what_its_outbox_has(world: World) -> None:
     outbox = MemoryOutbox()

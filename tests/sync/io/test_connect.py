@@ -18,8 +18,9 @@ from holdfast.sync.client.errors import CommitRefused, RequestRefused, SessionCl
 from holdfast.sync.client.keys import SigningKey
 from holdfast.sync.client.outbox import SqliteOutbox
 from holdfast.sync.io.aio import AsyncSpace
-from holdfast.sync.io.connect import websocket_url
+from holdfast.sync.io.connect import websocket_url, websocket_urls
 from holdfast.sync.io.transactions import AsyncTransaction, LockedTransaction
+from holdfast.sync.wire.errors import Unreachable
 from holdfast.sync.wire.messages import Flags, HelloOk, SessionOpen
 from tests.sync.live import TOKEN, LiveServer, serving
 
@@ -49,6 +50,27 @@ def increment(tx: LockedTransaction) -> None:
 )
 def test_a_web_address_becomes_that_of_its_websocket(url: str, wanted: str) -> None:
     assert websocket_url(url) == wanted
+
+
+def test_several_servers_are_named_in_one_text_or_several() -> None:
+    wanted = ("ws://a:1/sync", "wss://b/other?x=1,2")
+    assert websocket_urls("http://a:1, wss://b/other?x=1,2,http://a:1") == wanted
+    assert websocket_urls(["http://a:1", "wss://b/other?x=1,2"]) == wanted
+    with pytest.raises(UsageError, match="no server URL"):
+        websocket_urls([])
+
+
+def test_a_server_that_is_away_is_passed_over(tmp_path: Path) -> None:
+    away = "http://127.0.0.1:9"
+    with serving(str(tmp_path)) as server:
+        for urls in ([away, server.url], [server.url, away], [away, away, server.url]):
+            with holdfast.connect(urls, SPACE, patient=False) as space:
+                space.put("of:a", {"value": 1})
+    with (
+        pytest.raises(Unreachable, match=r"127.0.0.1:9.*127.0.0.1:7/"),
+        holdfast.connect([away, "http://127.0.0.1:7"], SPACE, patient=False),
+    ):
+        pass
 
 
 def test_an_address_that_is_none_is_refused() -> None:

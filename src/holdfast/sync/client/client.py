@@ -106,9 +106,14 @@ class Client:
         authenticate: Authenticate | None = None,
         sign_commit: SignCommit | None = None,
         author: Author | None = None,
+        ask_again: bool = False,
     ) -> None:
-        """`author` is stated in every commit; a peer that knows nothing of authors ignores it."""
-        self.author = author
+        """`author` is stated in every commit; a peer that knows nothing of authors ignores it.
+
+        With `ask_again`, reads and watches whose answer was lost are asked again on the next
+        connection, which may be to another server; otherwise they fail with `ConnectionLost`.
+        """
+        self.author, self.ask_again = author, ask_again
         self.flags = flags or Flags()
         self.sessions: list[SpaceSession] = []
         self.started: Outcome[None] = Outcome()

@@ -25,6 +25,9 @@ class ClientPort(Protocol):
     author: Author | None
     """Who writes; stated in every commit."""
 
+    ask_again: bool
+    """Whether a read whose answer was lost is asked again on the next connection."""
+
     @property
     def ready(self) -> bool: ...
     @property

@@ -32,6 +32,9 @@ NEEDED: Final[Mapping[Callable[..., Request], str]] = {
 }
 """The capability that a kind of request needs."""
 
+WRITES: Final[frozenset[Callable[..., Request]]] = frozenset({BranchCreate, BranchDelete})
+"""Requests that are not asked twice by themselves: the first one may have been carried out."""
+
 
 class SessionRequests(ABC):
     """The requests of a session. An outcome is the `ok` of the answer."""
@@ -40,7 +43,7 @@ class SessionRequests(ABC):
 
     @abstractmethod
     def _request(
-        self, build: Callable[[str], Request], needs: str | None = None
+        self, build: Callable[[str], Request], needs: str | None = None, reads: bool = True
     ) -> Outcome[Any]: ...
 
     @abstractmethod
@@ -56,6 +59,7 @@ class SessionRequests(ABC):
                 request_id=request, space=self.space, session_id=self.id(), **members
             ),
             NEEDED.get(kind),
+            reads=kind not in WRITES,
         )
 
     def query(self, query: Mapping[str, Any]) -> Outcome[Any]:

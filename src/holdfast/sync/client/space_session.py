@@ -240,7 +240,9 @@ class SpaceSession(SessionRequests):
         self.outbox.used(local_seq)
         return local_seq
 
-    def _request(self, build: Callable[[str], Request], needs: str | None = None) -> Outcome[Any]:
+    def _request(
+        self, build: Callable[[str], Request], needs: str | None = None, reads: bool = True
+    ) -> Outcome[Any]:
         """Ask once the session is live; the outcome is the `ok` of the answer.
 
         A request that `needs` a capability is refused here if the server does not have it: it would
@@ -262,7 +264,13 @@ class SpaceSession(SessionRequests):
             elif needs is not None and needs not in self.client.agreed:
                 outcome.reject(CapabilityMissing(needs))
             else:
-                self.client.ask(build, answered, outcome.reject)
+                self.client.ask(build, answered, lost)
+
+        def lost(error: SyncError) -> None:
+            if reads and self.client.ask_again and self.error is None:
+                self._waiting.append(ask)
+            else:
+                outcome.reject(error)
 
         self._need()
         if self.live:

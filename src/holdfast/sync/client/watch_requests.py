@@ -86,7 +86,10 @@ class WatchRequests:
             self._mutating = None
             # It may be installed, and its documents were lost with the connection.
             self.unsure = True
-            mutation.outcome.reject(error)
+            if self._session.client.ask_again:
+                self._mutations.appendleft(mutation)
+            else:
+                mutation.outcome.reject(error)
 
         self._session.client.ask(
             lambda request: kind(

@@ -1,4 +1,4 @@
-"""`holdfast.connect`: from a URL, a space and a key to a live space, with or without a loop.
+"""`holdfast.connect`: from URLs, a space and a key to a live space, with or without a loop.
 
 with holdfast.connect("http://localhost:7433", key=seed) as space: …
 async with holdfast.connect("http://localhost:7433", key=seed) as space: …
@@ -6,7 +6,8 @@ async with holdfast.connect("http://localhost:7433", key=seed) as space: …
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -43,12 +44,24 @@ def websocket_url(url: str) -> str:
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
 
+_BETWEEN = re.compile(r"\s*,\s*(?=[a-z]+://)")
+
+
+def websocket_urls(url: str | Sequence[str]) -> tuple[str, ...]:
+    """The endpoints of several servers: a sequence of URLs, or one text with commas between."""
+    urls = _BETWEEN.split(url.strip()) if isinstance(url, str) else url
+    found = tuple(dict.fromkeys(websocket_url(one) for one in urls))
+    if not found:
+        raise UsageError("no server URL was given", hint="try http://localhost:7433")
+    return found
+
+
 class PendingConnection:
     """What `connect` returns: enter it with `with` or `async with`, or await it."""
 
     def __init__(
         self,
-        url: str,
+        url: str | Sequence[str],
         space: str | None = None,
         key: bytes | None = None,
         *,
@@ -64,7 +77,7 @@ class PendingConnection:
         environment: Callable[[], Mapping[str, str]] = system.environment,
         now_ms: Callable[[], int] = system.now_ms,
     ) -> None:
-        self.url = websocket_url(url)
+        self.urls = websocket_urls(url)
         self._token, self._environment, self._now_ms = token, environment, now_ms
         self._key = None if key is None else SigningKey(key)
         if space is None:
@@ -89,11 +102,12 @@ class PendingConnection:
             sign = signer(self._key, self._flags, system.now_s, self._first_version)
             sign_commit = commit_signer(self._key)
         return Client(
-            system.random_fraction, self._flags, capabilities, sign, sign_commit, self._author
-        )
+            system.random_fraction, self._flags, capabilities, sign, sign_commit, self._author,
+            ask_again=len(self.urls) > 1,
+        )  # fmt: skip
 
-    def _authorization(self) -> str | None:
-        parts = urlsplit(self.url)
+    def _authorization(self, url: str) -> str | None:
+        parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "wss" else 80)
         environment = self._environment()
         return authorization(parts.hostname, port, self._token, environment, self._now_ms())
@@ -109,11 +123,11 @@ class PendingConnection:
             raise UsageError(
                 "connecting needs the package websockets", hint="pip install 'holdfast[serve]'"
             )
-        self._authorization()  # a token that cannot be used is an error now
+        self._authorization(self.urls[0])  # a token that cannot be used is an error now
         outbox: Outbox = NoOutbox()
         if self._outbox is not None:
             outbox = SqliteOutbox(self._outbox, self.space, self._flags.unified_json_encoding)
-        link = Link(self.url, self._client(), self._authorization)
+        link = Link(self.urls, self._client(), self._authorization)
         space = AsyncSpace(link, link.client.mount(self.space, self._session, outbox), outbox)
         link.start()
         try:
@@ -127,7 +141,7 @@ class PendingConnection:
             raise
         except TimeoutError:
             await space.close(0.1)
-            raise Unreachable(self.url, link.reason) from None
+            raise Unreachable(_named(self.urls), link.reason) from None
         except BaseException:
             await space.close(0.1)
             raise
@@ -176,7 +190,7 @@ class PendingConnection:
 
 
 def connect(
-    url: str,
+    url: str | Sequence[str],
     space: str | None = None,
     key: bytes | None = None,
     *,
@@ -191,6 +205,10 @@ def connect(
     author: str | Author | None = None,
 ) -> PendingConnection:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
+
+    `url` may name several servers that share one PostgreSQL (a sequence, or one text with commas
+    between): when the connection ends, the session goes on at the next one, and what was asked and
+    not answered is asked there again.
 
     `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
     file that keeps commits without a verdict; each client needs one of its own. While the server is
@@ -231,5 +249,9 @@ async def _at_once(space: AsyncSpace, link: Link) -> None:
     missing.cancel()
     if not opening.done():
         opening.cancel()
-        raise Unreachable(link.url, link.reason)
+        raise Unreachable(_named(link.urls), link.reason)
     await opening
+
+
+def _named(urls: Sequence[str]) -> str:
+    return ", ".join(urls)

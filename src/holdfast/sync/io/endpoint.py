@@ -165,6 +165,13 @@ class SyncService:
 
         return await self._own_loop.run(opened())
 
+    async def drain(self, wait_s: float) -> None:
+        """Refuse new connections, and close each open one once everything on it is answered."""
+        if self._own_loop is None:
+            await self.endpoint.drain(wait_s)
+        else:
+            await self._own_loop.run(self.endpoint.drain(wait_s))
+
     async def stop(self) -> None:
         if self._listener is not None:
             await asyncio.to_thread(self._listener.close)

@@ -2,6 +2,10 @@
 
 Everything that touches the core happens under one lock, so that programs with threads may use it
 from any of them; the socket and the timers stay in the loop.
+
+With several addresses the servers share one PostgreSQL, and any of them continues a session. The
+first one is chosen by chance, so that clients spread over them. A connection that ends or fails is
+followed by one to the next address.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import json
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from socket import gaierror
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -26,6 +30,12 @@ from holdfast.sync.wire.errors import InvalidMessage, Unreachable
 _log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 10.0
+DIAL_S = 1.5
+"""How long one of several addresses may take at first; twice as long in every further round."""
+
+PING_S, PING_OF_SEVERAL_S = 20.0, 10.0
+"""How long a server may be silent before it is pinged, and then how long it may take to answer."""
+
 FRAME_BYTES_MAX = 256 * 1024 * 1024
 
 UNAUTHORIZED, TOO_MANY = 401, 429
@@ -40,10 +50,19 @@ class Link:
     """One client on one event loop. `start` and `stop` are called in the loop."""
 
     def __init__(
-        self, url: str, client: Client, authorization: Callable[[], str | None] = lambda: None
+        self,
+        urls: Sequence[str],
+        client: Client,
+        authorization: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         """`authorization` is called for each connection: what it returns may expire."""
-        self.url, self.client, self._authorization = url, client, authorization
+        assert urls, "there is at least one address"
+        self.urls, self.client, self._authorization = tuple(urls), client, authorization
+        self._at = int(client.chance() * len(urls)) % len(urls)
+        self._misses = 0
+        """How many connections in a row could not be opened."""
+        self._refused: set[str] = set()
+        """The addresses whose servers refused us since then."""
         self.lock = threading.RLock()
         self._loop = asyncio.get_running_loop()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -56,8 +75,13 @@ class Link:
         self.reason = ""
         """Why the last connection ended or failed."""
         self.missed = asyncio.Event()
-        """Set once a connection ended or failed."""
+        """Set once a connection ended, or none could be opened to any of the addresses."""
         client.on_actions = self._want_pump
+
+    @property
+    def url(self) -> str:
+        """The address of the current connection, or of the next one."""
+        return self.urls[self._at]
 
     def start(self) -> None:
         with self.lock:
@@ -146,15 +170,21 @@ class Link:
         from websockets.exceptions import InvalidStatus, WebSocketException
 
         reason, code = "", None
+        self._misses += 1
+        ping_s = PING_S if len(self.urls) == 1 else PING_OF_SEVERAL_S
         try:
-            credential = self._authorization()
+            credential = self._authorization(self.url)
             async with connect(
                 self.url,
                 additional_headers={"Authorization": credential} if credential else None,
-                open_timeout=OPEN_TIMEOUT_S,
+                open_timeout=self._dial_s(),
                 max_size=FRAME_BYTES_MAX,
                 compression=None,
+                ping_interval=ping_s,
+                ping_timeout=ping_s,
             ) as socket:
+                self._misses = 0
+                self._refused.clear()
                 with self.lock:
                     self._frames.clear()
                     self.client.transport_up()
@@ -171,6 +201,8 @@ class Link:
             reason = f"the server answered with HTTP {status}{_explained(error.response.body)}"
             if self.client.connections == 0 and 400 <= status < 500 and status != TOO_MANY:
                 # It never accepted us. A server that did may only be restarting.
+                self._refused.add(self.url)
+            if len(self._refused) == len(self.urls):
                 hint = HOW_TO_AUTHORIZE if status == UNAUTHORIZED else None
                 with self.lock:
                     self.client.rejected(Unreachable(self.url, reason, hint))
@@ -184,10 +216,19 @@ class Link:
             with self.lock:
                 self.client.unreadable(error, self._last)
         self.reason = reason
-        self.missed.set()
+        if self._misses == 0 or self._misses >= len(self.urls):
+            self.missed.set()
+        self._at = (self._at + 1) % len(self.urls)
         with self.lock:
             self.client.transport_down(reason, code)
         self._pump()
+
+    def _dial_s(self) -> float:
+        """How long opening the next connection may take."""
+        if len(self.urls) == 1:
+            return OPEN_TIMEOUT_S
+        rounds = (self._misses - 1) // len(self.urls)
+        return float(min(DIAL_S * 2 ** min(rounds, 8), OPEN_TIMEOUT_S))
 
     async def _read(self, socket: Any) -> None:
         async for frame in socket:

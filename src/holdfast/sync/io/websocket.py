@@ -34,7 +34,7 @@ from holdfast.sync.server.connection import Connection
 from holdfast.sync.server.server import Server
 from holdfast.sync.server.session_store import SessionStore
 from holdfast.sync.server.settings import Action, OnCommitted, OnDone, act_now
-from holdfast.sync.wire.close_codes import BROKEN
+from holdfast.sync.wire.close_codes import BROKEN, RESTARTING
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -45,6 +45,10 @@ SUBPROTOCOL = "holdfast.v1"
 
 PRINCIPAL, UNTIL_MS = "holdfast.principal", "holdfast.until_ms"
 """In the scope: whose connection it is, and when its credential expires."""
+
+DRAINING = "the server is restarting; go on at another one, or come back"
+DRAIN_STEP_S = 0.01
+"""How often to look whether a connection has been answered everything."""
 
 SAVE_EVERY_S = 2.0
 SWEEP_EVERY_S = 5.0
@@ -193,6 +197,7 @@ class SyncEndpoint:
         """The peers that are served on their own socket."""
         self._flushes = FlushQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._draining = False
         server.notifier.on_stale = self._arm_soon
 
     # life
@@ -201,6 +206,26 @@ class SyncEndpoint:
         self._loop = asyncio.get_running_loop()
         self._queue.open(self._loop)
         self._spawn(self._housekeeping())
+
+    async def drain(self, wait_s: float) -> None:
+        """Send every client elsewhere, each once all that it sent is answered, or after `wait_s`.
+
+        Its sessions are stored first, so that another server continues them where they are.
+        """
+        self._draining = True
+        loop, server = asyncio.get_running_loop(), self.server
+        deadline = loop.time() + wait_s
+        while left := [peer for peer in server.connections if peer.closing is None]:
+            late = loop.time() >= deadline
+            ready = [peer for peer in left if late or not peer.busy]
+            for peer in ready:
+                for session in peer.sessions.values():
+                    server.registry.keep(session)
+            await self._save_sessions()
+            for peer in ready:
+                if late or not peer.busy:
+                    peer.close(RESTARTING, DRAINING)
+            await asyncio.sleep(DRAIN_STEP_S)
 
     async def stop(self) -> None:
         for task in list(self._tasks):
@@ -292,6 +317,9 @@ class SyncEndpoint:
         refusal = self._policy.refusal(headers_of(scope))
         if refusal is not None:
             await deny(scope, receive, send, 403, refusal)
+            return
+        if self._draining:
+            await deny(scope, receive, send, 503, DRAINING)
             return
         principal = scope.get(PRINCIPAL) or _address(scope)
         crowded = self.server.crowded(principal)

@@ -136,6 +136,11 @@ class Connection:
         """How many characters wait to be taken, or were taken and have not left yet."""
         return self._outbox_bytes
 
+    @property
+    def busy(self) -> bool:
+        """Whether something that it sent is not answered yet."""
+        return bool(self._queue or self._pending.writes)
+
     def close(self, code: int, reason: str) -> None:
         """Ask the adapter to close; nothing is sent or received from here on."""
         if self.closing is None:
@@ -192,7 +197,7 @@ class Connection:
 
     def _note_busy(self) -> None:
         """Tell the notifier whether messages of this peer are not answered yet."""
-        if not self._gone and (self._queue or self._pending.writes):
+        if not self._gone and self.busy:
             self.server.notifier.busy.add(self)
         else:
             self.server.notifier.busy.discard(self)
