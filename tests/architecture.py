@@ -1,6 +1,7 @@
-"""Looks at the source without running it: who imports whom, and who reads the clock."""
+"""Looks at the source without running it: who imports whom, who reads the clock, what is unused."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -40,7 +41,8 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """The modules of ours that a file imports: at the top, in functions and for types alike."""
     found: set[str] = set()
     for node in ast.walk(tree_of(path)):
@@ -49,7 +51,7 @@ def imports(path: Path) -> set[str]:
             found |= {name if name in modules() else node.module for name in below}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {name for name in found if name == "holdfast" or name.startswith("holdfast.")}
+    return frozenset(n for n in found if n == "holdfast" or n.startswith("holdfast."))
 
 
 def package_of(module: str) -> str:
@@ -138,3 +140,44 @@ def default_calls(path: Path) -> list[str]:
             if isinstance(owner, ast.Name) and owner.id == "system":
                 found.append(f"{node.lineno}: system.{node.func.attr}()")
     return found
+
+
+def definitions(path: Path) -> Iterator[tuple[int, str]]:
+    """The functions, classes, constants and methods of a file, with their lines."""
+    body = tree_of(path).body
+    for node in [*body, *(n for c in body if isinstance(c, ast.ClassDef) for n in c.body)]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.Assign):
+            yield from ((node.lineno, t.id) for t in node.targets if isinstance(t, ast.Name))
+
+
+def references(path: Path) -> set[str]:
+    """The names that a file uses: read, imported, passed by keyword, or spelled in a string."""
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
+        match node:
+            case ast.Name(name, ast.Load()) | ast.Attribute(_, name) | ast.keyword(str(name)):
+                found.add(name)
+            case ast.alias(name):
+                found.add(name.rpartition(".")[2])
+            case ast.Constant(str(text)) if re.fullmatch(r"[\w.:]+", text):
+                found.update(re.split(r"[.:]", text))
+            case _:
+                pass
+    return found
+
+
+def unreferenced(paths: Iterable[Path]) -> list[str]:
+    """`file:line: name` of what is defined and used nowhere in these files.
+
+    By name alone, so what shares its name with something used is not found.
+    """
+    files = list(paths)
+    used = set[str]().union(*map(references, files))
+    return [
+        f"{path.name}:{line}: {name}"
+        for path in files
+        for line, name in definitions(path)
+        if name not in used and not name.startswith("__")
+    ]

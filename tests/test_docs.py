@@ -7,7 +7,15 @@ import pytest
 
 from holdfast.cli.main import COMMANDS
 from tests import wording
-from tests.architecture import default_calls, imports, knots, machine_reads, modules, package_of
+from tests.architecture import (
+    default_calls,
+    imports,
+    knots,
+    machine_reads,
+    modules,
+    package_of,
+    unreferenced,
+)
 from tests.docs_runner import blocks, run_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -229,6 +237,43 @@ def test_the_checks_of_the_architecture_find_what_they_look_for(tmp_path: Path) 
     lines = sorted(int(place.split(":")[0]) for place in machine_reads(bad))
     assert lines == [1, 3, 5, 6, 7, 8, 9, 12, 12, 13]
     assert default_calls(bad) == ["11: system.now_ms()"]
+    used = tmp_path / "used.py"
+    used.write_text(
+        "LIMIT = 3\nclass A:\n  def f(self): return LIMIT\n  def g(self): ...\nA().f()\n"
+    )
+    assert unreferenced([used]) == ["used.py:4: g"]
+
+
+LINES_MAX = 500
+"""A longer file has several concerns: pull one out and name it."""
+
+LIBRARY = {
+    "named by a format or by another program": {
+        *("LAYOUT_VERSION", "NOTE_FORMAT", "AUTHOR_FORMAT", "hash_text", "OBSERVE"),
+        *("data_received", "eof_received", "pause_writing", "resume_writing"),
+    },
+    "for programs that import the package": {
+        *("edit_context", "watch_only", "request_line", "weak"),
+        *("find_parent", "advance_index", "query_end", "NEVER"),
+    },
+}
+"""What no other module of ours uses, each with its reason."""
+
+
+@pytest.mark.shows("ARCH-UNUSED")
+def test_nothing_is_there_that_only_tests_use() -> None:
+    allowed = set[str]().union(*LIBRARY.values())
+    found = {place.rpartition(" ")[2]: place for place in unreferenced(modules().values())}
+    assert [place for name, place in found.items() if name not in allowed] == []
+    assert allowed <= set(found), "used now, so it needs no reason"
+
+
+@pytest.mark.shows("ARCH-LENGTH")
+def test_no_file_collects_concerns() -> None:
+    lengths = {
+        module: path.read_text(encoding="utf-8").count("\n") for module, path in modules().items()
+    }
+    assert {module: n for module, n in lengths.items() if n > LINES_MAX} == {}
 
 
 @pytest.mark.shows("ARCH-SQL")

@@ -46,10 +46,10 @@ def findings(root: Path = ROOT) -> list[str]:
     compiled = [(re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in PHRASES.items()]
     found = []
     for path, line, text in _texts(root):
-        source = path.read_text(encoding="utf-8").splitlines()
         for pattern, advice in compiled:
             for match in pattern.finditer(text):
                 at = line + text.count("\n", 0, match.start())
+                source = path.read_text(encoding="utf-8").splitlines()
                 if at <= len(source) and source[at - 1].endswith("wording: ok"):
                     continue
                 found.append(f"{path.relative_to(root)}:{at}: {match.group()!r}: {advice}")

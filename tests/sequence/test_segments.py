@@ -16,7 +16,6 @@ from holdfast.sequence import canonical, clones, view
 from holdfast.sequence import corpus as corpus_module
 from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
-from holdfast.sequence.graph import string_digest
 from holdfast.sequence.response import EndReason, Kind
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.segment_store import SegmentStore, document_facts
@@ -103,7 +102,8 @@ def test_core_graph_and_segments_agree(texts: list[list[str]], query: list[str])
         return
     matched = tuple(query[: core.position])
     lifted = brute.smallest_root(matched, texts)
-    assert answer.root_digest == string_digest(str(word).encode() for word in lifted)
+    assert answer.root is not None
+    assert list(answer.root.texts()) == [str(word).encode() for word in lifted]
     core_root = find_sequence(graph, query).root
     if graph.spelled(core_root) == lifted:
         assert {core.kind, answer.kind} <= brute.kinds(matched, lifted)
@@ -487,7 +487,8 @@ def test_the_container_of_a_match_is_the_same_vertex_in_the_core_graph_and_over_
         if graph.spelled(vertex) in listed
     ]
     root, start = around[0]
-    assert string_digest(str(word).encode() for word in root) == answer.root_digest
+    assert answer.root is not None
+    assert [str(word).encode() for word in root] == list(answer.root.texts())
     assert Kind.of(at_start=start == 0, at_end=start + core.position == len(root)) in brute.kinds(
         tuple(query[: core.position]), root
     )

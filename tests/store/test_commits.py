@@ -22,7 +22,7 @@ from tests.store.harness import Engines, Writer, commit, delete_, patch_, replac
 
 @pytest.mark.shows("T21")
 def test_a_new_space_has_exactly_the_eight_tables(store: Store) -> None:
-    assert store.engine.table_names() == list(TABLES)
+    assert store.engine.reading.tables() == list(TABLES)
 
 
 @pytest.mark.shows("T22", "F1", "INV-11")

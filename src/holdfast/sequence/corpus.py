@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holdfast.sequence.errors import EmptyQuery
-from holdfast.sequence.graph import string_digest
 from holdfast.sequence.report import Span
 from holdfast.sequence.response import EndReason, Kind
 from holdfast.sequence.suffix import query as segments
@@ -108,11 +107,6 @@ class CorpusMatch:
         if not self.runs:
             return None
         return Occurrence(self.runs[0][0].segment, self.root_position, self.root_width)
-
-    @property
-    def root_digest(self) -> int:
-        """The root's identity, the same as its vertex has in a core graph."""
-        return string_digest(self.root.texts()) if self.root is not None else 0
 
     def occurrences(self) -> Iterator[Occurrence]:
         """Every place of the match, lazily because there may be very many."""

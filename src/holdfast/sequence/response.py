@@ -103,11 +103,6 @@ class GraphMatch:
         return self.reason is EndReason.QUERY_EXHAUSTED
 
     @property
-    def root_digest(self) -> int:
-        """The root's identity, the same in every graph and over segments."""
-        return self.graph.digest(self.root)
-
-    @property
     def complete(self) -> bool:
         """Whether the match is a whole vertex."""
         return self.kind in (Kind.COMPLETE, Kind.NOT_FOUND)

@@ -424,9 +424,6 @@ class Engine:
             raise
         return done
 
-    def table_names(self) -> list[str]:
-        return self.reading.tables()
-
     def next_local_seq(self, session: SessionId) -> LocalSeq:
         _check_session(session)
         return self._reads.next_local_seq(session)

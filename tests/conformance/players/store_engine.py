@@ -122,7 +122,7 @@ class EnginePlayer:
         }
 
     def _tables(self, step: Step) -> Any:
-        return self._opened.engine.table_names()
+        return self._opened.engine.reading.tables()
 
     def _snapshots(self, step: Step) -> Any:
         branch = step.get("branch", MAIN)

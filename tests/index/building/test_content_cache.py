@@ -22,7 +22,7 @@ from holdfast.index.building.content_cache import (
     pack,
     unpack,
 )
-from holdfast.index.building.prepare import prepare_with_vectors
+from holdfast.index.building.prepare import prepare, with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import SourceFile
 from holdfast.index.search.posting_segment import quantised
@@ -120,7 +120,7 @@ def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -
     """Six flipped bits made a NaN of a vector, and some searches never returned."""
     source = b"def load(x):\n    return x\n"
     job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
-    file = prepare_with_vectors(job, double.extract, HashedEmbedding())
+    file = with_vectors(prepare(job, double.extract), HashedEmbedding())
     assert unpack(pack(file, DIMENSION), job, DIMENSION) is not None
     stored = msgspec.msgpack.decode(zlib.decompress(pack(file, DIMENSION)))
     stored[4] = np.array([number], dtype="<f4").tobytes() + stored[4][4:]

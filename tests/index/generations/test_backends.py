@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index.building.prepare import extract_facts, prepare_with_vectors
+from holdfast.index.building.prepare import extract_facts, prepare, with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
 from holdfast.index.generations.model import Backend, PreparedFile, SourceFile
@@ -58,7 +58,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]
 
 def prepared(path: str, text: str) -> PreparedFile:
     entry = Entry(Stat(len(text), 1, 1), f"digest of {text}")
-    return prepare_with_vectors(SourceFile(path, text.encode(), entry), double.extract, PROVIDER)
+    return with_vectors(prepare(SourceFile(path, text.encode(), entry), double.extract), PROVIDER)
 
 
 A = prepared("a.py", "def parseHTTP(request):\n    return send_request(request)\n")
@@ -337,7 +337,7 @@ def test_names_may_hold_what_text_in_a_database_may_not(backend: Backend) -> Non
     """One heading with a NUL, past the bytes that tell a binary file, failed the whole run."""
     source = b"# one\n\n" + b"words and words\n" * 600 + b"\n# two\0three\n\nmore\n"
     entry = Entry(Stat(len(source), 1, 1), hashlib.sha256(source).hexdigest())
-    file = prepare_with_vectors(SourceFile("a.md", source, entry), extract_facts, PROVIDER)
+    file = with_vectors(prepare(SourceFile("a.md", source, entry), extract_facts), PROVIDER)
     assert any("\0" in (chunk.label or "") for chunk in file.chunks)
     publish(backend, file)
     with backend.reader(ROOT) as reader:

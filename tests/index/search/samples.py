@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index.building.prepare import Extract, prepare_with_vectors
+from holdfast.index.building.prepare import Extract, prepare, with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import PreparedFile, SourceFile
 from holdfast.index.generations.segments import SegmentBuilder
@@ -27,7 +27,7 @@ def prepared_segment(file: PreparedFile, dimension: int) -> PostingSegment:
 
 def prepared(path: str, text: str, extract: Extract = double.extract) -> PreparedFile:
     entry = Entry(Stat(len(text), 1, 1), f"digest of {text}")
-    return prepare_with_vectors(SourceFile(path, text.encode(), entry), extract, PROVIDER)
+    return with_vectors(prepare(SourceFile(path, text.encode(), entry), extract), PROVIDER)
 
 
 def corpus_of(files: Mapping[str, PreparedFile]) -> Corpus:

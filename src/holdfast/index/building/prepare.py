@@ -70,13 +70,6 @@ def prepare_many(files: Sequence[SourceFile], extract: Extract) -> list[Prepared
     return _files(parsed)
 
 
-def prepare_with_vectors(
-    file: SourceFile, extract: Extract, provider: EmbeddingProvider
-) -> PreparedFile:
-    """The file with its vectors, for local providers."""
-    return with_vectors(prepare(file, extract), provider)
-
-
 def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFile:
     if not file.chunks:
         return file

@@ -49,11 +49,6 @@ class Columns:
         # The floats go when the segment is no longer open.
         self._uses: WeakKeyDictionary[PostingSegment, _Use] = WeakKeyDictionary()
 
-    @property
-    def bytes_kept(self) -> int:
-        with self._lock:
-            return sum(map(_size, self._kept()))
-
     def of(self, segment: PostingSegment) -> NDArray[np.float32] | None:
         """The columns of a segment ([block, dimension, row], zeros after the last row).
 

@@ -7,7 +7,7 @@ of history takes what it understands and walks through the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -103,8 +103,3 @@ def strings(value: object, depth: int = 6) -> Iterator[str]:
     elif depth and isinstance(value, list):
         for one in value:
             yield from strings(one, depth - 1)
-
-
-def named_calls(steps: Iterable[Step]) -> dict[str, Called]:
-    """The calls of a conversation by their ids."""
-    return {step.id: step for step in steps if isinstance(step, Called)}

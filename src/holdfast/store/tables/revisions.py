@@ -175,8 +175,3 @@ class RevisionTable(Table):
             (branch, id, after, upto),
         )
         return int(found[0][0]), int(found[0][1])
-
-    def ids_written(self, branch: BranchName) -> list[EntityId]:
-        """Every document that has a revision on this branch."""
-        sql = "SELECT DISTINCT id FROM revision WHERE branch = $1 ORDER BY id"
-        return [EntityId(row[0]) for row in self._db.rows(sql, (branch,))]
