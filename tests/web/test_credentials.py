@@ -161,6 +161,18 @@ def test_no_route_but_healthz_answers_without_a_credential(tmp_path: Path) -> No
 
 
 @pytest.mark.shows("SEC-CREDENTIAL")
+def test_sockets_are_taken_by_sync_alone(tmp_path: Path) -> None:
+    """Elsewhere they met a page that cannot answer one: status 500 and a traceback in the log,
+    at `/healthz` for everyone."""
+    whole, service = served(tmp_path)
+    for path in routes(whole, tmp_path):
+        if path not in ("/sync", "/sync/x"):
+            for headers in ({}, BEARER):
+                assert dial(whole, path, headers).get("status") == 403, path
+    service.server.close()
+
+
+@pytest.mark.shows("SEC-CREDENTIAL")
 def test_the_token_opens_every_route(tmp_path: Path) -> None:
     whole, service = served(tmp_path)
     opened = {"/sync": 426, "/blobs/x": 404, "/metrics": 200, "/": 200, "/assets/app.js": 200}
@@ -212,7 +224,7 @@ def test_the_cookie_opens_the_dashboard_and_nothing_else(tmp_path: Path) -> None
     for path in ("/mcp", "/metrics", blob):
         for method in METHODS:
             assert request(whole, path, cookie, method, body=data).status == 401, (method, path)
-    assert dial(whole, "/mcp", cookie)["status"] == 401
+    assert dial(whole, "/mcp", cookie)["status"] == 403
     assert request(whole, "/healthz", cookie).json == {"ok": True}
     page = {**cookie, "origin": f"http://127.0.0.1:{PORT}"}
     assert dial(whole, "/sync", page)["type"] == "websocket.accept"

@@ -99,8 +99,8 @@ async def hello(scope: Scope, receive: Receive, send: Send) -> None:
 def small_site(*, origins: tuple[str, ...] = ()) -> Site:
     parts = [
         SitePart("/", hello, cookie=True),
-        SitePart("/free", hello, open=True),
-        SitePart("/shut", hello),
+        SitePart("/free", hello, open=True, socket=True),
+        SitePart("/shut", hello, socket=True),
     ]
     return Site(parts, OriginPolicy(origins=origins), TOKEN)
 

@@ -103,6 +103,7 @@ def run(args: argparse.Namespace, app: App) -> int:
 
     extractor.mark_shared()
     from holdfast.web.compose import site
+    from holdfast.web.unfinished import PromptRequests
 
     if not 0 <= args.port <= 65535:
         raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")
@@ -136,6 +137,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         served,
         host=args.host,
         port=port,
+        http=PromptRequests,
         ws=Handover,
         ws_max_size=options.limits.frame_bytes_max,
         # Compressing costs more than it saves on one machine and in one data centre.

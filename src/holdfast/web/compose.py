@@ -49,6 +49,7 @@ def site(
             # Where opens are signed, the protocol itself asks every peer for its key.
             open=options.open_sync or options.require_signature,
             cookie=True,
+            socket=True,
             life=lambda: _running(service),
             drain=service.drain,
         ),

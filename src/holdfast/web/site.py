@@ -112,6 +112,9 @@ class SitePart:
     passes: bool = False
     """Whether a signed pass opens it; the part then decides what its principal may do."""
 
+    socket: bool = False
+    """Whether it takes WebSockets; a part that answers requests alone would fail on one."""
+
     life: Life | None = None
     """A context that is entered before the first request and left after the last."""
 
@@ -169,7 +172,7 @@ class Site:
         part = next((part for part in self.parts if part.serves(scope["path"])), None)
         admission = None if part is None else self._admit(part, scope, headers)
         if scope["type"] == "websocket":
-            if refusal is None and (part is None or part.path == "/"):
+            if refusal is None and (part is None or not part.socket):
                 refusal = "there is no socket here; connect to /sync"
             if refusal is not None:
                 await deny(scope, receive, send, 403, refusal)
