@@ -126,6 +126,7 @@ PYTHON = {
                 # ^ calls a.Part
             @retry(3)
             # ^ calls a.retry
+            # ^ calls a.retry.decorate
             def go(self):
                 self.part.run()
                 # ^ calls a.Part.run

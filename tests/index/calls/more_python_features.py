@@ -834,6 +834,7 @@ PROGRAMS = {
         g = lambda x: x()
         # ^ calls a.one
         g(one)
+        # ^ calls a.g
         """,
     "lambdas: their results": """
         # --- a.py
@@ -842,6 +843,7 @@ PROGRAMS = {
         make = lambda: A()
         # ^ calls a.A
         make().go()
+        # ^ calls a.make
         # ^ calls a.A.go
         """,
     "callbacks: map, filter, sorted and reduce": """

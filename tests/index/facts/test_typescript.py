@@ -301,12 +301,13 @@ CASES = {
         total();
         // ^ external ./gone.total
         """,
-    "a union of two classes is neither": """
+    "a union of two classes is both": """
         // --- shop.ts
         class A { settle() {} }
         class B { settle() {} }
         function go(x: A | B) { x.settle(); }
-        // ^ ambiguous shop.A.settle, shop.B.settle
+        // ^ calls shop.A.settle
+        // ^ calls shop.B.settle
         """,
 }
 

@@ -34,8 +34,11 @@ class Classes(Lookup):
         for binding in bindings:
             found = self.bound(view, binding)
             if found:
-                return [Found(f.thing, f.confidence * 0.96, "field type") for f in found]
-        return []
+                found = [Found(f.thing, f.confidence * 0.96, "field type") for f in found]
+                break
+        else:
+            found = []
+        return [*found, *self.grown(view, thing.at, name)] if view.grown else found
 
     def bases(self, thing: Thing) -> list[Thing]:
         """The known base classes of a class."""

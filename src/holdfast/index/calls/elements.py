@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 from holdfast.index.calls.lookup import (
     Found,
@@ -10,6 +10,7 @@ from holdfast.index.calls.lookup import (
     unique,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.steps import Step
 from holdfast.index.calls.steps import parse as steps_of
 from holdfast.index.calls.type_texts import (
     ITERATING,
@@ -20,6 +21,17 @@ from holdfast.index.calls.type_texts import (
     item,
     substituted,
 )
+
+
+class _Entry(NamedTuple):
+    """One element of a literal, and the place where its value has its meaning."""
+
+    view: View
+    scope: int
+    line: int
+    key: str
+    value: str
+    spread: bool = False
 
 
 def _slice(key: str) -> slice:
@@ -155,37 +167,79 @@ class Elements(Lookup):
         if not steps:
             return []
         first = steps[0][0]
-        parts: Sequence[str]
-        if first.kind == "list":
-            if ":" in key:
-                kept = ",".join(first.parts[_slice(key)])
-                whole = thing._replace(name=f"{line}\0[{kept}]")
-                return [Found(whole, 0.97, "element")] if kept else []
-            place = key.lstrip("-")
-            parts = (
-                [first.parts[int(key)]]
-                if place.isdecimal() and (-len(first.parts) <= int(key) < len(first.parts))
-                else (() if place.isdecimal() else first.parts)
-            )
-        elif key == "*":
+        if first.kind != "list" and key == "*":
             return []  # the keys of a dictionary
-        else:
-            named = first.parts[1::2]
-            wanted = key.strip("'")
-            by_key = [v for k, v in zip(first.parts[::2], named, strict=False) if k == wanted]
-            parts = by_key if key.startswith("'") and by_key else named
+        if ":" in key and not key.startswith("'"):
+            plain = first.kind == "list" and not any(p[:1] == "*" for p in first.parts)
+            kept = ",".join(first.parts[_slice(key)]) if plain else text[1:-1]
+            whole = thing._replace(name=f"{line}\0[{kept}]")
+            return [Found(whole, 0.97, "element")] if kept else []
+        entries = self._entries(thing, first, int(line), 0)
+        if first.kind == "list":
+            place = key.lstrip("-")
+            exact = place.isdecimal() and not any(e.spread for e in entries)
+            if exact:
+                fits = -len(entries) <= int(key) < len(entries)
+                entries = [entries[int(key)]] if fits else entries
+        elif key.startswith("'"):
+            named = [e for e in entries if e.key == key.strip("'")]
+            entries = named[-1:] or [e for e in entries if e.key in ("?", "") or e.spread]
+        found = [f for e in entries for f in self.evaluate(e.view, e.scope, e.value, e.line)]
+        return [f for f in found if f.thing.kind != "external" or "()" not in f.thing.name]
+
+    def _entries(self, thing: Thing, first: Step, line: int, depth: int) -> list[_Entry]:
+        """The elements of a list or an object, with those of what is spread in it."""
         view = self.program.files[thing.path]
-        return [f for p in parts for f in self.evaluate(view, thing.at, p, int(line))]
+        if first.kind == "list":
+            pairs = [("*", p[1:]) if p[:1] == "*" else ("", p) for p in first.parts]
+        else:
+            pairs = list(zip(first.parts[::2], first.parts[1::2], strict=False))
+        entries: list[_Entry] = []
+        for key, value in pairs:
+            if key != "*":
+                entries.append(_Entry(view, thing.at, line, key, value))
+                continue
+            for each in self.evaluate(view, thing.at, value, line) if depth < 3 else ():
+                below, _, text = each.thing.name.partition("\0")
+                steps = steps_of(text) if each.thing.kind == "literal" else ()
+                if steps and steps[0][0].kind == first.kind:
+                    entries += self._entries(each.thing, steps[0][0], int(below), depth + 1)
+                    continue
+                item = f"({value})[*]" if first.kind == "list" else f"({value})[]"
+                entries.append(_Entry(view, thing.at, line, "", item, spread=True))
+        return entries
 
     def literal_member(self, thing: Thing, key: str) -> list[Found]:
         """A member of an object that is written out; of a list or a dictionary, its methods."""
         line, _, text = thing.name.partition("\0")
         view = self.program.files[thing.path]
-        if text.startswith("{") and view.family != "python":
-            first = steps_of(text)[0][0]
-            for name, value in zip(first.parts[::2], first.parts[1::2], strict=False):
-                if name == key:
-                    found = self.evaluate(view, thing.at, value, int(line))
+        steps = steps_of(text)
+        if not steps:
+            return []
+        first = steps[0][0]
+        if first.kind == "map" and view.family != "python":
+            entries = self._entries(thing, first, int(line), 0)
+            for each in reversed(entries):
+                if each.key == key:
+                    found = self.evaluate(each.view, each.scope, each.value, each.line)
                     return [Found(f.thing, f.confidence * 0.97, "object literal") for f in found]
             return []
-        return []
+        result = _method_result(first, text, key)
+        made = thing._replace(kind="bound", name=f"{line}\0{result}")
+        return [Found(made, 0.97, "element")] if result else []
+
+
+def _method_result(first: Step, text: str, name: str) -> str:
+    """What a method of a list or a dictionary that is written out gives."""
+    values = first.parts[1::2] if first.kind == "map" else first.parts
+    if not values or len(values) > 12:
+        return ""
+    if name in ("copy", "slice", "concat", "filter", "reverse", "sort", "__iter__"):
+        return text
+    if first.kind == "map":
+        if name == "values":
+            return f"[{','.join(values)}]"
+        if name == "items":
+            return f"[{','.join(f'[?,{v}]' for v in values)}]"
+        return f"({text})[]" if name in ("get", "pop", "setdefault") else ""
+    return f"({text})[]" if name in ("pop", "shift", "at", "find", "popleft") else ""

@@ -40,7 +40,7 @@ class Members(Lookup):
             return [Found(thing._replace(kind="method", name=f"{name}\0{result}"), 0.97, "element")]
         if thing.kind == "literal":
             return self.literal_member(thing, name)
-        if thing.kind == "method":
+        if thing.kind in ("method", "bound"):
             return []
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)

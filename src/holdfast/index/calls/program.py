@@ -27,7 +27,8 @@ class Thing(NamedTuple):
     "file", "package" (`name` is dotted) or "external" (`name` is not in the program). `at` is the
     index of the symbol in its file. Of what has no symbol, `at` is the scope where `name` has its
     meaning: "container" (a type as written), "method" (of a container: its name, and the type of
-    its result) and "literal" (a line, and the expression of a list or an object).
+    its result), "literal" (a line, and the expression of a list or an object) and "bound" (a method
+    of a literal: a line, and the expression of its result).
     """
 
     kind: str
@@ -62,7 +63,16 @@ class View:
     @cached_property
     def dotted(self) -> frozenset[str]:
         """Names with a dot that have a binding: `self.repo`, below a check of its type."""
-        return frozenset(name for _, name in self.bindings if "." in name)
+        return frozenset(name for _, name in self.bindings if "." in name and "[" not in name)
+
+    @cached_property
+    def grown(self) -> dict[tuple[int, str], list[Binding]]:
+        """Elements that containers are given, by their scope and name."""
+        table: dict[tuple[int, str], list[Binding]] = defaultdict(list)
+        for (scope, name), bindings in self.bindings.items():
+            if name[-1:] == "]":
+                table[scope, name.partition("[")[0]].extend(bindings)
+        return dict(table)
 
     @cached_property
     def calls(self) -> dict[str, list[int]]:
@@ -165,9 +175,8 @@ class Program:
             by_full[family, prefix + symbol.qualified].append(thing)
             by_name[family, symbol.name].append(thing)
             by_id[symbol.id] = thing
-        for number, call in enumerate(facts.calls):
-            if call.passed:
-                self.passing[family, call.name].add((path, number))
+        for name, number in _passing(facts):
+            self.passing[family, name].add((path, number))
 
     def remove(self, path: str) -> None:
         """Remove a file from every table."""
@@ -198,9 +207,8 @@ class Program:
                 else:
                     del table[view.family, key]
             self.by_id.pop(symbol.id, None)
-        for number, call in enumerate(view.facts.calls):
-            if call.passed:
-                self.passing[view.family, call.name].discard((path, number))
+        for name, number in _passing(view.facts):
+            self.passing[view.family, name].discard((path, number))
 
     def symbol(self, thing: Thing) -> Symbol:
         return self.files[thing.path].facts.symbols[thing.at]
@@ -211,6 +219,22 @@ class Program:
 
     def exact(self, family: str, full: str) -> list[Thing]:
         return self.by_full.get((family, full), [])
+
+
+def _passing(facts: FileFacts) -> list[tuple[str, int]]:
+    """The calls that pass something, by what is called there and by what that is an alias of."""
+    passing = [(call.name, number) for number, call in enumerate(facts.calls) if call.passed]
+    if not passing:
+        return []
+    aliases: dict[str, str] = {}
+    for binding in facts.bindings:
+        if binding.value and binding.value[-1].isidentifier():
+            aliases[binding.name] = binding.value.rpartition(".")[2]
+    for item in facts.imports:
+        if item.name and item.alias != item.name:
+            aliases[item.alias] = item.name
+    more = [(aliases[name], number) for name, number in passing if name in aliases]
+    return passing + more
 
 
 def _above(folder: str) -> list[str]:

@@ -89,7 +89,9 @@ class Resolver:
         chosen = self._fitting(view, call, symbols)
         if view.family == "python":
             named = [f.thing for f in chosen if f.reason != "passed as an argument"]
-            chosen += [each for thing in named for each in self._decorated(thing)]
+            here = Thing("symbol", view.path, call.caller)
+            around = [f for thing in named for f in self._decorated(thing)]
+            chosen += [f for f in around if f.thing != here]
         if len(chosen) == 1 or (chosen and view.family in SEVERAL and len(chosen) <= SEVERAL_MAX):
             return tuple(self._edge(view, call, each) for each in chosen)
         if chosen:
@@ -173,6 +175,11 @@ class Resolver:
             if found is None:
                 return [], "a variable of unknown value"
             return [each for f in found for each in self._constructor(f)], "no such name in reach"
+        path = f"{call.receiver}.{name}"
+        if path in view.dotted:  # `cart.total = f`, and then `cart.total()`
+            held = self._of_values(names.narrowed(view, call.caller, path, call.line))
+            if held:
+                return held, ""
         receivers = names.evaluate(view, call.caller, call.receiver, call.line)
         if name == VALUE:
             return self._of_values(receivers), "the value that is called is not known"
@@ -188,7 +195,7 @@ class Resolver:
                 elif reason == "inherited" and receiver.reason not in ("self", "this", "super"):
                     reason = f"{receiver.reason}, inherited"
                 confidence = receiver.confidence * each.confidence
-                if each.thing.kind == "method":
+                if each.thing.kind in ("method", "bound"):
                     kind = receiver.thing.name.partition("[")[0]  # `list`, `dict` or `tuple`
                     outside = Thing("external", name=f"{kind}.{name}")
                     found.append(Found(outside, confidence, "built in"))
@@ -198,8 +205,9 @@ class Resolver:
                     continue
                 found.extend(self._constructor(Found(each.thing, confidence, reason)))
                 if self._is_property(each.thing):  # what it returns is called
-                    held = names.result(each.thing)
-                    found.extend(self._of_values([Found(t, confidence, "property") for t in held]))
+                    results = names.result(each.thing)
+                    values = [Found(t, confidence, "property") for t in results]
+                    found.extend(self._of_values(values))
             if found and receiver.reason == "super" and view.family == "python":
                 break  # the first base that has it
         if receivers and not found and view.family in SEVERAL:

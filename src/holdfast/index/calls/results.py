@@ -63,6 +63,10 @@ class Results(Lookup):
             text = thing.name.partition("\0")[2]
             view = self.program.files[thing.path]
             return [f.thing for f in self.declared(view, thing.at, text)] if text else []
+        if thing.kind == "bound":
+            line, _, text = thing.name.partition("\0")
+            view = self.program.files[thing.path]
+            return [f.thing for f in self.evaluate(view, thing.at, text, int(line))]
         if thing.kind not in ("symbol", "instance"):
             return []
         view = self.program.files[thing.path]
@@ -93,7 +97,7 @@ class Results(Lookup):
             return [Thing("instance", view.path, symbol.parent)]
         yields = view.bindings.get((thing.at, YIELD), ())
         if yields:
-            text = "|".join(b.value for b in yields[:RESULTS_MAX] if b.value)
+            text = ",".join(b.value for b in yields[:RESULTS_MAX] if b.value)
             return [Thing("literal", view.path, thing.at, f"{yields[-1].line}\0[{text}]")]
         key = (view.path, -8, str(thing.at), 0)
         results = view.bindings.get((thing.at, RESULT), ())

@@ -18,6 +18,7 @@ NAME_FIRST = frozenset({"python", "javascript", "typescript", "tsx", "rust", "ko
 DEFAULTS_TELL = frozenset({"python", "javascript", "typescript", "tsx"})
 """Languages where a parameter without a type is often known by its default value."""
 _PLAIN_DEFAULTS = frozenset({"None", "True", "False", "null", "undefined", "true", "false"})
+_LAMBDA = re.compile(r"\w+(?:\s*:[^=]+)?\s*=\s*lambda\b\s*(.*)", re.DOTALL)
 _ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?\(")
 _LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
 
@@ -35,6 +36,8 @@ class Shape(NamedTuple):
     """At most this many arguments; -1 when there is no limit."""
     own: dict[str, str] = {}  # noqa: RUF012
     """`self` or `cls` when it has a declared type: a function that becomes a method elsewhere."""
+    spread: dict[str, str] = {}  # noqa: RUF012
+    """Parameters that take the rest: `*` by place, `**` by name."""
     unpacked: dict[str, str] = {}  # noqa: RUF012
     """Names that a parameter is taken apart into, each with its expression: `<Cart>.total`."""
 
@@ -42,6 +45,8 @@ class Shape(NamedTuple):
 @lru_cache(maxsize=8_192)
 def shape(language: str, name: str, signature: str) -> Shape:
     """Parse a signature. Parts that cannot be read are left out."""
+    if language == "python" and (made := _LAMBDA.match(signature)):
+        signature = f"{name}({made.group(1)})"
     opened = _opening(signature, name)
     if opened == -1:
         return Shape({}, _result(language, signature, len(signature), 0), 0, -1)
@@ -52,6 +57,7 @@ def shape(language: str, name: str, signature: str) -> Shape:
     own: dict[str, str] = {}
     pending: list[str] = []
     unpacked: dict[str, str] = {}
+    spread: dict[str, str] = {}
     for part in parts:
         if part in ("*", "/", "void") or part.lstrip("&*").replace("mut ", "") in ("self", "cls"):
             continue
@@ -83,8 +89,10 @@ def shape(language: str, name: str, signature: str) -> Shape:
         key, type_ = _parameter(language, part)
         if key:
             parameters[key] = type_
+            if variadic and language in DEFAULTS_TELL and part[0] in "*.":
+                spread[key] = "**" if part.startswith("**") else "*"
     result = _result(language, signature, closed + 1, opened)
-    return Shape(parameters, result, required, most, own, unpacked)
+    return Shape(parameters, result, required, most, own, spread, unpacked)
 
 
 def _pattern(part: str) -> tuple[str, str]:

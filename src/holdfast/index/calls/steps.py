@@ -153,7 +153,7 @@ def _names(text: str) -> tuple[str, ...]:
         for steps in parse(work.pop()):
             last = steps[-1]
             inner = [p for s in steps for p in ((s.text,) if s.kind == "group" else s.parts)]
-            work.extend(part for part in inner if part and part != "?")
+            work.extend(part.lstrip("*") for part in inner if part and part not in ("?", "*"))
             if last.kind in ("name", "own"):
                 found.append(last.text)
             elif last.kind in ("call", "item"):

@@ -14,11 +14,44 @@ from holdfast.index.calls.lookup import (
     unique,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
-from holdfast.index.facts.model import MODULE, SAME_SCOPE, Binding
+from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding, Call
 
-PASSING_MAX = 64
+PASSING_MAX = 24
 """Beyond so many calls that pass functions, what a parameter holds is not known."""
+GROWN_MAX = 8
+BRANCHES_MAX = 4
 _ANNOTATED = re.compile(r"(?:export\s+)?(?:(?:const|let|var)\s+)?[\w$]+\s*:\s*([^=]+?)\s*=(?!>)")
+
+
+def given(passed: Sequence[str], name: str, parameters: list[str], spread: str) -> str:
+    """The expression that a call passes to a parameter; "" when it passes none that is known."""
+    place = parameters.index(name)
+    by_key = dict(each.partition("=")[::2] for each in passed)
+    if spread == "*":
+        rest = [
+            v
+            for k, v in by_key.items()
+            if k.rstrip("*").isdecimal() and int(k.rstrip("*")) >= place
+        ]
+        stars = [
+            k.endswith("*")
+            for k in by_key
+            if k.rstrip("*").isdecimal() and int(k.rstrip("*")) >= place
+        ]
+        parts = [f"*{v}" if star else v for v, star in zip(rest, stars, strict=True)]
+        return f"[{','.join(parts)}]" if parts else ""
+    if spread == "**":
+        named = [f"{k}:{v}" for k, v in by_key.items() if k.isidentifier() and k not in parameters]
+        return f"{{{','.join(named)}}}" if named else by_key.get("**", "")
+    value = by_key.get(name) or by_key.get(str(place)) or ""
+    if value:
+        return value
+    for key, value in by_key.items():
+        if key == "**":
+            return f"({value})['{name}']"
+        if key.endswith("*") and int(key[:-1]) <= place:
+            return f"({value})[{place - int(key[:-1])}]"
+    return ""
 
 
 class Variables(Lookup):
@@ -42,8 +75,28 @@ class Variables(Lookup):
 
     def narrowed(self, view: View, scope: int, name: str, line: int) -> list[Found]:
         """What a check of the type says about a name with dots."""
-        live = [b for b in view.bindings.get((scope, name), ()) if b.line <= line <= b.last]
-        return self.bound(view, max(live, key=lambda b: b.line)) if live else []
+        at = scope
+        while True:
+            bound = view.bindings.get((at, name), ())
+            live = [b for b in bound if b.line <= line and (line <= b.last or not b.last)]
+            if at != scope:  # the scope around has run, or it goes on
+                live = [b for b in bound if not b.last]
+            if live:
+                return self.bound(view, max(live, key=lambda b: b.line))
+            if at == MODULE:
+                return []
+            at = view.symbol(at).parent
+
+    def grown(self, view: View, at: int, name: str) -> list[Found]:
+        """The elements that a container is given one by one, each as a container of its own."""
+        found = []
+        for each in view.grown.get((at, name), ())[:GROWN_MAX]:
+            key = each.name.partition("[")[2][:-1].strip("'")
+            text = f"[{each.value}]" if key == "+" else f"{{{key or '?'}:{each.value}}}"
+            scope = each.scope if each.inside == SAME_SCOPE else each.inside
+            thing = Thing("literal", view.path, scope, f"{each.line}\0{text}")
+            found.append(Found(thing, 0.95, "element"))
+        return found
 
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None:
         """What a variable or parameter holds; [] when unknown, None when there is none."""
@@ -65,15 +118,20 @@ class Variables(Lookup):
             if at == MODULE and scope != MODULE:
                 line = 0  # the module has run before its functions do
             chosen = self._live(bound, line, exact, name in parameters)
-            if chosen is not None and chosen.line == line and chosen.value.startswith(f"{name}."):
+            if chosen and chosen[0].line == line and chosen[0].value.startswith(f"{name}."):
                 # `cart = cart.copy()`: what is called on that line is the earlier value.
                 chosen = self._live(bound, line - 1, line - 1, name in parameters) or chosen
-            if chosen is not None and not (at == MODULE and chosen.value == name):
-                found = self.bound(view, chosen)
-                if found or chosen.value == "?":
-                    return found
-                declared = next((b for b in bound if b.type and not b.last), None)
-                if declared is not None and declared != chosen:
+            grown = self.grown(view, at, name) if (at, name) in view.grown else []
+            if grown or (chosen and not (at == MODULE and chosen[0].value == name)):
+                found = [f for each in chosen for f in self.bound(view, each)]
+                if len(chosen) > 1:
+                    found = unique(found)
+                if name in parameters and all(b.last < 0 for b in chosen):
+                    found = unique([*found, *self._parameter(view, at, name, parameters)])
+                if found or grown or chosen[0].value == "?":
+                    return [*found, *grown]
+                declared = next((b for b in bound if b.type and b.last <= 0), None)
+                if declared is not None and declared not in chosen:
                     return self.bound(view, declared)
                 if name not in parameters:
                     return found
@@ -95,22 +153,30 @@ class Variables(Lookup):
             at = symbol.parent
 
     @staticmethod
-    def _live(bound: Sequence[Binding], line: int, exact: int, parameter: bool) -> Binding | None:
-        """The binding that holds at a line; 0 stands for the end of the scope.
+    def _live(bound: Sequence[Binding], line: int, exact: int, parameter: bool) -> list[Binding]:
+        """The bindings that may hold at a line, the latest first; 0 is the end of the scope.
 
-        A binding that ends encloses what uses it, so its lines are held against the exact line.
+        A binding that ends encloses what uses it, so its lines are held against the exact line. One
+        that is made in a branch leaves those before it, unless the line is in that branch, too.
         """
-        chosen = None
+        live = []
         for each in bound:
-            if each.last and not (each.line <= exact <= each.last):
+            if each.last > 0 and not (each.line <= exact <= each.last):
                 continue
-            if (not line or each.last or each.line <= line) and (
-                chosen is None or chosen.line <= each.line
-            ):
-                chosen = each
-        if chosen is None and not parameter:
+            if not line or each.last > 0 or each.last == ANY_TIME or each.line <= line:
+                live.append(each)
+        if len(live) > 1:
+            live.sort(key=lambda b: b.line)
+        chosen: list[Binding] = []
+        for each in reversed(live):
+            chosen.append(each)
+            if each.last >= 0 or (line and each.last != ANY_TIME and line <= -each.last):
+                break
+            if len(chosen) == BRANCHES_MAX:
+                break
+        if not chosen and not parameter:
             # Bound further down: in a loop, or the scope runs later.
-            chosen = next((b for b in bound if not b.last), None)
+            chosen = [b for b in bound if b.last <= 0][:1]
         return chosen
 
     def _parameter(self, view: View, at: int, name: str, parameters: dict[str, str]) -> list[Found]:
@@ -159,32 +225,55 @@ class Variables(Lookup):
     def _passed(self, view: View, at: int, name: str, parameters: list[str]) -> list[Found]:
         """The functions that are passed to a parameter somewhere in the program."""
         symbol = view.symbol(at)
-        function = Thing("symbol", view.path, at)
-        called = symbol.name
+        functions = {Thing("symbol", view.path, at)}
         if symbol.kind == "constructor" and symbol.parent != MODULE:
-            function = Thing("symbol", view.path, symbol.parent)
-            called = view.symbol(symbol.parent).name
-        sites = self.program.passing.get((view.family, called), ())
+            functions.add(Thing("symbol", view.path, symbol.parent))
         key = (view.path, -7, f"{name}:{at}", 0)
-        if not sites or len(sites) > PASSING_MAX or key in self.busy or len(self.busy) > STEPS_MAX:
+        if key in self.busy or len(self.busy) > STEPS_MAX:
             return []
-        wanted = {f"{parameters.index(name)}", name}
+        spread = self.shape(view, at).spread.get(name, "")
         found: list[Found] = []
         self.busy.add(key)
         try:
-            for path, number in sorted(sites):
-                site = self.program.files[path]
-                call = site.facts.calls[number]
-                values = [p.partition("=")[2] for p in call.passed if p.partition("=")[0] in wanted]
-                if not values:
-                    continue
-                chain = f"{call.receiver}.{call.name}" if call.receiver else call.name
+            for site, call, value in self._sites(view, at, name, parameters, spread):
+                chain = call.receiver
+                if call.name != VALUE:
+                    chain = f"{call.receiver}.{call.name}" if call.receiver else call.name
                 reached = self.evaluate(site, call.caller, chain, call.line)
-                if any(f.thing == function for f in reached):
-                    found += self.evaluate(site, call.caller, values[0], call.line)
+                if any(f.thing in functions for f in reached):
+                    found += self.evaluate(site, call.caller, value, call.line)
         finally:
             self.busy.discard(key)
-        return unique(Found(f.thing, f.confidence * 0.9, "passed as an argument") for f in found)
+        # What comes from outside says nothing about what else is passed.
+        inside = [f for f in found if f.thing.kind != "external"]
+        return unique(Found(f.thing, f.confidence * 0.9, "passed as an argument") for f in inside)
+
+    def _sites(
+        self, view: View, at: int, name: str, parameters: list[str], spread: str
+    ) -> list[tuple[View, Call, str]]:
+        """The calls that may pass something to a parameter, with what they pass."""
+        symbol = view.symbol(at)
+        passing, family = self.program.passing, view.family
+        sites = set(passing.get((family, symbol.name), ()))
+        around = view.symbol(symbol.parent) if symbol.parent != MODULE else None
+        if around is not None and symbol.kind == "constructor":
+            sites |= passing.get((family, around.name), set())
+        found = []
+        for path, number in sites:
+            site = self.program.files[path]
+            call = site.facts.calls[number]
+            value = given(call.passed, name, parameters, spread)
+            if value:
+                found.append((site, call, value))
+        if around is not None and around.kind in CALLABLE:  # `decorate(3)(function)`
+            for path, number in passing.get((family, VALUE), ()):
+                call = self.program.files[path].facts.calls[number]
+                value = given(call.passed, name, parameters, spread)
+                if value and f"{around.name}()" in call.receiver:
+                    found.append((self.program.files[path], call, value))
+        if len(found) > PASSING_MAX:
+            return []
+        return sorted(found, key=lambda one: (one[0].path, one[1].start))
 
     def is_local(self, view: View, scope: int, name: str) -> bool:
         """Whether a function around the scope binds the name, as a variable or a parameter."""

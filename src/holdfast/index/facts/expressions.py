@@ -10,6 +10,8 @@ read from the syntax tree into an expression that the resolver can evaluate:
     a[*]              what an iteration gives
     a[with]           what `with a` gives
     <T>               an instance of the type, as written: `cast(T, x)`, `x as T`
+    a[1:]  a[-1]      a slice, and an element from the end
+    [a,*b]  {*:b}     what b holds is held, too
     [a,b]  {k:a}      a list and an object; `.k` as a value is a function of that name defined there
     'm'               the module m: `require('m')`
     f^0^1             what f gives the function passed as its argument 0, as parameter 1 of that
@@ -57,7 +59,8 @@ def _read(walk: Walk, node: Node, depth: int) -> str:
         return UNKNOWN
     kind = node.type
     if kind in _NAMES:
-        return walk.text(node, 100)
+        text = walk.text(node, 100)
+        return walk.loops.get(text, text) if walk.loops else text
     reader = _READERS.get(kind)
     if reader is not None:
         return reader(walk, node, depth + 1)
@@ -102,10 +105,13 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
     given = node.child_by_field_name("arguments")
     if function.type in ("identifier", "attribute", "import"):
         name = walk.text(function, 100).rpartition(".")[2]
+        found = ""
         if name in _SPECIAL and given is not None:
             found = _special(walk, name, given, depth)
-            if found:
-                return found
+        elif name in _ASYNC and given is not None and walk.text(function, 8) == "asyncio.":
+            found = _awaited(walk, name, given, depth)
+        if found:
+            return found
     owner = function.child_by_field_name("object")
     if function.type == "member_expression" and owner is not None and given is not None:
         name = walk.field(function, "property", 20)
@@ -121,7 +127,9 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
 
 
 _SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "import", "type",
-                    "copy", "deepcopy", "partial", "TypeVar", "replace"}  # fmt: skip
+                    "copy", "deepcopy", "partial", "TypeVar", "replace", "getattr",
+                    "import_module", "__import__", "dict"}  # fmt: skip
+_ASYNC = frozenset({"run", "gather", "wait_for", "create_task", "ensure_future", "shield"})
 _OBJECT = frozenset({"assign", "freeze", "seal"})
 
 
@@ -132,7 +140,16 @@ def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
         return ""
     if name == "cast":
         return _typed(walk.text(arguments[0], 160).strip("\"'")) if len(arguments) == 2 else ""
-    if name in ("require", "import"):
+    if name == "getattr":
+        owner = _read(walk, arguments[0], depth)
+        key = walk.text(arguments[1], 80).strip("\"'") if len(arguments) > 1 else ""
+        return f"{_grouped(owner)}.{key}" if owner != UNKNOWN and key.isidentifier() else ""
+    if name == "dict":
+        pairs = [(walk.field(a, "name", 60), a.child_by_field_name("value")) for a in arguments]
+        texts = [f"{k}:{_read(walk, v, depth)}" for k, v in pairs if k and v is not None]
+        if texts:
+            return "{" + ",".join(texts) + "}"
+    if name in ("require", "import", "import_module", "__import__"):
         text = walk.text(arguments[0], 160)
         return f"'{text[1:-1]}'" if text[:1] in ("'", '"') and "'" not in text[1:-1] else ""
     if name == "TypeVar":
@@ -153,6 +170,32 @@ def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
         others = [_grouped(_read(walk, each, depth)) for each in arguments]
         return "[[" + ",".join("?" if o == UNKNOWN else f"{o}[*]" for o in others) + "]]"
     return first
+
+
+def _awaited(walk: Walk, name: str, given: Node, depth: int) -> str:
+    """Functions of asyncio whose result is that of what they run."""
+    texts = [_read(walk, each, depth) for each in given.named_children[:PARTS_MAX]]
+    if not texts or texts[0] == UNKNOWN:
+        return ""
+    return f"[{','.join(texts)}]" if name == "gather" else _grouped(texts[0])
+
+
+def _sum(walk: Walk, node: Node, depth: int) -> str:
+    """`a + b`: lists are joined; else what the method behind the sign gives."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    sign = node.child_by_field_name("operator")
+    if left is None or right is None or sign is None or sign.type not in _SIGNS:
+        return UNKNOWN
+    first, second = _read(walk, left, depth), _read(walk, right, depth)
+    if "[" in (first[:1], second[:1]) and sign.type == "+":
+        return f"[{','.join(f'*{t}' for t in (first, second) if t != UNKNOWN)}]"
+    return f"{first}.{_SIGNS[sign.type]}()" if first.endswith("()") else UNKNOWN
+
+
+_SIGNS = {
+    "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "@": "__matmul__",
+    "%": "__mod__", "//": "__floordiv__", "**": "__pow__", "|": "__or__", "&": "__and__",
+}  # fmt: skip
 
 
 def _typed(text: str) -> str:
@@ -208,26 +251,71 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
         return UNKNOWN
     text = _grouped(text)
     if index.type == "slice":
-        return text
+        bounds = walk.text(index, 20)
+        return f"{text}[{bounds}]" if _BOUNDS.match(bounds) else text
+    if text == "globals()" and index.type == "string":
+        return walk.text(index, 80).strip("\"'")
     if index.type in ("integer", "number"):
         key = walk.text(index, 8)
         return f"{text}[{key}]" if key.isdecimal() else f"{text}[]"
+    if index.type == "unary_operator" and _BOUNDS.match(walk.text(index, 8) + ":"):
+        return f"{text}[{walk.text(index, 8)}]"
     if index.type == "string":
         key = walk.text(index, 80).strip("\"'")
         return f"{text}['{key}']" if _KEY.match(key) else f"{text}[]"
     return f"{text}[]"
 
 
+_BOUNDS = re.compile(r"(?:-?\d{1,4})?:(?:-?\d{1,4})?\Z")
+
+
 def _list(walk: Walk, node: Node, depth: int) -> str:
     parts = [c for c in node.named_children[: PARTS_MAX + 1] if c.type != "comment"][:PARTS_MAX]
-    texts = [_read(walk, part, depth) for part in parts]
+    texts = [_part(walk, part, depth) for part in parts]
     return f"[{','.join(texts)}]" if any(t != UNKNOWN for t in texts) else UNKNOWN
 
 
+def _part(walk: Walk, node: Node, depth: int) -> str:
+    """An element of a list; `*` before what is spread."""
+    if node.type in ("list_splat", "spread_element") and node.named_child_count:
+        inner = node.named_child(0)
+        text = _read(walk, inner, depth) if inner is not None else UNKNOWN
+        return text if text == UNKNOWN else f"*{_grouped(text)}"
+    return _read(walk, node, depth)
+
+
 def _comprehension(walk: Walk, node: Node, depth: int) -> str:
-    body = node.child_by_field_name("body")
-    text = _read(walk, body, depth) if body else UNKNOWN
+    """A list of what its body is, for the names that its loops bind."""
+    body, before = node.child_by_field_name("body"), walk.loops
+    if body is None:
+        return UNKNOWN
+    walk.loops = dict(before)
+    try:
+        for each in node.named_children[1:5]:
+            if each.type == "for_in_clause":
+                _looped(walk, each, depth)
+        if body.type == "pair":
+            value = body.child_by_field_name("value")
+            text = _read(walk, value, depth) if value is not None else UNKNOWN
+            return UNKNOWN if text == UNKNOWN else f"{{?:{text}}}"
+        text = _read(walk, body, depth)
+    finally:
+        walk.loops = before
     return UNKNOWN if text == UNKNOWN else f"[{text}]"
+
+
+def _looped(walk: Walk, clause: Node, depth: int) -> None:
+    left, right = clause.child_by_field_name("left"), clause.child_by_field_name("right")
+    value = _read(walk, right, depth) if left is not None and right is not None else UNKNOWN
+    if left is None or value == UNKNOWN or len(value) > 100:
+        return
+    value = f"{_grouped(value)}[*]"
+    if left.type == "identifier":
+        walk.loops[walk.text(left, 100)] = value
+    elif left.type in ("pattern_list", "tuple_pattern"):
+        for place, name in enumerate(left.named_children[:6]):
+            if name.type == "identifier":
+                walk.loops[walk.text(name, 100)] = f"{value}[{place}]"
 
 
 def _object(walk: Walk, node: Node, depth: int) -> str:
@@ -245,6 +333,12 @@ def _object(walk: Walk, node: Node, depth: int) -> str:
             text = f".{key}"
         elif each.type == "shorthand_property_identifier":
             key = text = walk.text(each, 80)
+        elif each.type in ("dictionary_splat", "spread_element") and each.named_child_count:
+            inner = each.named_child(0)
+            text = _read(walk, inner, depth) if inner is not None else UNKNOWN
+            if text != UNKNOWN:
+                parts.append(f"*:{text}")
+            continue
         if text != UNKNOWN:
             parts.append(f"{key if _KEY.match(key) else '?'}:{text}")
     return "{" + ",".join(parts) + "}" if parts else UNKNOWN
@@ -283,6 +377,8 @@ _READERS = {
     "list_comprehension": _comprehension,
     "set_comprehension": _comprehension,
     "generator_expression": _comprehension,
+    "dictionary_comprehension": _comprehension,
+    "binary_operator": _sum,
     "dictionary": _object,
     "object": _object,
     "as_expression": _as,

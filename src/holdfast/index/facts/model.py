@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 6
+FACTS_VERSION = 7
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -31,6 +31,8 @@ FACTS_VERSION = 6
 6: members of object types in TypeScript; what decides the type parameters of a callback; a class
    that is the module has its own name; associated types of Rust traits; members that are assigned
    to a prototype; kinds of calls and bindings are coded shorter.
+7: bindings of elements and attributes, and those of one branch; functions made by `lambda`; what
+   a decorator with arguments is called with; values that are passed to functions of the program.
 """
 
 Kind = Literal[
@@ -63,6 +65,8 @@ MODULE = -1
 """In place of a symbol's index: the file itself."""
 SAME_SCOPE = -2
 """In place of a symbol's index: the scope of the binding."""
+ANY_TIME = -1
+"""In place of the last line of a binding: another function made it, perhaps before."""
 RESULT, YIELD = "<return>", "<yield>"
 VALUE = "()"
 """The name of a call of a value without a name."""
@@ -119,7 +123,8 @@ class Call(msgspec.Struct, frozen=True, gc=False, array_like=True):
     `make().items`), or an expression as in `expressions`; "" for a bare call, "?" for one that is
     not known. A call of a value that has no name (`table["k"]()`, `make()()`) is called `()`, and
     the value is its receiver. `arity` counts the arguments; -1 when it is not known. `passed` are
-    the arguments that name a function or a class here: `0=work`, `key=by_name`.
+    the arguments that name a function or a class here: `0=work`, `key=by_name`. Of a call
+    inside the program they are also values that may hold one, `0*` and `**` where they are spread.
     """
 
     caller: int
@@ -137,7 +142,9 @@ class Binding(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     `scope` is the function for a variable, the class for a field, MODULE for a global. `inside` is
     the scope in which the value has its meaning: for a field the method that assigns it. A binding
-    that holds only for some lines, as in a loop or below a check of the type, ends with `last`.
+    that holds only for some lines, as in a loop or below a check of the type, ends with `last`; one
+    that is made in a branch has the end of the branch there, negated. `table['k']`, `table[]` and
+    `steps[+]` are elements given to a container, `cart.total` is an attribute given to an object.
     The name RESULT stands for what a function returns, YIELD for what it yields.
     """
 

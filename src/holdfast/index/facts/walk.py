@@ -30,7 +30,7 @@ from holdfast.index.facts.model import (
     Kind,
 )
 from holdfast.index.facts.parse import TooHardError, captures, parse, parser_of, size_limits
-from holdfast.index.facts.passed import nameable, names_passed, with_passed
+from holdfast.index.facts.passed import nameable, names_passed, values_passed, with_passed
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -162,6 +162,9 @@ def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     return node.named_child(0) if node.named_child_count else None
 
 
+_OWN = frozenset({"self", "cls", "this"})
+
+
 def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     """The last named child, if there is one."""
     count = node.named_child_count
@@ -209,6 +212,11 @@ class Walk(RawFacts):
             self.callees.clear()
         self.scopes: list[OpenScope] = []
         self.wrapper: tuple[int, int, int] | None = None
+        self.loops: dict[str, str] = {}
+        """The names that loops around an expression bind, while it is read."""
+        self.elsewhere: dict[tuple[int, str], int] = {}
+        """Names that a function declares as those of another scope, and that scope."""
+        self._bound: set[str] | None = None
         self.passing: list[tuple[int, int, int]] = []
         """Calls whose arguments may name a function: the call, and where the arguments are."""
 
@@ -243,13 +251,33 @@ class Walk(RawFacts):
         if self.passing:
             self._note_functions_passed()
 
+    def _local(self, scope: int, name: str) -> bool:
+        """Whether a name is bound in a file, or is perhaps a parameter of functions around it."""
+        if self._bound is None:
+            self._bound = {binding.name for binding in self.bindings}
+        if name in self._bound:
+            return True
+        while scope != MODULE:
+            if name in self.symbols[scope].signature:
+                return True
+            scope = self.symbols[scope].parent
+        return False
+
     def _note_functions_passed(self) -> None:
         known = nameable(self.symbols, self.imports)
         if not known:
             return
         for number, start, end in self.passing:
             text = self.source[start:end].decode("utf-8", "replace")
-            passed = names_passed(text, known)
+            call = self.calls[number]
+            inner = self.language.values and (
+                call.name in known or call.receiver.partition(".")[0] in _OWN | known
+            )
+            if inner:
+                span = (start - 1, end + 1)
+                passed = values_passed(self, text, known, self._local, call.caller, span)
+            else:
+                passed = names_passed(text, known)
             if passed:
                 self.calls[number] = with_passed(self.calls[number], passed)
 

@@ -9,8 +9,23 @@ import msgspec
 
 from holdfast.index.facts import expressions
 from holdfast.index.facts.comments import DOC_MAX
+from holdfast.index.facts.languages.python_flow import (
+    as_rule,
+    case_rule,
+    loop_rule,
+    narrowed_rule,
+    result_rule,
+    walrus_rule,
+)
+from holdfast.index.facts.languages.python_values import (
+    GROWING,
+    added_rule,
+    assignment_rule,
+    elsewhere_rule,
+    set_rule,
+)
 from holdfast.index.facts.languages.rules import calling, wrapping
-from holdfast.index.facts.model import MODULE, RESULT, YIELD, Kind
+from holdfast.index.facts.model import MODULE, RESULT, VALUE, Call, Kind
 from holdfast.index.facts.walk import (
     CONTAINERS,
     SIGNATURE_MAX,
@@ -133,222 +148,33 @@ def _class(walk: Walk, node: Node) -> None:
             walk.inherit(child, walk.text(base), "extends", node.start_point[0] + 1)
 
 
-def _assignment(walk: Walk, node: Node) -> None:
-    left = node.child_by_field_name("left")
-    if left is None:
-        return
-    right = node.child_by_field_name("right")
-    literal = right is not None and right.type in _LITERALS and walk.scopes
-    if literal and node.child_by_field_name("type") is None:
-        return
-    kind = left.type
-    if kind in _PATTERNS:
-        if right is not None:
-            _unpack(walk, left, expressions.read(walk, right))
-        return
-    if kind not in ("identifier", "attribute"):
-        return
-    name = walk.text(left, 100)
-    scope = None
-    top = False
-    if kind == "attribute":
-        owner, _, name = name.rpartition(".")
-        if owner not in ("self", "cls"):
-            return
-        scope = walk.enclosing_class()
-        if scope == MODULE:
-            return
-    else:
-        top = not walk.inside()
-    # What stands between the name and the value: the type, if there is one.
-    between = walk.source[left.end_byte : right.start_byte if right else node.end_byte]
-    annotated = walk.field(node, "type") if b":" in between else ""
-    value = ""
-    if right is not None and right.type not in _LITERALS:
-        value = expressions.read_chain(walk, right)
-    field = scope is not None or walk.inside() in CONTAINERS
-    walk.bind(
-        node,
-        name,
-        type=annotated,
-        expression=value,
-        kind="field" if field else "variable",
-        scope=scope,
-        inside=walk.symbol(),
-    )
-    if top:
-        constant: Kind = "constant" if name.isupper() else "variable"
-        exported = not name.startswith("_")
-        walk.define(node, name, constant, opens=False, exported=exported)
-
-
-_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
-_LITERALS = frozenset({"string", "integer", "float", "true", "false", "none", "lambda",
-                       "concatenated_string", "comparison_operator", "not_operator"})  # fmt: skip
-
-
-def _unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
-    """`a, b = value`: each name is an element of it."""
-    if value == "?" and not last:
-        return
-    if "|" in value:
-        value = f"({value})"
-    for place, name in enumerate(pattern.named_children[:8]):
-        item = "?" if value == "?" else f"{value}[{place}]"
-        if name.type == "identifier":
-            walk.bind(name, walk.text(name, 100), expression=item, last=last)
-        elif name.type in _PATTERNS:
-            _unpack(walk, name, item, last)
-
-
-def _loop(walk: Walk, node: Node) -> None:
-    """`for x in xs`, also in a comprehension: the name is an element until the loop ends."""
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None:
-        return
-    value = expressions.read_chain(walk, right)
-    if value != "?":
-        value = f"({value})[*]" if "|" in value else f"{value}[*]"
-    last = 0
-    if node.type == "for_in_clause":
-        whole = node.parent
-        last = whole.end_point[0] + 1 if whole else node.end_point[0] + 1
-        # The body of a comprehension is before its loop, perhaps on an earlier line.
-        walk.line = whole.start_point[0] + 1 if whole else walk.line
-    elif value == "?":
-        return
-    if left.type == "identifier":
-        walk.bind(node, walk.text(left, 100), expression=value, last=last)
-    elif left.type in _PATTERNS:
-        _unpack(walk, left, value, last)
-    walk.line = node.start_point[0] + 1
-
-
-def _result(walk: Walk, node: Node) -> None:
-    """What a function without a declared result returns or yields."""
-    at = walk.symbol()
-    if at == MODULE or walk.inside() in CONTAINERS or "->" in walk.symbols[at].signature:
-        return
-    value = first_child(node)
-    if value is not None and value.type not in _LITERALS:
-        name = RESULT if node.type == "return_statement" else YIELD
-        walk.bind(node, name, expression=expressions.read_chain(walk, value))
-
-
-def _as(walk: Walk, node: Node) -> None:
-    """`with make() as it`, `except Error as it`; a `case` does not tell the type of its name."""
-    target, value = node.child_by_field_name("alias"), first_child(node)
-    holder = node.parent
-    if not target or not value or not holder or target.type != "as_pattern_target":
-        return
-    name = walk.text(target, 100)
-    if holder.type == "with_item":
-        found = expressions.read_chain(walk, value)
-        if found != "?" and name.isidentifier():
-            walk.bind(
-                node, name, expression=f"({found})[with]" if "|" in found else found + "[with]"
-            )
-    elif holder.type == "except_clause" and name.isidentifier():
-        walk.bind(node, name, type=_union(walk.text(value)), last=holder.end_point[0] + 1)
-
-
-def _union(text: str) -> str:
-    """`(A, B)` as a type: `A | B`."""
-    return text.strip("()").strip(", ").replace(",", " |") if text[:1] == "(" else text
-
-
-def _walrus(walk: Walk, node: Node) -> None:
-    value = node.child_by_field_name("value")
-    if value and value.type not in _LITERALS:
-        found = expressions.read_chain(walk, value)
-        walk.bind(node, walk.field(node, "name", 100), expression=found)
-
-
 _CALL = calling()
-_PLAIN = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\Z")
 
 
 def _call(walk: Walk, node: Node) -> None:
     _CALL(walk, node)
-    if walk.calls and walk.calls[-1].name == "isinstance" and not walk.calls[-1].receiver:
-        _narrowed(walk, node)
-
-
-def _narrowed(walk: Walk, node: Node) -> None:
-    """`isinstance(x, T)` in a condition: x is a T where the condition holds."""
-    given = node.child_by_field_name("arguments")
-    if given is None or given.named_child_count != 2:
-        return
-    subject, type_ = (walk.text(c, 160) for c in given.named_children)
-    if not _PLAIN.match(subject):
-        return
-    negated, at, up, kind = False, node, node.parent, ""
-    for _ in range(8):
-        if up is None:
-            return
-        kind = up.type
-        if kind == "not_operator":
-            negated = not negated
-        elif kind == "boolean_operator":
-            sign = up.child_by_field_name("operator")
-            if sign is None or sign.type != ("or" if negated else "and"):
-                return
-        elif kind != "parenthesized_expression":
-            break
-        at, up = up, up.parent
-    if up is None:
-        return
-    last = 0
-    if kind in ("if_statement", "elif_clause"):
-        block = up.child_by_field_name("consequence")
-        if up.child_by_field_name("condition") != at or block is None:
-            return
-        if not negated:
-            last = block.end_point[0] + 1
-        else:
-            final = block.named_child(block.named_child_count - 1)
-            around = up.parent
-            if kind != "if_statement" or final is None or around is None or final.type not in _ENDS:
-                return
-            walk.line = up.end_point[0] + 1
-            last = around.end_point[0] + 1
-    elif negated:
-        return
-    elif kind in ("assert_statement", "while_statement"):
-        around = up.parent if kind == "assert_statement" else up
-        last = around.end_point[0] + 1 if around else 0
-    elif kind in ("conditional_expression", "if_clause"):
-        around = up if kind == "conditional_expression" else up.parent
-        if around is None:
-            return
-        walk.line = around.start_point[0] + 1
-        last = around.end_point[0] + 1
-    if last:
-        walk.bind(node, subject, type=_union(type_), last=last)
-    walk.line = node.start_point[0] + 1
-
-
-_ENDS = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
-
-
-def _case(walk: Walk, node: Node) -> None:
-    """`case T():` below `match x`: x is a T there."""
-    clause = node.parent.parent if node.parent else None
-    if clause is None or clause.type != "case_clause" or not clause.parent:
-        return
-    whole = clause.parent.parent
-    subject = whole.child_by_field_name("subject") if whole else None
-    named = first_child(node)
-    if subject and named and _PLAIN.match(walk.text(subject, 100)):
-        last = clause.end_point[0] + 1
-        walk.bind(node, walk.text(subject, 100), type=walk.text(named, 100), last=last)
+    name = walk.calls[-1].name if walk.calls else ""
+    if name == "isinstance":
+        narrowed_rule(walk, node)
+    elif name in GROWING:
+        added_rule(walk, node)
+    elif name == "setattr":
+        set_rule(walk, node)
 
 
 def _decorator(walk: Walk, node: Node) -> None:
     what = first_child(node)
-    if what and what.type in ("identifier", "attribute"):
-        before = len(walk.calls)
+    if what is None:
+        return
+    before = len(walk.calls)
+    if what.type == "call":  # what it returns is called with what it decorates
+        value = expressions.read(walk, what)
+        if value != "?":
+            start = node.start_byte
+            walk.calls.append(Call(walk.symbol(), VALUE, value, "decorator", walk.line, start, 1))
+    elif what.type in ("identifier", "attribute"):
         walk.call(node, walk.text(what), "decorator")
+    if len(walk.calls) > before:
         whole = node.parent
         made = whole.child_by_field_name("definition") if whole else None
         if made is not None and len(walk.calls) > before:
@@ -400,16 +226,19 @@ LANGUAGE = Language(
         "decorated_definition": wrapping,
         "function_definition": _function,
         "class_definition": _class,
-        "assignment": _assignment,
-        "as_pattern": _as,
-        "named_expression": _walrus,
+        "assignment": assignment_rule,
+        "augmented_assignment": added_rule,
+        "as_pattern": as_rule,
+        "named_expression": walrus_rule,
         "call": _call,
-        "for_statement": _loop,
-        "for_in_clause": _loop,
-        "return_statement": _result,
-        "yield": _result,
-        "class_pattern": _case,
+        "for_statement": loop_rule,
+        "for_in_clause": loop_rule,
+        "return_statement": result_rule,
+        "yield": result_rule,
+        "class_pattern": case_rule,
         "decorator": _decorator,
+        "global_statement": elsewhere_rule,
+        "nonlocal_statement": elsewhere_rule,
         "import_statement": _import,
         "import_from_statement": _import_from,
     },

@@ -81,7 +81,10 @@ def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
 
 PASSED_BYTES_MAX = 120
 """Longer arguments are not searched for names of functions."""
-_REWRITTEN = re.compile(r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require)\(\)")
+_REWRITTEN = re.compile(
+    r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require|getattr|import_module|__import__|"
+    r"dict)\(\)"
+)
 
 
 def callee_value(walk: Walk, node: tree_sitter.Node, known: tuple[str, str]) -> tuple[str, str]:

@@ -1,0 +1,201 @@
+"""What Python binds: assignments of names, attributes and items, and functions without a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts import expressions
+from holdfast.index.facts.branches import branch_end
+from holdfast.index.facts.chains import PLAIN
+from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
+from holdfast.index.facts.walk import CONTAINERS, Walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def assignment_rule(walk: Walk, node: Node) -> None:
+    left = node.child_by_field_name("left")
+    if left is None:
+        return
+    right = node.child_by_field_name("right")
+    if right is not None and right.type == "lambda" and left.type == "identifier":
+        _lambda(walk, node, left, right)
+        return
+    literal = right is not None and right.type in LITERALS and walk.scopes
+    if literal and node.child_by_field_name("type") is None:
+        return
+    kind = left.type
+    if kind in PATTERNS:
+        if right is not None:
+            unpack(walk, left, expressions.read(walk, right))
+        return
+    if kind == "subscript" and right is not None:
+        _item(walk, node, left, right)
+        return
+    if kind not in ("identifier", "attribute"):
+        return
+    name = walk.text(left, 100)
+    scope = None
+    top = False
+    if kind == "attribute":
+        owner, _, name = name.rpartition(".")
+        if owner not in ("self", "cls"):
+            if right is not None:
+                _attribute(walk, node, owner, name, right)
+            return
+        scope = walk.enclosing_class()
+        if scope == MODULE:
+            return
+    else:
+        top = not walk.inside()
+        scope = walk.elsewhere.get((walk.symbol(), name)) if walk.elsewhere else None
+    # What stands between the name and the value: the type, if there is one.
+    between = walk.source[left.end_byte : right.start_byte if right else node.end_byte]
+    annotated = walk.field(node, "type") if b":" in between else ""
+    value = ""
+    if right is not None and right.type not in LITERALS:
+        value = expressions.read_chain(walk, right)
+    field = kind == "attribute" or walk.inside() in CONTAINERS
+    last = 0
+    if value and value != "?" and not field:
+        last = ANY_TIME if scope is not None else -branch_end(node)
+    walk.bind(
+        node,
+        name,
+        type=annotated,
+        expression=value,
+        kind="field" if field else "variable",
+        scope=scope,
+        inside=walk.symbol(),
+        last=last,
+    )
+    if top:
+        constant: Kind = "constant" if name.isupper() else "variable"
+        exported = not name.startswith("_")
+        walk.define(node, name, constant, opens=False, exported=exported)
+
+
+PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
+LITERALS = frozenset({"string", "integer", "float", "true", "false", "none", "lambda",
+                       "concatenated_string", "comparison_operator", "not_operator"})  # fmt: skip
+
+
+def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
+    """`a, b = value`: each name is an element of it."""
+    if value == "?" and not last:
+        return
+    if "|" in value:
+        value = f"({value})"
+    for place, name in enumerate(pattern.named_children[:8]):
+        item = "?" if value == "?" else f"{value}[{place}]"
+        if name.type == "identifier":
+            walk.bind(name, walk.text(name, 100), expression=item, last=last)
+        elif name.type == "list_splat_pattern" and value != "?":
+            last_one = place == pattern.named_child_count - 1
+            part = f"{value}[{place}:]" if last_one else value
+            walk.bind(name, walk.text(name, 100).lstrip("* "), expression=part, last=last)
+            break
+        elif name.type in PATTERNS:
+            unpack(walk, name, item, last)
+
+
+def _lambda(walk: Walk, node: Node, left: Node, right: Node) -> None:
+    """`name = lambda x: …` is a function of that name."""
+    block = right.child_by_field_name("body")
+    name = walk.text(left, 120)
+    kind: Kind = "method" if walk.inside() in CONTAINERS else "function"
+    end = block.start_byte if block else None
+    index = walk.define(node, name, kind, signature_end=end, exported=not name.startswith("_"))
+    if block is not None and index != MODULE and block.type not in LITERALS:
+        walk.bind(node, RESULT, expression=expressions.read_chain(walk, block))
+
+
+def _attribute(walk: Walk, node: Node, owner: str, name: str, right: Node) -> None:
+    """`cart.total = f`: of a class of this file it is a field, else it is known by both names."""
+    if not PLAIN.match(owner) or right.type in LITERALS:
+        return
+    value = expressions.read_chain(walk, right)
+    if value == "?":
+        return
+    for index, symbol in enumerate(walk.symbols[-200:], max(0, len(walk.symbols) - 200)):
+        if symbol.kind == "class" and symbol.qualified == owner:
+            inside = walk.symbol()
+            walk.bind(node, name, expression=value, kind="field", scope=index, inside=inside)
+            return
+    walk.bind(node, f"{owner}.{name}", expression=value)
+
+
+def _item(walk: Walk, node: Node, left: Node, right: Node) -> None:
+    """`table["k"] = f`: an element of what the name holds."""
+    if right.type in LITERALS:
+        return
+    whole = left.child_by_field_name("value")
+    value = expressions.read_chain(walk, right) if whole is not None else "?"
+    if value == "?" or whole is None:
+        return
+    item = expressions.read(walk, left)
+    key = item[item.rfind("[") + 1 : -1] if item.endswith("]") else ""
+    grow(walk, node, walk.text(whole, 100), key, value)
+
+
+def grow(walk: Walk, node: Node, owner: str, key: str, value: str) -> None:
+    """An element that a container is given: `+` is appended, else by its key."""
+    if not PLAIN.match(owner) or value == "?":
+        return
+    head, _, name = owner.rpartition(".")
+    if not head:
+        walk.bind(node, f"{owner}[{key}]", expression=value)
+    elif head in ("self", "cls", "this") and (scope := walk.enclosing_class()) != MODULE:
+        inside = walk.symbol()
+        named = f"{name}[{key}]"
+        walk.bind(node, named, expression=value, kind="field", scope=scope, inside=inside)
+
+
+def added_rule(walk: Walk, node: Node) -> None:
+    """`steps.append(f)` and `steps += [f]`: elements of what the name holds."""
+    if node.type == "augmented_assignment":
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None or right.type not in ("list", "tuple"):
+            return
+        value = expressions.read_chain(walk, right)
+        if value != "?":
+            grow(walk, node, walk.text(left, 100), "+", f"{value}[*]")
+        return
+    call, given = walk.calls[-1], node.child_by_field_name("arguments")
+    if given is None or not call.receiver or not 0 < given.named_child_count < 3:
+        return
+    argument = given.named_child(given.named_child_count - 1)
+    if argument is None or argument.type in LITERALS:
+        return
+    value = expressions.read_chain(walk, argument)
+    if value == "?":
+        return
+    if call.name == "setattr":
+        return
+    key = "" if call.name == "setdefault" else "+"
+    grow(walk, node, call.receiver, key, f"{value}[*]" if call.name == "extend" else value)
+
+
+GROWING = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault"})
+
+
+def set_rule(walk: Walk, node: Node) -> None:
+    """`setattr(cart, "total", f)`."""
+    given = node.child_by_field_name("arguments")
+    if given is None or given.named_child_count != 3:
+        return
+    owner, name, value = given.named_children
+    key = walk.text(name, 80).strip("\"'")
+    if name.type == "string" and key.isidentifier():
+        _attribute(walk, node, walk.text(owner, 100), key, value)
+
+
+def elsewhere_rule(walk: Walk, node: Node) -> None:
+    """`global x`, `nonlocal x`: where assignments of the name belong."""
+    at = walk.symbol()
+    if at == MODULE:
+        return
+    scope = MODULE if node.type == "global_statement" else walk.symbols[at].parent
+    for each in node.named_children[:20]:
+        walk.elsewhere[at, walk.text(each, 100)] = scope
