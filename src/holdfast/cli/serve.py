@@ -102,8 +102,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     from holdfast.sync.server.limits import Limits, fitted
 
     extractor.mark_shared()
-    from holdfast.web.compose import site
-    from holdfast.web.unfinished import PromptRequests
+    from holdfast.web.compose import PromptRequests, site
 
     if not 0 <= args.port <= 65535:
         raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")

@@ -16,10 +16,13 @@ from holdfast.web.health import health_page
 from holdfast.web.metrics import Counters, metrics_page
 from holdfast.web.shared_index import shared_index_page
 from holdfast.web.site import Asgi, Site, SitePart, answer_json
+from holdfast.web.unfinished import PromptRequests
 
 if TYPE_CHECKING:
     from holdfast.app import App
     from holdfast.sync.io.endpoint import SyncService
+
+__all__ = ["PromptRequests", "keeping_repositories", "site"]
 
 log = logging.getLogger("holdfast.web")
 
