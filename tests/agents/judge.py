@@ -45,6 +45,8 @@ OURS_SAME = re.compile(r"\[readcache: unchanged(?: in lines (\d+)-(\d+) of|,) (\
 OURS_INSIDE = re.compile(r"\[readcache: unchanged in lines (\d+)-(\d+); changes exist outside")
 OURS_DIFF = re.compile(r"\[readcache: \d+ lines changed of (\d+)\]")
 
+OURS_SHOW = ("holdfast_search_code", "holdfast_explore", "_search_code", "_explore")
+PLACE = re.compile(r"(?:^|  )(\S+\.\w+):(\d+)(?:-\d+)?(?:  |$)")
 READS = {
     "Read": ("file_path",),
     "read": ("filePath", "path"),
@@ -184,6 +186,9 @@ def _result(
 ) -> None:
     path = _path_of(use, cwd)
     text = _output(item.text)
+    if use.name.endswith(OURS_SHOW):
+        _excerpts(text, cwd, disk, known)
+        return
     if path is None:
         return
     rows = _disk_rows(disk, path)
@@ -216,6 +221,27 @@ def _result(
         verdict.add("own unchanged", plain)
     else:
         _shown_text(use, text, path, rows, known, numbered=numbered)
+
+
+def _excerpts(text: str, cwd: str, disk: dict[str, str], known: Knowledge) -> None:
+    """Lines of files that an answer of ours prints, those that are whole and under their number.
+
+    A heading names the file and its lines. Below it each line has its number, or they follow each
+    other from the first one on.
+    """
+    path, number = "", 0
+    for line in text.split("\n"):
+        if found := PLACE.search(line):
+            path, number = os.path.normpath(os.path.join(cwd, found[1])), int(found[2])
+            continue
+        rows = _disk_rows(disk, path)
+        with_number = re.match(r"(\d+) (.*)\Z", line)
+        if with_number and int(with_number[1]) <= len(rows):
+            at, row = int(with_number[1]), with_number[2]
+        else:
+            at, row, number = number, line, number + 1
+        if 0 < at <= len(rows) and rows[at - 1] == row:
+            known.files.setdefault(path, {})[at] = row
 
 
 def _shown_text(

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from holdfast.reading.events import Printed
 from holdfast.reading.focus import Focus, Part
 from holdfast.reading.native import AGAIN, Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
+from holdfast.reading.session_log import ShownLines
 from holdfast.replay import player
 from holdfast.replay.texts import Change
 from holdfast.replay.writers import WRITERS, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
@@ -205,7 +207,8 @@ class Session:
 
     def step(self) -> None:
         names = ["read", "shell", "change", "edit", "compact", "blank", "rest", "move", "other"]
-        name = self.rng.choices(names, [40, 12, 14, 14, 2, 2, 2, 3, 6])[0]
+        names += ["search"]
+        name = self.rng.choices(names, [40, 12, 14, 14, 2, 2, 2, 3, 6, 6])[0]
         self.at += 1
         getattr(self, f"do_{name}")()
 
@@ -280,6 +283,34 @@ class Session:
         self.writer.shell_result(call, output, found.text if found else None, self.at)
         self._answered(file, first, rows, call, found)
 
+    def do_search(self) -> None:
+        """A search of ours prints some runs of lines as they are, among other words."""
+        if isinstance(self.writer, PiWriter):
+            return  # it has none
+        lines: list[Printed] = []
+        for _ in range(self.rng.randint(1, 3)):
+            file, first, rows = self._range()
+            first += self.rng.randrange(len(rows))
+            rows = self.files[file][first - 1 : first - 1 + self.rng.randint(1, 8)]
+            lines.append(Printed(path_of(file), first, tuple(rows), excerpt=True))
+        text = "\n".join(
+            f"{one.path}:{one.first}  found\n"
+            + "\n".join(f"{n} {row}" for n, row in enumerate(one.rows, one.first))
+            for one in lines
+        )
+        call = self.writer.search(self.at)
+        assert isinstance(self.log, ShownLines)
+        self.log.record_shown(lines, text, call)
+        if self.rng.random() < 0.1:
+            # Put into a file by the agent, so that the model is shown a part of it.
+            self.writer.search_result(call, f"<persisted-output>{text[:20]}", self.at)
+            return
+        self.writer.search_result(call, text, self.at)
+        for one in lines:
+            file = int(one.path.removeprefix("/w/f").removesuffix(".txt"))
+            self.request.append(Message(file, "shown", one.first, one.rows, call=call))
+        self.places.append(State(list(self.request), getattr(self.writer, "last", None)))
+
     def _call(self, tool: str, given: dict[str, Any]) -> str:
         call = self.writer.call(tool, given, self.at)
         if isinstance(self.writer, ClaudeWriter):
@@ -336,8 +367,14 @@ class Session:
     def do_compact(self) -> None:
         """The latest messages are kept as they are, whatever they refer to."""
         self.folded.clear()
-        self.writer.compact(self.at)
         self.request = self.request[len(self.request) - self.rng.randrange(4) :][-3:]
+        if isinstance(self.writer, CodexWriter):
+            # There the log has what is kept; older versions kept messages only.
+            kept = [{"type": "function_call_output", "call_id": m.call} for m in self.request]
+            payload = {"message": "x", "replacement_history": kept}
+            self.writer.put({"type": "compacted", "payload": payload})
+        else:
+            self.writer.compact(self.at)
         self.places.clear()
 
     def do_blank(self) -> None:

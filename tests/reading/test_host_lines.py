@@ -291,7 +291,8 @@ def test_codex_shell_reads_and_patches_are_held_line_by_line(tmp_path: Path) -> 
 
 @pytest.mark.shows("READ-CODEX-LINES")
 def test_codex_a_patch_has_no_place_where_the_model_sees_more_than_counts(tmp_path: Path) -> None:
-    """After a rollback, or in the rollout of a fork, older lines of the file may still be shown.
+    """After a rollback, in the rollout of a fork, or after a compaction that keeps results, older
+    lines of the file may still be shown.
     The place of a patch was taken for certain though its old lines are there twice."""
     read = ran("sed -n '3,5p' a.py", "three\nfour\nfive\n")
     patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-four\n+4\n*** End Patch"
@@ -299,11 +300,19 @@ def test_codex_a_patch_has_no_place_where_the_model_sees_more_than_counts(tmp_pa
     start = {"type": "session_meta", "payload": {"id": "s", "cwd": "/w", "cli_version": "0.166.0"}}
     rolled = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
     items = [{"type": "response_item", "payload": one} for one in (*read, *applied(patch))]
+
+    def kept(history: object) -> dict[str, Any]:
+        payload = {"message": "…", "replacement_history": history}
+        return {"type": "compacted", "payload": payload}
+
     for rows, lines in (
         ([start, *items], {3: "three", 4: "4", 5: "five"}),
         ([start, rolled, *items], {}),
         ([{**start, "ordinal": 27}, *items], {}),
         ([start, rolled, {"type": "compacted"}, *items], {3: "three", 4: "4", 5: "five"}),
+        ([start, kept([{"type": "message"}]), *items], {3: "three", 4: "4", 5: "five"}),
+        ([start, kept([{"type": "function_call_output"}]), *items], {}),
+        ([start, kept("unknown"), *items], {}),
     ):
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         assert held(CodexLog(path, Sidecar(tmp_path / "side.jsonl"))) == lines

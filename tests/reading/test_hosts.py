@@ -997,7 +997,7 @@ def test_a_changed_format_needs_a_new_version(tmp_path: Path) -> None:
     side.refresh(Refreshed("/a", WHOLE), 5, "c")
     side.record_edit("e", [Patched("/a", (Hunk(2, ("b",), ("B", "C")),), frozenset({"C"}))])
     side.record_edit("f", [Replaced("/a", "x", "y", False, (Place(3, 1, 1),))])
-    assert sidecar.FORMAT_VERSION == 4
+    assert sidecar.FORMAT_VERSION == 5
     digest = hashlib.sha256(b"text").hexdigest()
     assert (
         Path(side.path)

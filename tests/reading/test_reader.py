@@ -15,12 +15,16 @@ from holdfast.reading import meta as metas
 from holdfast.reading.answer import Policy
 from holdfast.reading.disk import read_once
 from holdfast.reading.errors import Aborted, BadArgument, BadRange, BeyondEnd, Unreadable
+from holdfast.reading.events import Printed
+from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.objects import digest_of
 from holdfast.reading.paths import Request
 from holdfast.reading.reader import Reader, Settings
 from holdfast.reading.scope import WHOLE, Lines
 from holdfast.reading.sensitive import Sensitive
 from holdfast.reading.session_log import UnreadableLog
+from holdfast.replay.writers import SubagentWriter
 from tests.reading.desk import Desk, numbered, reason
 
 CODE = numbered(300, "    value = compute")
@@ -627,6 +631,35 @@ def test_a_reader_knows_which_lines_need_not_be_repeated(desk: Desk) -> None:
     assert desk.reader.holds(path, Lines(5, 9), desk.session)
     assert not desk.reader.holds(path, Lines(5, 99), desk.session)
     assert not desk.reader.holds(path + ".gone", Lines(1, 1), desk.session)
+
+
+@pytest.mark.shows("READ-HOLDS", "READ-CHANGE-AND-BACK")
+def test_lines_that_were_shown_otherwise_and_changed_back_are_not_held(desk: Desk) -> None:
+    """A pointer *already in your context* looked only for the digest of the whole file."""
+    path = str(desk.write("a.txt", numbered(20)))
+    desk.read("a.txt")
+    assert desk.reader.holds(path, Lines(2, 4), desk.session)
+    desk.write("a.txt", numbered(20).replace("line 3\n", "other\n"))
+    desk.read("a.txt", offset=1, limit=6)
+    desk.write("a.txt", numbered(20))
+    assert not desk.reader.holds(path, Lines(2, 4), desk.session)
+    assert desk.reader.holds(path, Lines(8, 12), desk.session)
+
+
+@pytest.mark.shows("READ-HOLDS")
+def test_lines_of_several_reads_and_searches_are_held_together(tmp_path: Path, desk: Desk) -> None:
+    path = str(desk.write("a.txt", numbered(20)))
+    sidecar = Sidecar(tmp_path / "sidecar.jsonl")
+    log = ClaudeCodeLog(tmp_path / "agent-1.jsonl", sidecar, sidechain=True, newest_leaf=True)
+    writer = SubagentWriter(tmp_path)
+    rows = tuple(numbered(20).split("\n"))
+    for first, last in ((2, 5), (6, 9)):
+        call = writer.search(1.0)
+        printed = Printed(path, first, rows[first - 1 : last], excerpt=True)
+        sidecar.record_shown(call, f"{first}", [printed])
+        writer.search_result(call, f"{first}", 1.0)
+    assert desk.reader.holds(path, Lines(3, 8), log)
+    assert not desk.reader.holds(path, Lines(3, 10), log)
 
 
 @pytest.mark.shows("READ-STATUS", "READ-SAVINGS")

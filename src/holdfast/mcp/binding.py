@@ -24,7 +24,7 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ from holdfast.mcp.rendezvous import process
 from holdfast.reading.hosts import bindings
 
 if TYPE_CHECKING:
+    from holdfast.reading.events import Printed
     from holdfast.reading.result import Answer
     from holdfast.reading.session_log import SessionLog
 
@@ -72,6 +73,14 @@ class Bound:
         """Note that an answer was delivered."""
         with self.turn:
             self.log.record(answer, self.call)
+
+    def record_shown(self, lines: Sequence[Printed], text: str) -> None:
+        """Note which lines of files an answer with this text printed as they are."""
+        from holdfast.reading.session_log import ShownLines
+
+        with self.turn:
+            if isinstance(self.log, ShownLines) and self.call is not None:
+                self.log.record_shown(lines, text, self.call)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,10 @@ class HookDecision:
     def __init__(self, context: HostContext) -> None:
         self._context = context
         self._notices, self._turns, self._changes = Notices(), Turns(), Changes()
-        self._requests, self._bindings = Requests(context.home), Bindings(context.home)
+        self._requests, self._bindings = (
+            Requests(context.home, context.shown),
+            Bindings(context.home),
+        )
         environment = getattr(context.app, "environment", {})
         self._wait_s = min(WAIT_S_MAX, hook_seconds(environment, ANSWER_S) / 2)
         # What helps a failed edit takes longer to import than a hook may take.

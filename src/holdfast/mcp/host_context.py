@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.home import Home
+from holdfast.mcp.shown_answers import ShownAnswers
 from holdfast.mcp.space_pool import SpacePool
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class HostContext:
         self._notes: dict[str, NotesByFile] = {}
         self._runs: dict[int, threading.Thread] = {}
         self._starting = threading.local()
+        self.shown = ShownAnswers()
 
     @property
     def home(self) -> Home:

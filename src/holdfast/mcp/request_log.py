@@ -9,6 +9,7 @@ newest one counts.
     an edit, a write         what the model wrote itself
     a short answer of ours   what our record says, if the request shows exactly the text of it; else
                              nothing is certain about that file
+    a search of ours         the lines that it printed as they are, if the host gave this answer
     a result that is gone    nothing
 
 A short answer may outlive the text that it refers to, one of our own `read` as well. Where the
@@ -17,7 +18,7 @@ agent lets us change the request, `dangling` has such answers with the text to p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from holdfast.agents.hooks import (
     EditCall,
@@ -62,8 +63,13 @@ class RequestLog:
 
     counts_when_recorded = False
 
-    def __init__(self, session: str, sidecar: Sidecar) -> None:
-        self.session, self.sidecar = session, sidecar
+    def __init__(
+        self,
+        session: str,
+        sidecar: Sidecar,
+        shown: Callable[[str], Sequence[Printed]] = lambda digest: (),
+    ) -> None:
+        self.session, self.sidecar, self._shown_by = session, sidecar, shown
         self.tree = Tree()
         self.dangling: dict[int, Printed] = {}
         """Place of a short answer in the request -> the lines that it can no longer refer to."""
@@ -135,6 +141,10 @@ class RequestLog:
         served = self.sidecar.served.get(use.id or "")
         if served is not None and served.text_sha256 == digest:
             return (served.event(),)
+        if isinstance(use.call, OwnCall) and not use.failed:
+            printed = self._shown_by(digest)
+            if printed:
+                return tuple(printed)
         own = own_event(use, shown, load)
         if isinstance(own, Derived):
             return (own,)

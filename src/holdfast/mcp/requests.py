@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from holdfast.agents.hooks import HookEvent, Outcome
 from holdfast.home import Home
 from holdfast.mcp.request_log import RequestLog
+from holdfast.mcp.shown_answers import ShownAnswers
 from holdfast.reading.events import Printed
 from holdfast.reading.hosts.detect import sidecar_path
 from holdfast.reading.hosts.sidecar import Sidecar
@@ -25,8 +26,8 @@ CONVERSATIONS_MAX = 256
 class Requests:
     """The conversations, the most recently used ones only: a forgotten one proves nothing."""
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    def __init__(self, home: Home, shown: ShownAnswers) -> None:
+        self._home, self._shown = home, shown
         self._logs: OrderedDict[tuple[str, str], tuple[RequestLog, threading.Lock]] = OrderedDict()
         self._turn = threading.Lock()
 
@@ -37,7 +38,10 @@ class Requests:
         with self._turn:
             if key not in self._logs:
                 sidecar = Sidecar(sidecar_path(self._home, event.agent, event.session))
-                self._logs[key] = RequestLog(event.session, sidecar), threading.Lock()
+                self._logs[key] = (
+                    RequestLog(event.session, sidecar, self._shown.lines),
+                    threading.Lock(),
+                )
             self._logs.move_to_end(key)
             while len(self._logs) > CONVERSATIONS_MAX:
                 self._logs.popitem(last=False)

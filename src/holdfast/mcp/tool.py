@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.files.workspace import Workspace
     from holdfast.mcp.caller import Caller
     from holdfast.mcp.host_context import HostContext
+    from holdfast.reading.events import Printed
     from holdfast.reading.reader import Reader
 
 Schema = dict[str, Any]
@@ -125,6 +127,17 @@ class ToolCall:
 
         reader = self.context.reader(self.caller.cwd or "/", self.caller.home)
         return reader.with_file_access(lambda path: read_once(path, self.workspace.open))
+
+    def note_shown(self, tool: str, lines: Sequence[Printed], text: str) -> None:
+        """Note the lines of files that this answer prints as they are, after it was sent."""
+        from holdfast.mcp.binding import Bound
+
+        if not lines:
+            return
+        self.after_sent(lambda: self.context.shown.note(text, lines))
+        with self.context.sessions.of(self.caller, self.meta, tool, self.arguments) as session:
+            if isinstance(session, Bound):
+                self.after_sent(partial(session.record_shown, lines, text))
 
     def check_cancelled(self) -> None:
         if self.cancelled():

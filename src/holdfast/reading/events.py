@@ -4,7 +4,7 @@ An adapter turns a session log into these, oldest first, for the entries the mod
 the active path. The trust engine uses nothing else.
 
     Anchored      a result of ours printed the plain text of these lines
-    Printed       a result of the agent's own tool printed these lines
+    Printed       a result of the agent's own tool, or of a search of ours, printed these lines
     Patched       the model edited the file itself; what changed where is known exactly
     Replaced      the same, known only as the model wrote it
     Pieced        our short form of the agent's own result: some lines printed, the others named
@@ -63,13 +63,15 @@ UNSURE = "\0"
 
 
 class Printed(NamedTuple):
-    """The agent's own tool printed these lines, the first of them under this number."""
+    """These lines were printed as they are, the first of them under this number."""
 
     path: str
     first: int
     rows: tuple[str, ...]
     whole: bool = False
     """Whether this was all of the file."""
+    excerpt: bool = False
+    """Whether a search of ours showed them: the lines are held, but the file was not read yet."""
 
 
 class Hunk(NamedTuple):
@@ -159,8 +161,9 @@ def summary(event: Seen | Together) -> str:
     match event:
         case Together(events):
             return "; ".join(map(summary, events))
-        case Printed(path, first, rows):
-            return f"read {path} {first}-{first + len(rows) - 1} printed by the agent's own tool"
+        case Printed(path, first, rows, _, excerpt):
+            by = "shown by a search" if excerpt else "printed by the agent's own tool"
+            return f"read {path} {first}-{first + len(rows) - 1} {by}"
         case Patched(path, hunks):
             count = len(hunks)
             return f"edit {path} in {count} place{'s' if count != 1 else ''}"

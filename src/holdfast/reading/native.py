@@ -120,7 +120,7 @@ def decide(
     last = result.first + len(rows) - 1
     at_end = last >= data.count(b"\n") + (not data.endswith(b"\n"))
     whole = result.first == 1 and at_end
-    if options.focuser is not None and whole and not view.lines:
+    if options.focuser is not None and whole:
         found = _focused(result, digest, options, options.focuser)
         if found is not None:
             return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from holdfast.errors import HoldfastError
 from holdfast.reading import native, shell
 from holdfast.reading.answer import Current
+from holdfast.reading.events import Printed
 from holdfast.reading.native import AGAIN, Decision, Focuser, Options, Pass, Result, Short
 from holdfast.reading.reader import Reader
 from holdfast.reading.result import Answer
@@ -117,8 +118,14 @@ class NativeReader:
 
 
 def is_first(ledger: Ledger, log: SessionLog, path: str) -> bool:
-    """Whether nothing of a file was shown or changed in this context, in full or folded."""
-    if ledger.history(path) or not isinstance(log, ShortAnswers):
+    """Whether nothing of a file was read or changed in this context, in full or folded.
+
+    Lines that a search showed are not a read of the file.
+    """
+    history = (event for event, _ in ledger.history(path))
+    if not all(isinstance(one, Printed) and one.excerpt for one in history):
+        return False
+    if not isinstance(log, ShortAnswers):
         return False
     return not log.was_folded(path)
 

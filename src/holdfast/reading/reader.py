@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.errors import ReadingError
 from holdfast.files.boundary import OutsideWorkspace
-from holdfast.reading import disk, images, javascript, paths, savings
+from holdfast.reading import disk, images, javascript, native, paths, savings
 from holdfast.reading import focus as focus_of
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Case, Current, Policy, lines_of
+from holdfast.reading.answer import Case, Current, Policy, lines_of, stored_text_rows
 from holdfast.reading.baseline import BYTES_MAX, Dialect
 from holdfast.reading.context import ContextMap, HeldFile, held_file, held_lines
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
@@ -35,7 +35,7 @@ from holdfast.reading.sensitive import Sensitive
 from holdfast.reading.session_log import CompactionHistory, SessionLog
 from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
-from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
+from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base, is_stale
 
 FOCUS_AGAIN = "the same read without focus prints all"
 DIFF_BUDGET_S = 0.2
@@ -243,12 +243,28 @@ class Reader:
                 return False
             if isinstance(found, Answer) or found.text is None or lines.last > found.lines_total:
                 return False
+            evidence = log.evidence()
+            holdings = self._holdings(evidence, log)
+            wanted = found.shown_lines(lines)
+            if isinstance(evidence, Evidence) and not holdings.answered(path):
+                view = evidence.ledger.view(path, self.objects.load)
+                options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
+                if native.holds(view, lines.first, wanted, options):
+                    return True
             scope = scopes.of(lines, found.lines_total)
-            base = choose_base(self.holdings(log), path, scope, union=self.settings.policy.union)
-            if base is None or base.digest == found.digest:
-                return base is not None
-            data = self.objects.load(base.digest)
-            return data is not None and lines_of(data, lines) == found.shown_lines(lines)
+            base = choose_base(holdings, path, scope, union=self.settings.policy.union)
+            if base is None:
+                return False
+            same = base.digest == found.digest
+            data = found.data if same else self.objects.load(base.digest)
+            if data is None or lines_of(data, lines) != wanted:
+                return False
+            texts = (stored_text_rows(data), stored_text_rows(found.data))
+            if texts[0] is None or texts[1] is None:
+                return same
+            # Shown otherwise since, and then changed back.
+            newer = is_stale(holdings, path, lines, base, (texts[0], texts[1]), self.objects.load)
+            return not newer
 
     def context(self, log: SessionLog) -> ContextMap:
         """What the model holds of every file, and what the latest compaction took away."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from holdfast.reading.events import Pieced, Refreshed, Seen
+from holdfast.reading.events import Pieced, Printed, Refreshed, Seen
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import Doubt, Evidence, Tree
 from holdfast.reading.trust import Ledger
@@ -61,6 +61,15 @@ class ShortAnswers(Protocol):
 
         May say so of an answer that the model never got; never misses one that it was shown.
         """
+        ...
+
+
+@runtime_checkable
+class ShownLines(Protocol):
+    """A log in which lines printed by our other tools count once the log shows the answer."""
+
+    def record_shown(self, lines: Sequence[Printed], text: str, call: str) -> None:
+        """Note which lines of files the answer to this call printed as they are."""
         ...
 
 

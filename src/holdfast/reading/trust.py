@@ -332,6 +332,11 @@ class Holdings(NamedTuple):
             self.overlay is not None and self.overlay and (path, lines) in self.overlay._entries
         )
 
+    def answered(self, path: str) -> bool:
+        """Whether something of this file was answered in this turn."""
+        entries = () if self.overlay is None else self.overlay.entries()
+        return any(other == path for other, _, _ in entries)
+
     def paths(self) -> set[str]:
         found = set(self.ledger.paths())
         if self.overlay is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from holdfast.index.references.answers import CallEdgeLine, ExploreAnswer, ExploredSymbol
 from holdfast.index.tools.render import Surface
 from holdfast.index.tools.render_references import HEADINGS, SURE, node_line, place_line
@@ -18,6 +20,19 @@ def explore_text(answer: ExploreAnswer, surface: Surface, *, tokens_max: int) ->
         named = [node_line(node, answer.path, surface) for node in answer.others]
         blocks.append("\n".join(["also of that name:", *(f"  {line}" for line in named)]))
     return "\n\n".join(blocks) or "It is gone by now."
+
+
+def printed_lines(
+    answer: ExploreAnswer, surface: Surface, *, tokens_max: int
+) -> Iterator[tuple[str, int, list[str]]]:
+    """The source lines that the text of an answer has as they are: file, first number, lines."""
+    each = max(200, tokens_max // max(1, len(answer.found)))
+    for one in answer.found:
+        rows = one.text.split("\n") if one.text else []
+        shown = _explored(one, answer.path, surface, each)[1:]
+        same = [row for row, other in zip(rows, shown, strict=False) if row == other]
+        if same and same == rows[: len(same)]:
+            yield one.symbol.file, one.symbol.span.start_line, same
 
 
 def _explored(one: ExploredSymbol, tree: str, surface: Surface, tokens_max: int) -> list[str]:

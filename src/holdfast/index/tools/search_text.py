@@ -155,6 +155,27 @@ def _shown_lines(
         yield f"{gutter}  {_fitted(text, surface)}".rstrip()
 
 
+def printed_lines(
+    answer: SearchAnswer, surface: Surface
+) -> Iterator[tuple[SearchResult, int, str]]:
+    """The lines that the text of an answer has as they are in the file, with their numbers.
+
+    Not those that lost their indentation, an end of white space or a part of their length.
+    """
+    if answer.group_by == "file" and answer.result_mode == "grouped":
+        return
+    for result in answer.results:
+        if result.match_count and result.content is None:
+            continue
+        lines = result_lines(result)
+        rows = _shown_lines(result, lines, surface)
+        shown = dict(row.split(" ", 1) for row in rows if " " in row)
+        for number, text in lines:
+            cut = text.startswith("…") or text.endswith("…")
+            if not cut and shown.get(str(number)) == text:
+                yield result, number, text
+
+
 def _fitted(text: str, surface: Surface) -> str:
     text = surface.text(text)
     if surface.columns is not None and len(text) > surface.columns - 8:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import os
 
 from holdfast.index.references.answers import ExploreAnswer
-from holdfast.index.tools.render_explore import explore_text
+from holdfast.index.tools.render_explore import explore_text, printed_lines
 from holdfast.mcp.tool import Result, Tool, ToolCall, inputs, integer, string
-from holdfast.mcp.tools.common import AGENT, below, file_inside, refused, schema_of, tree_of
+from holdfast.mcp.tools.common import (
+    AGENT,
+    below,
+    excerpts,
+    file_inside,
+    refused,
+    schema_of,
+    tree_of,
+)
 from holdfast.mcp.tools.near_notes import near_notes
 
 
@@ -28,14 +36,22 @@ def run(call: ToolCall) -> Result:
             return result
         return result.ended("find it by words", "search_code", query=a["symbol"], path=found.path)
     text = explore_text(found, AGENT, tokens_max=a["tokens"])
+    tree = tree_of(call, path) or found.path
     shown: dict[str, list[tuple[int, int]]] = {}
     for one in found.found:
         span = one.symbol.span
-        whole = os.path.join(found.path, one.symbol.file)
+        whole = os.path.join(tree, one.symbol.file)
         shown.setdefault(whole, []).append((span.start_line, span.end_line))
     about = near_notes(call, shown)
-    lines = [*below(call, tree_of(call, path)), *([about] if about else []), text]
-    return Result("\n".join(lines), found.to_wire())
+    lines = [*below(call, tree), *([about] if about else []), text]
+    text = "\n".join(lines)
+    printed = [
+        (os.path.join(tree, file), number, row)
+        for file, first, rows in printed_lines(found, AGENT, tokens_max=a["tokens"])
+        for number, row in enumerate(rows, first)
+    ]
+    call.note_shown("explore", excerpts(printed), text)
+    return Result(text, found.to_wire())
 
 
 EXPLORE = Tool(

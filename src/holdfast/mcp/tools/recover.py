@@ -35,6 +35,7 @@ def run(call: ToolCall) -> Result:
     from holdfast.mcp.binding import Bound
     from holdfast.mcp.hook_decision import ledger_before, used_files
     from holdfast.mcp.hook_state import rows_of
+    from holdfast.reading.events import Printed
     from holdfast.reading.recovery import pick, shown
 
     caller, reader = call.caller, call.reader()
@@ -59,6 +60,8 @@ def run(call: ToolCall) -> Result:
     )
     facts = {"status": "ok", **RecoveredText(text, lines, left).to_wire()}
     result = Result(text, facts)
+    printed = [Printed(piece.path, piece.first, tuple(piece.rows)) for piece in pieces]
+    call.note_shown("recover", printed, text)
     if left:
         run_of = rest[0].runs
         offset = run_of[0].first if run_of else None

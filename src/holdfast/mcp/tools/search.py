@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from holdfast.errors import UsageError
 from holdfast.index.answers import Call
 from holdfast.index.search_answers import SearchAnswer
-from holdfast.index.tools.search_text import search_text
+from holdfast.index.tools.search_text import printed_lines, search_text
 from holdfast.mcp.tool import (
     Result,
     Tool,
@@ -28,6 +28,7 @@ from holdfast.mcp.tools.common import (
     AGENT,
     below,
     continued,
+    excerpts,
     in_several_trees,
     no_such_tree,
     refused,
@@ -97,7 +98,13 @@ def run(call: ToolCall) -> Result:
     if not results:
         return _elsewhere(Result(text, facts), found, a)
     about = near_notes(call, _shown(found, root))
-    return Result("\n".join([*below(call, root), *([about] if about else []), text]), facts)
+    text = "\n".join([*below(call, root), *([about] if about else []), text])
+    printed = [
+        (os.path.join(one.codebase_path or root or "", one.file), number, row)
+        for one, number, row in printed_lines(found, surface)
+    ]
+    call.note_shown("search_code", excerpts(printed), text)
+    return Result(text, facts)
 
 
 def _shown(found: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, int]]]:

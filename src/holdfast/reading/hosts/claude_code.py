@@ -33,7 +33,7 @@ from collections.abc import Sequence
 
 from holdfast.reading import shell
 from holdfast.reading.errors import NotOurs
-from holdfast.reading.events import Event, Pieced, Refreshed, Seen, Together
+from holdfast.reading.events import LINES, Event, Pieced, Printed, Refreshed, Seen, Together
 from holdfast.reading.hosts import claude_results
 from holdfast.reading.hosts.claude_lines import EDIT, SHORT, SIZE, TranscriptLine
 from holdfast.reading.hosts.claude_transcript import Transcript, idle
@@ -124,6 +124,11 @@ class ClaudeCodeLog:
         """Note a short form of the agent's own result; it counts once the log shows its text."""
         if self.sidecar is not None:
             self.sidecar.record_short(call, event, text, rule, saved_bytes)
+
+    def record_shown(self, lines: Sequence[Printed], text: str, call: str) -> None:
+        """Note the lines that an answer printed; they count once the log shows its text."""
+        if self.sidecar is not None:
+            self.sidecar.record_shown(call, text, lines)
 
     def was_folded(self, path: str) -> bool:
         """Whether a fold of this file was answered, and not compacted away since."""
@@ -227,6 +232,8 @@ class ClaudeCodeLog:
             record = self.sidecar.served.get(call)
             if record is not None and record.text_sha256 in line.shown.get(call, ()):
                 _chain(tree, call, "read", record.event(), record.served())
+            for count, one in enumerate(self.sidecar.shown_events(call, line.shown.get(call, ()))):
+                _chain(tree, f"{call}/shown-{count}{LINES}", "read", one, None)
         for name in (line.uuid, *line.calls):
             for count, event in enumerate(self.sidecar.refreshed.get(name, ())):
                 _chain(tree, f"{name}/refresh-{count}", "refresh", event, None)

@@ -4,8 +4,9 @@ Codex has no read tool of its own. Files are read through the shell, whose comma
 strictly, edited by `apply_patch`, and read through our tool, whose answers the sidecar knows by
 call id. `compacted` replaces all earlier history: a barrier. A rollback drops the last turns from
 the history; which items that were is not certain enough to build on, so it is a barrier too. The
-rollout of a fork, or after a rewind, has only what follows. In both the model may see more of a
-file than counts here, so the place of a patch, which has no line numbers, is not known there.
+rollout of a fork, or after a rewind, has only what follows, and a compaction may keep results. In
+all of these the model may see more of a file than counts here, so the place of a patch, which has
+no line numbers, is not known there.
 
 An output counts only if the model saw all of it. Older versions keep outputs whole in the rollout,
 but what goes to the model is cut in the middle where it is longer than the turn allows, and a
@@ -31,6 +32,7 @@ from holdfast.reading.events import (
     Forgotten,
     Patched,
     Pieced,
+    Printed,
     Refreshed,
     Seen,
 )
@@ -123,6 +125,11 @@ class CodexLog:
         if self.sidecar is not None:
             self.sidecar.record_short(call, event, text, rule, saved_bytes)
 
+    def record_shown(self, lines: Sequence[Printed], text: str, call: str) -> None:
+        """Note the lines that an answer printed; they count once the log shows its text."""
+        if self.sidecar is not None:
+            self.sidecar.record_shown(call, text, lines)
+
     def was_folded(self, path: str) -> bool:
         """Whether a fold of this file was ever answered in this session."""
         if self.sidecar is None:
@@ -186,7 +193,7 @@ class CodexLog:
         item = _Item(f"line-{len(self._items)}", kind)
         if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _REWRITTEN):
             item = item._replace(barrier=True)
-            self._partial = kind != "compacted"
+            self._partial = kind != "compacted" or _keeps_results(payload)
         elif kind == "turn_context":
             room = _room_of(payload.get("truncation_policy"), self._least)
             item, self._room = item._replace(barrier=room < self._room), room
@@ -259,6 +266,9 @@ class CodexLog:
             if record is not None and record.text_sha256 in item.texts:
                 event, served = record.event(), record.served()
             self._chain(name, item.kind, event, served, item.size)
+            if self.sidecar is not None:
+                for count, one in enumerate(self.sidecar.shown_events(name, item.texts)):
+                    self._chain(f"{name}/shown-{count}{LINES}", item.kind, one, None)
             self._chain_seen(item)
             if self.sidecar is not None:
                 for count, refreshed in enumerate(self.sidecar.refreshed.get(name, ())):
@@ -281,6 +291,16 @@ class CodexLog:
         self.tree.add(name, parent, kind, event, served, size)
 
 
+def _keeps_results(payload: Mapping[str, Any]) -> bool:
+    """Whether a compaction may have left more than messages in the history."""
+    kept = payload.get("replacement_history")
+    if not isinstance(kept, list):
+        return kept is not None
+    return any(not isinstance(one, Mapping) or one.get("type") not in _TEXTS for one in kept)
+
+
+_TEXTS = ("message", "reasoning", "compaction", "compaction_summary")
+"""Items of a history that show nothing of a file by themselves."""
 _SHELLS = ("shell", "shell_command", "exec_command", "local_shell", "container.exec")
 
 

@@ -11,6 +11,8 @@ file of our own beside them, one per session:
     {"v":4,"kind":"edit","call":<call id>,"path":…,
      "made":[[[first line, [old lines], [new lines]],…],[lines written in full]] or
             [old text, new text, everywhere, [[first line, lines before, lines after],…]]}
+    {"v":5,"kind":"shown","call":<call id>,"text_sha256":…,"excerpt":…,
+     "lines":[[path, first line, [lines]],…]}
 
 A record counts only where the transcript shows exactly the text it was made for: an agent may
 shorten, replace or drop a result, and then the record proves nothing.
@@ -20,13 +22,14 @@ Format history
     2   `short`: what we put in the place of a result of the agent's own tool
     3   `short` may have folded lines, and says by which rule how much was saved
     4   `edit`: where an edit was made, for logs that do not say so
+    5   `shown`: the lines of files that an answer of our other tools printed as they are
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -39,6 +42,7 @@ from holdfast.reading.events import (
     Piece,
     Pieced,
     Place,
+    Printed,
     Refreshed,
     Replaced,
     Seen,
@@ -48,8 +52,8 @@ from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import Served
 
-FORMAT_VERSION = 4
-UNDERSTOOD = (1, 2, 3, 4)
+FORMAT_VERSION = 5
+UNDERSTOOD = (1, 2, 3, 4, 5)
 
 
 _Hunk = tuple[int, tuple[str, ...], tuple[str, ...]]
@@ -109,6 +113,14 @@ class ShortRecord:
         return any(piece.before == FOLDED for piece in self.event.pieces)
 
 
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """The lines of files that an answer printed as they are, and the digest of its text."""
+
+    lines: tuple[Printed, ...]
+    text_sha256: str
+
+
 class Sidecar:
     """Our records of one session, followed as they grow."""
 
@@ -117,6 +129,7 @@ class Sidecar:
         self.served: dict[str, Record] = {}
         self.short: dict[str, ShortRecord] = {}
         self.edits: dict[str, list[Patched | Replaced]] = {}
+        self.shown: dict[str, ShownRecord] = {}
         self.refreshed: dict[str, list[Refreshed]] = {}
         self.version = 0
         """Grows whenever something new was read."""
@@ -134,10 +147,12 @@ class Sidecar:
             return
         self.version += 1
         if grown.restarted:
-            self.touched.update(self.served, self.short, self.edits, self.refreshed)
+            kept = (self.served, self.short, self.edits, self.shown, self.refreshed)
+            self.touched.update(*kept)
             self.served.clear()
             self.short.clear()
             self.edits.clear()
+            self.shown.clear()
             self.refreshed.clear()
         for line in grown.lines:
             self._take(loads(line))
@@ -169,6 +184,11 @@ class Sidecar:
             if made is not None and isinstance(call, str):
                 self.touched.add(call)
                 self.edits.setdefault(call, []).append(made)
+        elif raw.get("kind") == "shown":
+            lines, call, digest = _printed(raw), raw.get("call"), raw.get("text_sha256")
+            if lines is not None and isinstance(call, str) and isinstance(digest, str):
+                self.touched.add(call)
+                self.shown[call] = ShownRecord(lines, digest)
         elif raw.get("kind") == "invalidate":
             event, after = metas.parse_refresh(raw.get("data")), raw.get("after")
             if event is not None and isinstance(after, str):
@@ -224,8 +244,21 @@ class Sidecar:
                 details = [[list(hunk) for hunk in one.hunks], sorted(one.written)]
             else:
                 details = [one.old, one.new, one.every, [list(place) for place in one.places]]
-            line = {"v": FORMAT_VERSION, "kind": "edit", "call": call, "path": one.path}
+            line = {"v": 4, "kind": "edit", "call": call, "path": one.path}
             self._append({**line, "made": details})
+
+    def record_shown(self, call: str, text: str, lines: Sequence[Printed]) -> None:
+        """Keep the lines that the answer to this call printed; all are excerpts, or none is."""
+        if not lines:
+            return
+        line = {"v": FORMAT_VERSION, "kind": "shown", "call": call, "excerpt": lines[0].excerpt}
+        shown = [[one.path, one.first, list(one.rows)] for one in lines]
+        self._append({**line, "text_sha256": text_digest(text), "lines": shown})
+
+    def shown_events(self, call: str, digests: Collection[str]) -> tuple[Printed, ...]:
+        """The lines that the answer to this call printed, if one of these texts is the answer's."""
+        known = self.shown.get(call)
+        return () if known is None or known.text_sha256 not in digests else known.lines
 
     def refresh(self, event: Refreshed, at_ms: int, after: str) -> None:
         """Keep a refresh that happened after this call or entry."""
@@ -275,6 +308,20 @@ def _edit(raw: Mapping[str, Any]) -> Patched | Replaced | None:
     except msgspec.ValidationError:
         return None
     return Replaced(path, old, new, every, tuple(Place(*place) for place in places))
+
+
+def _printed(raw: Mapping[str, Any]) -> tuple[Printed, ...] | None:
+    """The lines in a record, or None when any part of it is not valid."""
+    import msgspec
+
+    try:
+        lines = msgspec.convert(raw.get("lines"), list[tuple[str, int, tuple[str, ...]]])
+    except msgspec.ValidationError:
+        return None
+    if not all(rows and _is_count(first) for _, first, rows in lines):
+        return None
+    excerpt = raw.get("excerpt") is True
+    return tuple(Printed(path, first, rows, excerpt=excerpt) for path, first, rows in lines)
 
 
 def _is_count(value: object) -> TypeGuard[int]:

@@ -1,0 +1,40 @@
+"""What recent answers of ours printed of files, by the text of the answer.
+
+Some agents show a plugin every request, and call our tools without saying in which conversation. A
+request that shows exactly the text of an answer proves what that answer printed, whichever call it
+was. Two answers with one text may still name files of different trees: such a text proves nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from holdfast.reading.events import Printed
+from holdfast.reading.hosts.sidecar import text_digest
+
+ANSWERS_MAX = 256
+
+
+class ShownAnswers:
+    """The lines of the most recent answers; a forgotten one proves nothing."""
+
+    def __init__(self) -> None:
+        self._lines: OrderedDict[str, tuple[Printed, ...]] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def note(self, text: str, lines: Sequence[Printed]) -> None:
+        """Remember which lines an answer with this text printed as they are."""
+        digest = text_digest(text)
+        with self._turn:
+            known = self._lines.get(digest, tuple(lines))
+            self._lines[digest] = known if known == tuple(lines) else ()
+            self._lines.move_to_end(digest)
+            while len(self._lines) > ANSWERS_MAX:
+                self._lines.popitem(last=False)
+
+    def lines(self, digest: str) -> tuple[Printed, ...]:
+        """The lines that an answer with this digest printed; none when that is not certain."""
+        with self._turn:
+            return self._lines.get(digest, ())

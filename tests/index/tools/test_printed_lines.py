@@ -1,0 +1,74 @@
+"""What counts as printed by an answer: lines of the file, whole, under their numbers."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from holdfast.app import App
+from holdfast.index.code_index import run_here
+from holdfast.index.tools import render_explore, search_text
+from holdfast.index.tools.explore import explore
+from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.render import Surface
+from holdfast.index.tools.search import search_code
+
+SURFACE = Surface(call=lambda call: f"{call.tool}(…)")
+ODD = [
+    "    return value\t# after a tab",
+    "\tindented = by_a_tab",
+    "trailing = 1   ",
+    "x = '" + "long " * 60 + "'",
+    "# ends with dots…",
+    "",
+    "    payment = settle(payment)",
+]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root, chance = tmp_path / "tree", random.Random(7)
+    root.mkdir()
+    for number in range(6):
+        parts = []
+        for part in range(8):
+            rows = [f"def payment_{number}_{part}(value):", *chance.choices(ODD, k=6)]
+            parts += [*rows, "    return payment", "", ""]
+        method = ["class Payment:", "    def settle(self):", "        return payment", ""]
+        (root / f"m{number}.py").write_text("\n".join([*parts, *method]))
+    return root
+
+
+@pytest.mark.shows("SEARCH-PRINTED")
+def test_what_counts_as_printed_stands_in_the_text_and_in_the_file(
+    tree: Path, tmp_path: Path
+) -> None:
+    index = App(tmp_path / "home").open_index()
+    index.start = run_here
+    manage_index(index, "create", str(tree))
+    printed = 0
+    for query in ("settle a payment", "payment_3_2", "re:payment", "class Payment", "trailing"):
+        answer = search_code(index, str(tree), query)
+        text = search_text.search_text(answer, SURFACE).split("\n")
+        for result, number, row in search_text.printed_lines(answer, SURFACE):
+            of_file = (tree / result.file).read_text().split("\n")
+            assert of_file[number - 1] == row
+            heading = f"{result.file}:{result.span.start_line}-{result.span.end_line}"
+            at = next(n for n, line in enumerate(text) if line.startswith(heading))
+            assert f"{number} {row}" in text[at + 1 :]
+            assert row.strip() == row.strip("…").strip()
+            printed += 1
+    assert printed > 20
+    for symbol in ("payment_3_2", "Payment", "Payment.settle"):
+        for tokens in (200, 1_500):
+            found = explore(index, str(tree), symbol)
+            text = render_explore.explore_text(found, SURFACE, tokens_max=tokens).split("\n")
+            shown = list(render_explore.printed_lines(found, SURFACE, tokens_max=tokens))
+            assert shown
+            for file, first, rows in shown:
+                of_file = (tree / file).read_text().split("\n")
+                assert of_file[first - 1 : first - 1 + len(rows)] == rows
+                assert any(text[at : at + len(rows)] == rows for at in range(len(text)))
+    index.close()
