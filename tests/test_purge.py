@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import random
+import tracemalloc
+import zlib
 from pathlib import Path
 
 import pytest
@@ -133,3 +136,60 @@ def test_every_kind_of_store_is_purged_or_named(
     assert not any(path.exists() for path in derived)
     named = sorted(path.relative_to(home.path).as_posix() for path in mine)
     assert answer["traces"] == named, "what is not derived is named and left"
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_a_compressed_trace_is_found(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Texts of an index are compressed: of a file that another tree has too, it said *no trace*."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "copy.md").write_text((tree / "plan.md").read_text())
+    assert main(["index", "create", str(other)]) == 0
+    capsys.readouterr()
+    assert main(["purge", "plan.md", "--json"]) == 1
+    (trace,) = json.loads(capsys.readouterr().out)["traces"]
+    assert trace.startswith("index/roots/")
+    assert main(["purge", str(other)]) == 0
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_a_trace_in_objects_of_git_is_found(tmp_path: Path) -> None:
+    line, home = NOTE.strip().encode(), tmp_path / "home"
+    (home / "objects").mkdir(parents=True)
+    stored = zlib.compress(b"x" * 9_000 + line + b"\n" + random.Random(1).randbytes(50_000))
+    (home / "objects" / "loose").write_bytes(stored)
+    pack = b"PACK" + b"x\x9c is not a stream" + zlib.compress(b"x\x9c" * 4_000) + stored
+    (home / "objects" / "some.pack").write_bytes(pack)
+    (home / "objects" / "other.pack").write_bytes(pack[: -len(stored)])
+    assert find(home, {line}) == (3, ["objects/loose", "objects/some.pack"])
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_a_compressed_bomb_is_searched_in_bounded_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.purge.UNFOLDED_BYTES_MAX", 100_000)
+    (tmp_path / "loose").write_bytes(zlib.compress(bytes(20_000_000)))
+    tracemalloc.start()
+    try:
+        assert find(tmp_path, {b"a line that is not there"}) == (1, [])
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_what_is_shared_with_a_team_is_purged(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stayed, compressed, so that the search did not see it either."""
+    home = Home(tmp_path / "home")
+    for path in (Path(home.index_shared), Path(home.index_team) / "rows"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(zlib.compress(NOTE.encode()))
+    capsys.readouterr()
+    assert main(["purge", "plan.md"]) == 0
+    assert not Path(home.index_shared).exists()
+    assert not Path(home.index_team).exists()

@@ -1,19 +1,24 @@
 """Removing every trace of files from the home, and proof that none is left.
 
 Everything that is derived from file contents can be rebuilt, so a purge deletes it generously: the
-index of each affected tree, the content cache, all token segments, stored texts and our own session
-logs. Then the whole home is searched for lines of the purged files. Documents in memory are the
-user's own and are not touched; if a trace is in one of them, the answer names its file.
+index of each affected tree, the content cache, what is shared with a team from here, all token
+segments, stored texts and our own session logs. Then the whole home is searched for lines of the
+purged files. Documents in memory are the user's own and are not touched; if a trace is in one of
+them, the answer names its file.
 
 May delete more than was asked for, which costs a rebuild. Never reports *no trace* without having
-searched every file of the home.
+searched every file of the home: as it is, and what is compressed in databases and git objects.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Iterable, Sequence
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +33,12 @@ LINE_BYTES_MIN = 12
 LINES_MAX = 500
 FILE_BYTES_MAX = 64 * 1024 * 1024
 CHUNK_BYTES = 1024 * 1024
+UNFOLDED_BYTES_MAX = 16 * 1024 * 1024
+PACK_BYTES_MAX = 1024 * 1024 * 1024
+PIECE_BYTES = 4096
+_SQLITE, _PACK = b"SQLite format 3\0", b"PACK"
+_ZLIB_STREAM = re.compile(rb"x[\x01\x5e\x9c\xda]")
+"""What a compressed stream begins with, at the usual window and any level."""
 
 SESSIONS = "sessions"
 
@@ -76,7 +87,8 @@ def purge(app: App, paths: Sequence[Path] | None, texts: Sequence[bytes] = ()) -
     """
     lines = {*texts, *(lines_of(paths) if paths is not None else ())}
     roots = _clear_indexes(app, paths)
-    removed = [name for name in _derived(app) if _remove(Path(app.home, name))]
+    names = [*_derived(app), *(["repositories"] if paths is None else ())]
+    removed = [name for name in names if _remove(Path(app.home, name))]
     searched, traces = find(Path(app.home), lines)
     return PurgeAnswer(tuple(roots), tuple(removed), len(lines), searched, tuple(traces))
 
@@ -116,13 +128,61 @@ def find(home: Path, lines: set[bytes]) -> tuple[int, list[str]]:
 
 def _holds(path: Path, lines: set[bytes], longest: int) -> bool:
     with path.open("rb") as file:
+        start = file.read(len(_SQLITE))
+        file.seek(0)
         kept = b""
         while chunk := file.read(CHUNK_BYTES):
             window = kept + chunk
             if any(line in window for line in lines):
                 return True
             kept = window[-longest:]
-    return False
+    if start == _SQLITE:
+        values = _values(path)
+    elif start.startswith(_PACK) or _ZLIB_STREAM.match(start):
+        values = _streams(path)
+    else:
+        return False
+    return any(line in value for value in values for line in lines)
+
+
+def _values(path: Path) -> Iterator[bytes]:
+    """What is compressed in a database. What is not was found in its file."""
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            named = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            for (table,) in named.fetchall():
+                quoted = table.replace('"', '""')
+                for row in database.execute(f'SELECT * FROM "{quoted}"'):  # noqa: S608
+                    for value in row:
+                        if isinstance(value, bytes) and _ZLIB_STREAM.match(value):
+                            yield _unfolded(value)[0]
+    except sqlite3.DatabaseError:
+        return  # damaged, or being replaced: its bytes were searched
+
+
+def _streams(path: Path) -> Iterator[bytes]:
+    """What is compressed in a pack or an object of git; what is stored as a difference is not."""
+    size = min(path.stat().st_size, PACK_BYTES_MAX)
+    data, done = read_regular(path, size) or b"", 0
+    for start in _ZLIB_STREAM.finditer(data):
+        if start.start() >= done:
+            unfolded, done = _unfolded(data, start.start())
+            yield unfolded
+
+
+def _unfolded(data: bytes, at: int = 0) -> tuple[bytes, int]:
+    """The start of a text that is compressed here, and where that ends."""
+    decompressing, made, size = zlib.decompressobj(), [], 0
+    try:
+        while at < len(data) and not decompressing.eof and size < UNFOLDED_BYTES_MAX:
+            # In small pieces: what is left of each is copied.
+            piece = data[at : at + PIECE_BYTES]
+            made.append(decompressing.decompress(piece))
+            size += len(made[-1])
+            at += len(piece) - len(decompressing.unused_data)
+    except zlib.error:
+        pass
+    return b"".join(made), at
 
 
 def _clear_indexes(app: App, paths: Sequence[Path] | None) -> list[str]:
@@ -151,8 +211,9 @@ def _related(root: Path, path: Path) -> bool:
 def _derived(app: App) -> list[str]:
     """Names in the home of what is derived from file contents."""
     home = app.home
-    whole = [home.sequence, home.objects, home.temporary, home.session_records]
+    whole = [home.sequence, home.objects, home.temporary, home.session_records, home.index_team]
     content = sorted(home.index.glob(f"{home.index_content.name}*"))
+    content += sorted(home.index.glob(f"{home.index_shared.name}*"))
     sessions = sorted(home.spaces.rglob(f"{SESSIONS}.sqlite*")) if home.spaces.is_dir() else []
     return [path.relative_to(home.path).as_posix() for path in (*whole, *content, *sessions)]
 
