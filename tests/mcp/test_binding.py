@@ -437,6 +437,27 @@ def test_a_note_waits_for_whoever_uses_the_session(tmp_path: Path) -> None:
     context.close()
 
 
+@pytest.mark.shows("MCP-READ-PAGES")
+def test_a_page_fits_what_the_agent_shows_its_model(machine: Machine) -> None:
+    """Claude Code put pages of 50 KiB into a file and showed 2 KB; Codex cut them in the middle."""
+    (machine.tree / "long.txt").write_text("".join(f"{n:04d} {'x' * 40}\n" for n in range(1800)))
+
+    async def page(name: str) -> tuple[int, str]:
+        async with asyncio.timeout(WAIT_S), machine.agent(name=name) as client:
+            first = await call(client, "read", path="long.txt")
+            offset = facts_of(first)["continue"]["args"]["offset"]
+            second = text_of(await call(client, "read", path="long.txt", offset=offset))
+            assert second.startswith(f"{offset - 1:04d} "), "pages go on where they ended"
+            return len(text_of(first).encode()), text_of(first)
+
+    for name in ("claude-code", "codex-mcp-client"):
+        size, text = asyncio.run(page(name))
+        assert 40_000 < size < 44_900
+        assert "43.0KB limit" in text
+    size, _ = asyncio.run(page("another"))
+    assert 50_000 < size < 52_000
+
+
 @pytest.mark.shows("MCP-SEARCH-HELD")
 def test_a_hit_whose_lines_are_held_comes_without_its_text(machine: Machine) -> None:
     async def story(client: Client) -> None:

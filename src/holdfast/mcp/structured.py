@@ -22,7 +22,8 @@ SETTING = "HOLDFAST_MCP_STRUCTURED"
 RATIO_MAX = 1.3
 
 SHOWN_INSTEAD = ("claude-code", "codex")
-"""Clients that show their model the structured content instead of the text, by their names."""
+"""Clients that show their model the structured content instead of the text, by their names.
+They cut long results as well."""
 
 
 def mode_of(client: str, setting: str, *, verbose: bool) -> Mode:

@@ -51,14 +51,14 @@ class Current:
         """These lines as they are shown: the first with its byte order mark."""
         return _as_shown(self.lines, lines, self.data)
 
-    def printed(self, target: Target, dialect: Dialect) -> Lines | None:
+    def printed(self, target: Target, dialect: Dialect, bytes_max: int) -> Lines | None:
         """The lines the baseline would show for this request."""
-        key = (target.offset, target.limit, dialect)
+        key = (target.offset, target.limit, dialect, bytes_max)
         if key not in self._printed:
             if len(self._printed) > 16:
                 self._printed.clear()
             self._printed[key] = baseline.printed_lines(
-                self.shown, self.lines_total, target.offset, target.limit, dialect
+                self.shown, self.lines_total, target.offset, target.limit, dialect, bytes_max
             )
         return self._printed[key]
 
@@ -104,6 +104,8 @@ class Policy:
     """Options of the decision."""
 
     dialect: Dialect = Dialect.COUNTED
+    page_bytes: int = baseline.BYTES_MAX
+    """How much of a file one answer prints; less for agents that cut longer results."""
     union: bool = True
     """Answer a run of lines from several trusted runs that cover it together."""
     range_diffs: bool = False
@@ -140,7 +142,7 @@ class Case:
         base = self._base(scope)
         if base is not None:
             return self._from(base, scope)
-        printed = current.printed(target, self.policy.dialect)
+        printed = current.printed(target, self.policy.dialect, self.policy.page_bytes)
         if printed is None or printed == wanted or self._is_blocked(scope):
             return self._full("no_base_hash")
         # The limits would cut this text, so decide for the lines that would be shown.
@@ -165,10 +167,9 @@ class Case:
         return isinstance(scope, Lines) and self.holdings.is_blocked(self.target.path, scope)
 
     def _render(self) -> Baseline:
-        target = self.target
-        return baseline.render(
-            self.current.shown, target.typed, target.offset, target.limit, self.policy.dialect
-        )
+        target, policy = self.target, self.policy
+        selected = (target.typed, target.offset, target.limit)
+        return baseline.render(self.current.shown, *selected, policy.dialect, policy.page_bytes)
 
     def _full(self, reason: str) -> Answer:
         return self._plain("full", None, Why(reason, base_found=False))

@@ -41,6 +41,7 @@ class Truncation:
     lines_printed: int
     bytes_printed: int
     first_line_too_long: bool
+    bytes_max: int = BYTES_MAX
 
     def as_details(self) -> dict[str, Any]:
         return {
@@ -54,7 +55,7 @@ class Truncation:
             "lastLinePartial": False,
             "firstLineExceedsLimit": self.first_line_too_long,
             "maxLines": LINES_MAX,
-            "maxBytes": BYTES_MAX,
+            "maxBytes": self.bytes_max,
         }
 
 
@@ -112,22 +113,22 @@ def _line_start(text: str, skip: int) -> int:
     return at
 
 
-def _cut(selected: str, dialect: Dialect) -> Truncation | None:
+def _cut(selected: str, dialect: Dialect, bytes_max: int) -> Truncation | None:
     """Whole lines from the top, within both limits; None when everything fits."""
     size = _size(selected)
     lines = selected.count("\n") + 1
     if dialect is Dialect.UNCOUNTED and lines > 1 and selected.endswith("\n"):
         lines -= 1
-    if lines <= LINES_MAX and size <= BYTES_MAX:
+    if lines <= LINES_MAX and size <= bytes_max:
         return None
     newline = selected.find("\n")
     first_line = selected if newline < 0 else selected[:newline]
-    if _size(first_line) > BYTES_MAX:
-        return Truncation("", "bytes", lines, size, 0, 0, first_line_too_long=True)
+    if _size(first_line) > bytes_max:
+        return Truncation("", "bytes", lines, size, 0, 0, True, bytes_max)
     # Whole lines end at a newline: the last one within the limit, or the one after the last line
-    # allowed. No more than BYTES_MAX characters can be printed, so the rest is not looked at.
-    head = selected[: BYTES_MAX + 1].encode("utf-8", "surrogatepass")
-    end = head.rfind(b"\n", 0, BYTES_MAX + 1)
+    # allowed. No more than `bytes_max` characters can be printed, so the rest is not looked at.
+    head = selected[: bytes_max + 1].encode("utf-8", "surrogatepass")
+    end = head.rfind(b"\n", 0, bytes_max + 1)
     if end < 0:
         end = len(head)
     taken = head.count(b"\n", 0, end) + 1
@@ -136,7 +137,7 @@ def _cut(selected: str, dialect: Dialect) -> Truncation | None:
         end = len(b"\n".join(head.split(b"\n", LINES_MAX)[:LINES_MAX]))
     by = "lines" if taken == LINES_MAX else "bytes"
     content = head[:end].decode("utf-8", "surrogatepass")
-    return Truncation(content, by, lines, size, taken, end, first_line_too_long=False)
+    return Truncation(content, by, lines, size, taken, end, False, bytes_max)
 
 
 def _size(text: str) -> int:
@@ -149,10 +150,11 @@ def printed_lines(
     offset: float | None,
     limit: float | None,
     dialect: Dialect = Dialect.COUNTED,
+    bytes_max: int = BYTES_MAX,
 ) -> Lines | None:
     """The lines `render` would show, found without building its text."""
     selected, start, _ = _selection(text, total, offset, limit)
-    return _printed(selected, start, _cut(selected, dialect))
+    return _printed(selected, start, _cut(selected, dialect, bytes_max))
 
 
 def _printed(selected: str, start: float, cut: Truncation | None) -> Lines | None:
@@ -166,6 +168,7 @@ def render(
     offset: float | None = None,
     limit: float | None = None,
     dialect: Dialect = Dialect.COUNTED,
+    bytes_max: int = BYTES_MAX,
 ) -> Baseline:
     """Print the requested lines of `text` with the built-in read's limits and notices.
 
@@ -173,7 +176,7 @@ def render(
     """
     total = count_lines(text)
     selected, start, limited = _selection(text, total, offset, limit)
-    cut = _cut(selected, dialect)
+    cut = _cut(selected, dialect, bytes_max)
     printed = _printed(selected, start, cut)
     if cut is None:
         if limited is None or start + limited >= total:
@@ -190,12 +193,12 @@ def render(
         size = javascript.size(_size(selected if newline < 0 else selected[:newline]))
         at = javascript.number(first)
         notice = (
-            f"[Line {at} is {size}, exceeds {javascript.size(BYTES_MAX)} limit."
-            f" Use bash: sed -n '{at}p' {path} | head -c {BYTES_MAX}]"
+            f"[Line {at} is {size}, exceeds {javascript.size(bytes_max)} limit."
+            f" Use bash: sed -n '{at}p' {path} | head -c {bytes_max}]"
         )
         return Baseline(notice, cut, printed)
     last = first + cut.lines_printed - 1
-    why = "" if cut.by == "lines" else f" ({javascript.size(BYTES_MAX)} limit)"
+    why = "" if cut.by == "lines" else f" ({javascript.size(bytes_max)} limit)"
     notice = (
         f"[Showing lines {javascript.number(first)}-{javascript.number(last)} of {total}{why}."
         f" Use offset={javascript.number(last + 1)} to continue.]"

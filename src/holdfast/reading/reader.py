@@ -19,7 +19,7 @@ from holdfast.reading import disk, images, javascript, native, paths, savings
 from holdfast.reading import focus as focus_of
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, lines_of, stored_text_rows
-from holdfast.reading.baseline import BYTES_MAX, Dialect
+from holdfast.reading.baseline import Dialect
 from holdfast.reading.context import ContextMap, HeldFile, held_file, held_lines
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
@@ -99,6 +99,13 @@ class Reader:
         other.settings = replace(self.settings, policy=policy)
         return other
 
+    def with_pages(self, page_bytes: int) -> Reader:
+        """The same reader with shorter pages, for an agent that cuts longer results."""
+        other = copy.copy(self)
+        policy = replace(self.settings.policy, page_bytes=page_bytes)
+        other.settings = replace(self.settings, policy=policy)
+        return other
+
     def read(
         self,
         request: Request,
@@ -156,7 +163,10 @@ class Reader:
             rows.pop()
         parts = focuser(target.path, rows)
         text = None if parts is None else focus_of.to_text(rows, parts, FOCUS_AGAIN)
-        if text is None or len(text.encode("utf-8", "surrogatepass")) > BYTES_MAX:
+        if (
+            text is None
+            or len(text.encode("utf-8", "surrogatepass")) > self.settings.policy.page_bytes
+        ):
             return None
         if log is not None:
             self._folded.add(key)

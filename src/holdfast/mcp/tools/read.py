@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta
 
 from holdfast.answers import Part
+from holdfast.mcp.structured import SHOWN_INSTEAD
 from holdfast.mcp.tool import Result, Tool, ToolCall, boolean, inputs, number, string
 from holdfast.mcp.tools.common import continued, listed_inside, meant, schema_of
 from holdfast.mcp.tools.near_notes import near_notes
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 NAME_MAX = 100
 """How much of a name is searched for: a call that helps must not be a burden itself."""
+
+PAGE_BYTES = 44_000
+"""Pages for Claude Code, which puts a result of 50 KB into a file and shows its beginning only, and
+for Codex, which cuts one of 48 KB in the middle."""
 
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
 """How a text that was cut ends, whatever it was cut by."""
@@ -94,6 +99,8 @@ def _read(call: ToolCall, request: Request) -> Result:
     reader = call.reader()
     if call.meta.get(DIALECT) == Dialect.UNCOUNTED.value:
         reader = reader.with_dialect(Dialect.UNCOUNTED)
+    if caller.client.lower().startswith(SHOWN_INSTEAD):
+        reader = reader.with_pages(PAGE_BYTES)
     # Before anything is looked up: a refusal must not tell whether a file exists.
     call.workspace.admit(reader.place.expand(request.path))
     target = paths.locate(request, reader.place)
