@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 
 from holdfast.app import App
-from holdfast.cli.output import print_json
-from holdfast.cli.symbol_command import add_symbol, named_place, refused
-from holdfast.cli.terminal import exit_code, terminal
+from holdfast.cli.symbol_command import add_symbol, named_place, print_answer
 from holdfast.index.tools.explore import explore
 from holdfast.index.tools.render_explore import explore_text
 
@@ -28,15 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, app: App) -> int:
     tree, file = named_place(args, "explore")
-    index = app.open_index()
-    try:
-        answer = explore(index, tree, args.symbol, file=file)
-    finally:
-        index.close()
-    if args.json:
-        print_json(answer.to_wire())
-        return exit_code(answer.status)
-    if answer.status != "ok":
-        raise refused(answer)
-    print(explore_text(answer, terminal(), tokens_max=args.tokens))
-    return exit_code(answer.status)
+    return print_answer(
+        args,
+        app,
+        lambda index: explore(index, tree, args.symbol, file=file),
+        lambda answer, on: explore_text(answer, on, tokens_max=args.tokens),
+    )

@@ -6,9 +6,7 @@ import argparse
 
 from holdfast.app import App
 from holdfast.cli.console import absolute
-from holdfast.cli.output import print_json
-from holdfast.cli.symbol_command import refused
-from holdfast.cli.terminal import exit_code, terminal
+from holdfast.cli.symbol_command import add_limit, print_answer
 from holdfast.index.tools.impact import LIMIT_DEFAULT, impact
 from holdfast.index.tools.render_references import impact_text
 
@@ -18,26 +16,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--since", metavar="REV", default="HEAD", help="the git revision (default: HEAD)"
     )
-    parser.add_argument(
-        "--limit",
-        type=int,
-        default=LIMIT_DEFAULT,
-        metavar="N",
-        help=f"maximum number of symbols (default: {LIMIT_DEFAULT})",
-    )
-    parser.add_argument("--json", action="store_true", help="answer as JSON")
+    add_limit(parser, LIMIT_DEFAULT, "symbols")
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    index = app.open_index()
-    try:
-        answer = impact(index, absolute(args.path or "."), args.since, limit=args.limit)
-    finally:
-        index.close()
-    if args.json:
-        print_json(answer.to_wire())
-        return exit_code(answer.status)
-    if answer.status != "ok":
-        raise refused(answer)
-    print(impact_text(answer, terminal(), more=f"--limit {answer.total}"))
-    return exit_code(answer.status)
+    return print_answer(
+        args,
+        app,
+        lambda index: impact(index, absolute(args.path or "."), args.since, limit=args.limit),
+        lambda answer, on: impact_text(answer, on, more=f"--limit {answer.total}"),
+    )

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 
 from holdfast.app import App
-from holdfast.cli.output import print_json
-from holdfast.cli.symbol_command import add_symbol, named_place, refused
-from holdfast.cli.terminal import exit_code, terminal
+from holdfast.cli.symbol_command import add_limit, add_symbol, named_place, print_answer
 from holdfast.index.facts.mentions import KINDS
-from holdfast.index.tools.references import LIMIT_DEFAULT, references
+from holdfast.index.tools.references import LIMIT_DEFAULT, Relation, references
 from holdfast.index.tools.render_references import references_text
 
 
@@ -30,39 +28,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--declaration", action="store_true", help="only where it is declared and defined"
     )
-    parser.add_argument(
-        "--limit",
-        type=int,
-        default=LIMIT_DEFAULT,
-        metavar="N",
-        help=f"maximum number of references (default: {LIMIT_DEFAULT})",
-    )
-    parser.add_argument("--json", action="store_true", help="answer as JSON")
+    add_limit(parser, LIMIT_DEFAULT, "references")
 
 
 def run(args: argparse.Namespace, app: App) -> int:
     tree, file = named_place(args, "references")
-    index = app.open_index()
-    try:
-        answer = references(
+    return print_answer(
+        args,
+        app,
+        lambda index: references(
             index,
             tree,
             args.symbol,
             file=file,
-            relation="implementations"
-            if args.implementations
-            else "declaration"
-            if args.declaration
-            else "references",
+            relation=_relation(args),
             kinds=args.kind,
             limit=args.limit,
-        )
-    finally:
-        index.close()
-    if args.json:
-        print_json(answer.to_wire())
-        return exit_code(answer.status)
-    if answer.status != "ok":
-        raise refused(answer)
-    print(references_text(answer, terminal(), more=f"--limit {answer.total}"))
-    return exit_code(answer.status)
+        ),
+        lambda answer, on: references_text(answer, on, more=f"--limit {answer.total}"),
+    )
+
+
+def _relation(args: argparse.Namespace) -> Relation:
+    if args.implementations:
+        return "implementations"
+    return "declaration" if args.declaration else "references"

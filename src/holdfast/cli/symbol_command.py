@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
+from typing import TypeVar
 
+from holdfast.app import App
 from holdfast.cli.console import absolute, here
 from holdfast.cli.failures import CommandRefused
-from holdfast.cli.terminal import no_file, with_commands
+from holdfast.cli.output import print_json
+from holdfast.cli.terminal import exit_code, no_file, terminal, with_commands
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.references.answers import (
     ExploreAnswer,
     ImpactAnswer,
     ReferencesAnswer,
     SymbolEditAnswer,
 )
+from holdfast.index.tools.render import Surface
+
+Found = TypeVar("Found", ReferencesAnswer, ExploreAnswer, ImpactAnswer)
 
 
 def add_symbol(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +33,18 @@ def add_symbol(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
     )
+
+
+def add_limit(parser: argparse.ArgumentParser, default: int, noun: str) -> None:
+    """How many results an answer has, and its form."""
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=default,
+        metavar="N",
+        help=f"maximum number of {noun} (default: {default})",
+    )
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
 def named_place(args: argparse.Namespace, command: str) -> tuple[str, str]:
@@ -43,3 +63,24 @@ def refused(
     """The failure that says why a question was not answered."""
     why = with_commands(answer.message or answer.status, answer.path)
     return CommandRefused(answer.reason or answer.status, why)
+
+
+def print_answer(
+    args: argparse.Namespace,
+    app: App,
+    ask: Callable[[CodeIndex], Found],
+    text: Callable[[Found, Surface], str],
+) -> int:
+    """Ask the index, print the answer as text or JSON, and return the exit code."""
+    index = app.open_index()
+    try:
+        answer = ask(index)
+    finally:
+        index.close()
+    if args.json:
+        print_json(answer.to_wire())
+    elif answer.status != "ok":
+        raise refused(answer)
+    else:
+        print(text(answer, terminal()))
+    return exit_code(answer.status)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 from holdfast.index.references.answers import SymbolEditAnswer
 from holdfast.index.tools.render_edits import edit_text
 from holdfast.mcp.tool import Result, Tool, ToolCall, array, call_text, choice, inputs, string
-from holdfast.mcp.tools.common import AGENT, below, continued, file_inside, refused, schema_of
-from holdfast.mcp.tools.common import tree_of as tree
+from holdfast.mcp.tools.common import AGENT, below, continued, refused, schema_of, tree_of
+from holdfast.mcp.tools.symbol_call import SYMBOL, named_place
 
 
 def run(call: ToolCall) -> Result:
@@ -16,12 +14,7 @@ def run(call: ToolCall) -> Result:
     from holdfast.index.tools.symbol_edits import Edit, edit_symbol
 
     a = call.arguments
-    file = a.get("file", "")
-    if file and "path" not in a:
-        file = file_inside(call, file)
-    path = call.tree(a["path"] if "path" in a else os.path.dirname(file) or ".")
-    if file:
-        call.workspace.admit(os.path.join(path, file))
+    path, file = named_place(call)
     edit = Edit(
         a["action"],
         a["symbol"],
@@ -39,7 +32,7 @@ def run(call: ToolCall) -> Result:
     facts = found.to_wire()
     if not found.applied and not found.doubts:
         facts["continue"] = continued("edit_symbol", **again)
-    return Result("\n".join([*below(call, tree(call, path)), text]), facts)
+    return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 
 
 EDIT_SYMBOL = Tool(
@@ -56,10 +49,8 @@ EDIT_SYMBOL = Tool(
         "symbol",
         "text",
         action=choice(("rename", "replace", "insert_before", "insert_after")),
-        symbol=string("its name, qualified name or id"),
+        **SYMBOL,
         text=string("the new name, or the lines"),
-        file=string("the file it is in"),
-        path=string("the tree"),
         confirm=array(string(), "places in doubt to change, as file:line; * for all"),
         leave=array(string(), "places in doubt to leave as they are; * for all"),
         token=string("of the preview, to apply it"),

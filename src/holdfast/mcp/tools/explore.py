@@ -6,35 +6,20 @@ import os
 
 from holdfast.index.references.answers import ExploreAnswer
 from holdfast.index.tools.render_explore import explore_text, printed_lines
-from holdfast.mcp.tool import Result, Tool, ToolCall, inputs, integer, string
-from holdfast.mcp.tools.common import (
-    AGENT,
-    below,
-    excerpts,
-    file_inside,
-    refused,
-    schema_of,
-    tree_of,
-)
+from holdfast.mcp.tool import Result, Tool, ToolCall, inputs, integer
+from holdfast.mcp.tools.common import AGENT, below, excerpts, schema_of, tree_of
 from holdfast.mcp.tools.near_notes import near_notes
+from holdfast.mcp.tools.symbol_call import SYMBOL, named_place, not_answered
 
 
 def run(call: ToolCall) -> Result:
     from holdfast.index.tools.explore import explore
 
     a = call.arguments
-    file = a.get("file", "")
-    if file and "path" not in a:
-        file = file_inside(call, file)
-    path = call.tree(a["path"] if "path" in a else os.path.dirname(file) or ".")
-    if file:
-        call.workspace.admit(os.path.join(path, file))
+    path, file = named_place(call)
     found = explore(call.context.index, path, a["symbol"], file=file)
     if found.status != "ok":
-        result = refused(found)
-        if "continue" in result.facts:
-            return result
-        return result.ended("find it by words", "search_code", query=a["symbol"], path=found.path)
+        return not_answered(call, found)
     text = explore_text(found, AGENT, tokens_max=a["tokens"])
     tree = tree_of(call, path) or found.path
     shown: dict[str, list[tuple[int, int]]] = {}
@@ -63,9 +48,7 @@ EXPLORE = Tool(
     ),
     input=inputs(
         "symbol",
-        symbol=string("its name, qualified name or id"),
-        file=string("the file it is in"),
-        path=string("the tree"),
+        **SYMBOL,
         tokens=integer("how long the answer may be", minimum=200, default=1_500),
     ),
     output=schema_of(ExploreAnswer),

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import os
-
 from holdfast.index.references.answers import ReferencesAnswer
 from holdfast.index.tools.render_references import references_text
-from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer, string
-from holdfast.mcp.tools.common import (
-    AGENT,
-    below,
-    continued,
-    file_inside,
-    refused,
-    schema_of,
-    tree_of,
-)
+from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer
+from holdfast.mcp.tools.common import AGENT, below, continued, schema_of, tree_of
+from holdfast.mcp.tools.symbol_call import SYMBOL, named_place, not_answered
 
 
 def run(call: ToolCall) -> Result:
     from holdfast.index.tools.references import references
 
     a = call.arguments
-    file = a.get("file", "")
-    if file and "path" not in a:
-        file = file_inside(call, file)
-    path = call.tree(a["path"] if "path" in a else os.path.dirname(file) or ".")
-    if file:
-        call.workspace.admit(os.path.join(path, file))
+    path, file = named_place(call)
     found = references(
         call.context.index, path, a["symbol"], file=file, relation=a["find"], limit=a["limit"]
     )
     if found.status != "ok":
-        result = refused(found)
-        if "continue" in result.facts:
-            return result
-        return result.ended("find it by words", "search_code", query=a["symbol"], path=found.path)
+        return not_answered(call, found)
     more = {**a, "path": path, "limit": found.total}
     facts = found.to_wire()
     if found.warnings:
@@ -53,9 +36,7 @@ REFERENCES = Tool(
     ),
     input=inputs(
         "symbol",
-        symbol=string("its name, qualified name or id"),
-        file=string("the file it is in"),
-        path=string("the tree"),
+        **SYMBOL,
         find=choice(("references", "implementations", "declaration"), default="references"),
         limit=integer(minimum=1, default=60),
     ),
