@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -223,3 +224,46 @@ def test_the_app_hands_out_its_clock_and_ids(tmp_path: Path) -> None:
     assert app.writer_id("cli") == "cli-n"
     assert app.reader(str(tmp_path))._now_ms() == 7
     assert app.with_home(tmp_path / "other").clock.now_ms() == 7
+
+
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A directory that other users may enter; that of pytest they may not."""
+    with tempfile.TemporaryDirectory(prefix="hf-") as made:
+        Path(made).chmod(0o755)
+        yield Path(made).resolve()
+
+
+@pytest.mark.shows("SEC-HOME-OWNER")
+@pytest.mark.skipif(os.getuid() != 0, reason="becoming another user needs root")
+def test_a_home_that_another_user_made_is_refused(reachable: Path) -> None:
+    """Anyone could make /tmp/.holdfast first, with a token and settings of their choice."""
+    planted = reachable / "planted"
+    planted.mkdir(mode=0o777)
+    (planted / "token").write_text("a token that the other user knows, long enough")
+    (planted / "settings.toml").write_text('[workspace]\nallow = ["/"]\n')
+
+    def user(owner: int) -> str:
+        os.chown(planted, owner, owner)
+        asked = (
+            "import os, sys\nfrom holdfast.home import home_of\n"
+            "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+            "try:\n    print(home_of({'HOLDFAST_HOME': sys.argv[1], 'HOME': '/'}).root)\n"
+            "except Exception as error:\n    print(error, error.hint)\n"
+        )
+        command = [sys.executable, "-c", asked, os.fspath(planted)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert "belongs to another user" in user(65533)
+    assert "set HOLDFAST_HOME" in user(65533)
+    assert os.fspath(planted) in user(65534)
+    assert home_of({"HOLDFAST_HOME": os.fspath(planted)}).root == os.fspath(planted), "root may"
+
+
+@pytest.mark.shows("SEC-HOME-OWNER")
+def test_a_home_that_others_may_write_is_closed_to_them(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    Path(home.root).mkdir()
+    Path(home.root).chmod(0o777)
+    home.make()
+    assert Path(home.root).stat().st_mode & 0o777 == 0o755

@@ -59,6 +59,10 @@ class Home:
     def make(self) -> None:
         """Create the directory, readable by its owner only; raises OSError if it cannot be made."""
         os.makedirs(self.root, mode=0o700, exist_ok=True)
+        found = os.stat(self.root)
+        if found.st_mode & 0o022 and found.st_uid == os.getuid():
+            # Those who may write it could replace the token and the settings.
+            os.chmod(self.root, found.st_mode & 0o7755)
 
     def make_run(self) -> str:
         """Create `run/` for its owner only; raises PermissionError if another user owns it."""
@@ -198,12 +202,32 @@ def home_of(environment: Mapping[str, str]) -> Home:
     """The home that `HOLDFAST_HOME` names, by default `~/.holdfast`."""
     named = environment.get("HOLDFAST_HOME") or DEFAULT
     try:
-        return Home(expand_user(named, environment))
+        home = Home(expand_user(named, environment))
+        _check_owner(home.root)
+        return home
     except FileNotFoundError:
         raise UsageError(
             f"HOLDFAST_HOME is the relative path {named!r}, and the working directory is gone",
             "set HOLDFAST_HOME to an absolute path",
         ) from None
+
+
+def _check_owner(root: str, user: int | None = None) -> None:
+    """Refuse a home that another user made, with a token and settings of their choice in it.
+
+    In a directory that everyone may write, such as /tmp, anyone can make it first. Root may use the
+    home of a user, as in a container; root's own files are trusted anyway.
+    """
+    user = os.getuid() if user is None else user
+    try:
+        owner = os.stat(root).st_uid
+    except OSError:
+        return  # it is not there yet, or cannot be used in any way
+    if user not in (0, owner) and owner != 0:
+        raise UsageError(
+            f"the home {root} belongs to another user",
+            "set HOLDFAST_HOME to a directory of your own",
+        )
 
 
 def expand_user(
