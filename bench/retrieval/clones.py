@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             answer = wire(search_code(indexed.index, tree, query.text, limit=FIRST))
             pairs["folded by content"] += sum(r.get("alikeCount", 0) for r in answer["results"])
             results, exact, loose = [], [], []
-            for path, start, end, shown in map(place, answer["results"]):
+            for path, start, end, shown, _ in map(place, answer["results"]):
                 lines = (Path(tree) / path).read_bytes().splitlines(keepends=True)
                 words = lexed(path, b"".join(lines[(start or 1) - 1 : end]))
                 results.append(Result(path, start, end, tokens(shown)))

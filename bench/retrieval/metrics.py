@@ -8,6 +8,10 @@ it; a result that shows it again only takes up a rank.
     MRR      1 / rank of the first result that shows any target, 0 beyond the list
     recall   share of the targets shown within k results, or within so many tokens of text
 
+A result may also name further places of its file without showing their text. `named_ndcg10` counts
+a target at the rank of the first result that shows or names it; all other metrics count what is
+shown.
+
 Two more metrics ignore the lines of labels: in `path_ndcg10` every result takes up a rank, as in a
 set without lines; `file_ndcg10` counts the results of one file as one, at its best rank.
 """
@@ -32,6 +36,13 @@ class Result:
     start: int | None = None
     end: int | None = None
     tokens: int = 0
+    further: tuple[tuple[int, int], ...] = ()
+    """The lines of further places that are named."""
+
+    @property
+    def places(self) -> tuple[tuple[int | None, int | None], ...]:
+        """The lines that are shown, and those that are only named."""
+        return ((self.start, self.end), *self.further)
 
 
 def tokens(text: str) -> int:
@@ -39,12 +50,16 @@ def tokens(text: str) -> int:
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 4)
 
 
-def first_ranks(results: Sequence[Result], targets: Sequence[Target]) -> list[int | None]:
-    """For each target, the rank from 1 of the first result that shows it."""
+def first_ranks(
+    results: Sequence[Result], targets: Sequence[Target], *, named: bool = False
+) -> list[int | None]:
+    """For each target, the rank from 1 of the first result that shows (or names) it."""
     ranks: list[int | None] = [None] * len(targets)
     for rank, result in enumerate(results, 1):
+        places = result.places if named else result.places[:1]
         for number, target in enumerate(targets):
-            if ranks[number] is None and target.shown_by(result.path, result.start, result.end):
+            shown = any(target.shown_by(result.path, *lines) for lines in places)
+            if shown and ranks[number] is None:
                 ranks[number] = rank
     return ranks
 
@@ -98,6 +113,7 @@ def judge(results: Sequence[Result], targets: Sequence[Target]) -> dict[str, flo
     file_ranks = first_ranks(files, paths)
     return {
         "ndcg10": ndcg(ranks, targets),
+        "named_ndcg10": ndcg(first_ranks(results, targets, named=True), targets),
         "path_ndcg10": ndcg(first_ranks(results, paths), paths),
         "file_ndcg10": ndcg(file_ranks, paths),
         "mrr": reciprocal_rank(ranks),

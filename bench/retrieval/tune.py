@@ -65,8 +65,8 @@ class IndexedSet:
             for tree, query in self.asked:
                 answer = wire(search_code(self.index, tree, query.text, limit=self.results))
                 results = []
-                for path, start, end, shown in map(place, answer["results"]):
-                    results.append(Result(path, start, end, tokens(shown)))
+                for path, start, end, shown, further in map(place, answer["results"]):
+                    results.append(Result(path, start, end, tokens(shown), tuple(further)))
                 found[query.id] = judge(results, query.targets)
         finally:
             defaults["weights"] = before

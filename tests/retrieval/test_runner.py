@@ -106,7 +106,7 @@ def test_a_question_that_breaks_is_named_and_the_others_are_asked(
     def ask(text: str, _limit: int) -> list[Place]:
         if text == "bad":
             raise ValueError("no")
-        return [("a.py", 1, 2, "text")]
+        return [Place("a.py", 1, 2, "text")]
 
     (tmp_path / "job").write_text(json.dumps({"queries": ["bad", "good"], "limit": 3}))
     monkeypatch.setattr(sys, "argv", ["worker", str(tmp_path / "job"), str(tmp_path / "out")])

@@ -39,7 +39,7 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
         for chunk in facts.chunks:
             span = chunk.span
             text = source[span.start : span.end].decode("utf-8", "replace")
-            chunks.append((path, span.first_line, span.last_line, text))
+            chunks.append(Place(path, span.first_line, span.last_line, text))
             counts.append(Counter(words(f"{path}\n{text}")))
     lengths = [sum(count.values()) for count in counts]
     average = sum(lengths) / max(1, len(lengths))

@@ -8,10 +8,20 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-Place = tuple[str, int | None, int | None, str]
-"""A path, the first and last line shown (None: all of it), and the text that was shown."""
+
+class Place(NamedTuple):
+    """A path, the lines shown (None: all of it) with their text, and the lines of further places
+    that are only named."""
+
+    path: str
+    start: int | None
+    end: int | None
+    shown: str
+    further: Sequence[tuple[int, int]] = ()
+
+
 Ask = Callable[[str, int], Sequence[Place]]
 
 
@@ -54,8 +64,8 @@ def work(prepare: Callable[[dict[str, Any]], tuple[Ask, int]]) -> int:
             answer = []
             found["problems"][number] = f"{type(error).__name__}: {error}"
         places = [
-            {"path": path, "start": start, "end": end, "tokens": tokens(shown)}
-            for path, start, end, shown in answer
+            {"path": path, "start": start, "end": end, "tokens": tokens(shown), "further": further}
+            for path, start, end, shown, further in answer
         ]
         found["answers"].append(places)
     for number, text in enumerate(job["queries"][: job.get("timed")]):

@@ -50,13 +50,20 @@ def wire(answer: Any) -> dict[str, Any]:
 
 
 def place(result: Mapping[str, Any]) -> Place:
-    """A result of the search tool: its span, and the text that it shows."""
+    """A result of the search tool: its span, the text that it shows, and what else it names."""
     target = result.get("target") or result
     span = target["span"]
     label = result.get("symbolLabel") or result.get("displayLabel") or ""
     shown = result.get("preview") or result.get("content") or ""
     head = f"{target['file']}:{span['startLine']}-{span['endLine']}  {label}"
-    return target["file"], span["startLine"], span["endLine"], f"{head}\n{shown}\n"
+    named = result.get("further", ())
+    also = ", ".join(
+        f"{one['span']['startLine']} {(one.get('symbolLabel') or '').rpartition('.')[2]}"
+        for one in named
+    )
+    text = f"{head}\n{shown}\n" + (f"  also {also}\n" if also else "")
+    further = [(one["span"]["startLine"], one["span"]["endLine"]) for one in named]
+    return Place(target["file"], span["startLine"], span["endLine"], text, further)
 
 
 def leave_out(signals: Sequence[str], weights: Mapping[str, Any] | None = None) -> None:

@@ -64,7 +64,7 @@ def _window(root: Path, path: str, lines: Mapping[int, set[str]]) -> Place:
     start = max(1, start - 2)
     text = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
     end = max(start, min(len(text), start + WINDOW - 1))
-    return path, start, end, "\n".join(text[start - 1 : end])
+    return Place(path, start, end, "\n".join(text[start - 1 : end]))
 
 
 if __name__ == "__main__":

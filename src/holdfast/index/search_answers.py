@@ -36,6 +36,14 @@ class AlikeResult(Part, frozen=True):
     codebase_path: str | None = None
 
 
+class FurtherPlace(Part, frozen=True):
+    """Another place of a result's file that matches too."""
+
+    span: Span
+    symbol_id: str | None
+    symbol_label: str | None
+
+
 class ChunkScore(Part, frozen=True):
     """One chunk of a result, with its score."""
 
@@ -79,7 +87,14 @@ class SearchResult(Part, frozen=True, kw_only=True):
     matches: tuple[Match, ...] = ()
     alike_count: int | None = None
     alike: tuple[AlikeResult, ...] = ()
+    further_count: int | None = None
+    further: tuple[FurtherPlace, ...] = ()
     debug: ResultDebug | None = None
+
+    @property
+    def places(self) -> tuple[SearchResult | FurtherPlace, ...]:
+        """Itself, and the further places of its file that are named."""
+        return (self, *self.further)
 
 
 class SearchCounts(Part, frozen=True, kw_only=True):

@@ -89,7 +89,11 @@ function answers(value, root, query) {
         h("strong", { class: "mono clip" }, result.symbolLabel ?? result.file.split("/").at(-1)),
         h("span", { class: "row" }, result.in_context && badge("accent", "In context", "the session holds these lines as they are now"), result.symbolKind && badge("plain", result.symbolKind))),
       h("div", { class: "small muted mono clip" }, `${result.codebasePath ? `${result.codebasePath.split("/").at(-1)}: ` : ""}${result.file}:${result.span.startLine}–${result.span.endLine}`)),
-      h("div", { class: "inner" }, current ? text(result.codebasePath ?? root, result) : glimpse(result)));
+      h("div", { class: "inner" }, current ? text(result.codebasePath ?? root, result) : glimpse(result),
+        (result.further ?? []).map((place) => h("button", {
+          key: place.span.startLine, class: "button quiet small clip",
+          onclick: () => refine({ file: result.file, symbol: place.symbolId ?? "", tree: result.codebasePath ?? "" }),
+        }, `${place.symbolLabel ?? ""} ${place.span.startLine}–${place.span.endLine}`.trim()))));
   }));
 }
 

@@ -13,7 +13,12 @@ from typing import NamedTuple
 
 _VERSION = re.compile(r"(?:^|/)v(\d{1,4})(?:(alpha|beta|rc)(\d{0,4}))?(?=/)")
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
-_OLD = re.compile(r"[._-](?:old|orig|bak|legacy|deprecated)(?=\.\w+\Z)", re.IGNORECASE)
+_OLD = re.compile(
+    r"[._-](?:old|orig|bak|backup|legacy|deprecated)(?=\.\w+\Z)"
+    r"|(?:(?<=/)|^)(?:old|orig|bak|backup|legacy|deprecated)/",
+    re.IGNORECASE,
+)
+"""What is left out of the path of an old copy to get that of the current file."""
 _WORD = re.compile(r"\w+")
 ASKS_FOR_OLDER = frozenset({"old", "older", "previous", "legacy", "deprecated", "former"})
 

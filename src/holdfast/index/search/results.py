@@ -1,6 +1,7 @@
 """The results of a search: findings grouped by owner, duplicates folded, cut to a budget.
 
-    findings, best first -> groups -> near-duplicates folded -> a page of items within a budget
+    findings, best first -> groups -> near-duplicates folded -> one for each file -> a page of items
+    within a budget
 
 An item says what it is, where it is, why it was found and, if something was left out, the call
 that returns it. Text that the reader provably has already is referred to and not sent again.
@@ -23,10 +24,18 @@ from holdfast.index.answers import CallGraphHint, Span, SymbolRef, read_call
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.near_duplicates import folded
+from holdfast.index.search.older_copies import superseded
 from holdfast.index.search.preview import Asked, Preview, matching_lines, preview
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
-from holdfast.index.search_answers import AlikeResult, ChunkScore, Match, ResultDebug, SearchResult
+from holdfast.index.search_answers import (
+    AlikeResult,
+    ChunkScore,
+    FurtherPlace,
+    Match,
+    ResultDebug,
+    SearchResult,
+)
 
 Holds = Callable[[str, int, int], bool]
 """Whether the reader provably has lines `first` to `last` of a file, by absolute path."""
@@ -47,6 +56,8 @@ PREVIEW_CHARACTERS = (700, 360, 200, 100)
 short."""
 LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
 """The level of the first results of a page; later ones have the next. The best come in full."""
+FURTHER_NAMED = (3, 1, 1, 1)
+"""How many further places of the file are named at each level."""
 POINTER = len(PREVIEW_LINES)
 BARE = POINTER + 1
 """Levels without a preview: with the positions of matches and copies, and without."""
@@ -68,10 +79,12 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """The findings of one owner, best first, and the groups folded into it."""
+    """The findings of one owner, best first, and the groups that are only named with it."""
 
     members: list[Finding]
     alike: list[Group] = field(default_factory=list)
+    further: list[Group] = field(default_factory=list)
+    """Other groups of the same file, best first."""
 
     @property
     def best(self) -> Finding:
@@ -109,17 +122,25 @@ def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
     return list(groups.values())
 
 
-def fold(groups: Sequence[Group], depth: int) -> list[Group]:
-    """Groups without near-duplicates; these are attached to the first of their kind.
+def fold(groups: Sequence[Group], depth: int, query: str = "") -> list[Group]:
+    """Groups without near-duplicates; these are attached to the first current one of their kind.
 
     Only the first half of a ranking of `depth` chunks is compared: later pages are rarely
     requested. All pages of a ranking have the same depth, and so the same groups.
     """
     places = folded([group.best.chunk.text for group in groups], depth // 2)
-    for i, place in enumerate(places):
-        if place != i:
-            groups[place].alike.append(groups[i])
-    return [group for i, group in enumerate(groups) if places[i] == i]
+    kinds: dict[int, list[Group]] = {}
+    for group, place in zip(groups, places, strict=True):
+        kinds.setdefault(place, []).append(group)
+    return [_led(same, query) if len(same) > 1 else same[0] for same in kinds.values()]
+
+
+def _led(same: list[Group], query: str) -> Group:
+    """The first of near-duplicates that is not an old copy, with the others attached."""
+    old = superseded([group.best.chunk.path for group in same], query)
+    leader = same[old.index(False)] if False in old else same[0]
+    leader.alike += [group for group in same if group is not leader]
+    return leader
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +228,7 @@ class Items:
             item,
             match_count=len(lines) or None,
             alike_count=len(group.alike) or None,
+            further_count=len(group.further) or None,
             debug=self._explained(group) if self._debug else None,
         )
         if level == BARE:
@@ -215,6 +237,10 @@ class Items:
             item,
             matches=tuple(Match(m.line, m.start + 1, m.end + 1) for m in lines[:MATCHES_MAX]),
             alike=tuple(self._place(other) for other in group.alike[:ALIKE_SHOWN]),
+            further=tuple(
+                FurtherPlace(Span(*other.span), other.best.chunk.symbol_id, other.best.chunk.label)
+                for other in group.further[: FURTHER_NAMED[min(level, POINTER - 1)]]
+            ),
         )
 
     def _head(self, group: Group, first: int, last: int) -> SearchResult:

@@ -50,5 +50,5 @@ def symbols_called(index: CodeIndex, tree: str, name: str) -> NamedSymbols:
 def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
     """Names of symbols that a search for the name finds."""
     answer = search_code(index, tree, name, scope="mixed", limit=LISTED)
-    labels = [result.symbol_label for result in answer.results if result.symbol_label]
-    return tuple(dict.fromkeys(labels))[:SIMILAR]
+    labels = [place.symbol_label for one in answer.results for place in one.places]
+    return tuple(dict.fromkeys(label for label in labels if label))[:SIMILAR]

@@ -24,6 +24,7 @@ from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.search import pages
 from holdfast.index.search.filters import files_kept
+from holdfast.index.search.further_places import one_for_each_file
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.results import (
@@ -210,7 +211,7 @@ def _page(
 ) -> SearchAnswer:
     groups = grouped(_merged(searched), None if request.raw else request.group_by)
     if request.folds:
-        groups = fold(groups, request.depth)
+        groups = fold(groups, request.depth, request.asked.text)
     question = next((each.found.analyzed for each in searched if each.found.analyzed), None)
     items = Items(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
@@ -220,6 +221,8 @@ def _page(
     unmatched = unmatched_words(question, groups) if request.lane == "ranked" else ()
     if question is not None and len(unmatched) > 1 and len(unmatched) == len(question.words):
         groups = groups[:BY_MEANING_MAX]
+    elif request.one_for_each_file:
+        groups = one_for_each_file(groups)
     start = min(request.cursor.offset, len(groups)) if request.cursor else 0
     page = items.page(groups, start, request.limit, request.budget)
     counts = SearchCounts(

@@ -107,6 +107,11 @@ class SearchRequest:
         return not self.raw and self.lane != "exact"
 
     @property
+    def one_for_each_file(self) -> bool:
+        """Whether further places of a file are named with its best one."""
+        return self.folds and self.lane == "ranked" and self.group_by == "symbol"
+
+    @property
     def depth(self) -> int:
         return self.cursor.depth if self.cursor else max(DEPTH_MIN, DEPTH_FACTOR * self.limit)
 

@@ -97,6 +97,7 @@ def _result_lines(
     yield "  ".join(part for part in heading if part)
     yield from _shown_lines(result, lines, surface)
     yield from _alike(result, tree, surface)
+    yield from _further(result, surface)
     if surface.is_terminal:
         yield ""
 
@@ -125,6 +126,18 @@ def _alike(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
     named = f": {', '.join(places)}" if places else ""
     rest = f", …; {surface.all_results} shows all" if result.alike_count > len(places) else ""
     yield f"  [{result.alike_count} more like it{named}{rest}]"
+
+
+def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
+    """Other places of the file, each by its first line and its name."""
+    if not result.further_count:
+        return
+    places = [
+        f"{place.span.start_line} {(place.symbol_label or '').rpartition('.')[2]}".rstrip()
+        for place in result.further
+    ]
+    rest = ["…"] if result.further_count > len(places) else []
+    yield surface.text(f"  also {', '.join([*places, *rest])}")
 
 
 def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
