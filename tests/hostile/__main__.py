@@ -2,6 +2,7 @@
 
     python -m tests.hostile                            each once, as long as in CI
     python -m tests.hostile --minutes 60 --out FILE    up to an hour of each, in turns
+    python -m tests.hostile --minutes 60 --out FILE --resume    go on with a run that was ended
     python -m tests.hostile --table FILE               the table of docs/security.md from FILE
 
 With --minutes every campaign runs batches with fresh seeds until its batches took so long or it
@@ -19,6 +20,7 @@ Exit code 1 if there was a problem.
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import subprocess
 import sys
@@ -37,6 +39,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="how long each campaign runs at most")
     parser.add_argument("--out", type=Path, help="write the results to this file, as JSON")
     parser.add_argument("--seed", type=int, default=15)
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     parser.add_argument("--list", action="store_true", help="name the campaigns")
     parser.add_argument(
         "--table",
@@ -54,6 +57,8 @@ def main() -> int:
     unknown = set(args.names) - {each.name for each in CAMPAIGNS}
     if unknown:
         parser.error(f"no campaign is called {', '.join(sorted(unknown))}; --list names them")
+    if args.resume and (args.out is None or args.minutes is None):
+        parser.error("--resume needs --out and --minutes")
     chosen = [each for each in CAMPAIGNS if not args.names or each.name in args.names]
     about = {
         "commit": _commit(), "machine": machine(), "seed": args.seed, "minutes": args.minutes,
@@ -69,7 +74,12 @@ def main() -> int:
     # So that folders and disks of the batch are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     limit_s = None if args.minutes is None else args.minutes * 60
-    records = run.run_in_turns(chosen, args.seed, limit_s, after)
+    records = [Record(each) for each in chosen]
+    if args.resume:
+        text = args.out.read_text(encoding="utf-8")
+        records = run.resumed(text, chosen)
+        about["commit"] = f"{json.loads(text)['commit']} {about['commit']}"
+    run.run_in_turns(records, args.seed, limit_s, after)
     for problem in (each for record in records for each in record.result.problems):
         print(problem, file=sys.stderr)
     print("\n".join([*table.HEAD, *table.rows({r.campaign.name: r.result for r in records})]))

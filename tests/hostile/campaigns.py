@@ -44,8 +44,9 @@ def _commands(_count: int, _seed: int, folder: Path) -> Result:
     return run_every_command(make_tree(folder / "tree", folder / "proof"), folder)
 
 
-def _tools(_count: int, _seed: int, folder: Path) -> Result:
-    return call_every_tool(make_tree(folder / "tree", folder / "proof"), folder, every=3)
+def _tools(count: int, seed: int, folder: Path) -> Result:
+    tree = make_tree(folder / "tree", folder / "proof")
+    return call_every_tool(tree, folder, every=3, limit=count, seed=seed)
 
 
 def _of_store(count: int, seed: int, _: Path) -> Result:
@@ -111,7 +112,7 @@ CAMPAIGNS = [
     Campaign("commands", "every command in a hostile tree, on a terminal",
              "tests/hostile/test_every_command.py", 1, 1, 1, _commands),
     Campaign("tools", "every tool over MCP, with hostile paths and arguments",
-             "tests/hostile/test_every_tool.py", 1, 1, 1, _tools),
+             "tests/hostile/test_every_tool.py", 2_000, 120, 1_500, _tools),
     Campaign("fuzz", "mutated input for every parser",
              "tests/hostile/test_fuzz.py", INPUTS, 40_000, 20 * INPUTS, fuzz_all),
     Campaign("flips: store", "bits flipped in files of the store",

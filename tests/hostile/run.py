@@ -30,6 +30,9 @@ FORMAT = 1
 BATCH_S = 1_800.0
 """A batch that takes longer hangs; on a quiet machine the longest takes a few minutes."""
 
+TURNS = 10_000
+LOST = "wrong: the batch was lost"
+
 ANSWER_BYTES = 1 << 16
 MEMORY_KIB = 2 << 20
 
@@ -76,6 +79,20 @@ def results_of(text: str) -> dict[str, Result]:
     }
 
 
+def resumed(text: str, campaigns: Sequence[Campaign]) -> list[Record]:
+    """The records of a run that was ended, to go on with; batches that were lost are run again."""
+    kept = {each["name"]: each for each in json.loads(text)["campaigns"]}
+    results, records = results_of(text), []
+    for campaign in campaigns:
+        record = Record(campaign)
+        if campaign.name in kept and LOST not in results[campaign.name].outcomes:
+            each = kept[campaign.name]
+            record.result, record.seeds = results[campaign.name], list(each["seeds"])
+            record.seconds, record.processor_seconds = each["seconds"], each["processor_seconds"]
+        records.append(record)
+    return records
+
+
 def written(out: Path, about: dict[str, Any], records: Sequence[Record]) -> None:
     """Replace the file in one step, so that it is whole whenever the run ends."""
     whole = {"format": FORMAT, **about, "campaigns": [record.to_wire() for record in records]}
@@ -85,30 +102,35 @@ def written(out: Path, about: dict[str, Any], records: Sequence[Record]) -> None
 
 
 def run_in_turns(
-    campaigns: Sequence[Campaign],
+    records: Sequence[Record],
     seed: int,
     limit_s: float | None,
     after: Callable[[Record, Sequence[Record]], None],
-) -> list[Record]:
-    """Run batches by turns, each with a seed of its own, and call `after` for each.
+) -> None:
+    """Run batches by turns, each with a seed of its own, add them to the records and call `after`.
 
     A campaign ends when its batches took `limit_s`, or tried what a soak tries. Without a limit
     each runs once, as long as in CI.
     """
-    records = [Record(each) for each in campaigns]
-    left = list(records)
-    turn = 0
+    left = [record for record in records if not _is_done(record, limit_s)]
+    turn = 1 + max((max(r.seeds) % TURNS for r in records if r.seeds), default=-1)
     while left:
         for record in list(left):
             each = record.campaign
             count = each.count if limit_s is None else each.batch
-            own = seed if limit_s is None else seed * 10_000 + turn
+            own = seed if limit_s is None else seed * TURNS + turn
             _run_batch(record, count, own)
-            if limit_s is None or record.seconds >= limit_s or record.result.tried >= each.soak:
+            if limit_s is None or _is_done(record, limit_s):
                 left.remove(record)
             after(record, records)
         turn += 1
-    return records
+
+
+def _is_done(record: Record, limit_s: float | None) -> bool:
+    if limit_s is None:
+        return False
+    is_over = bool(record.seeds) and record.seconds >= limit_s
+    return is_over or record.result.tried >= record.campaign.soak
 
 
 def _run_batch(record: Record, count: int, seed: int) -> None:
@@ -116,7 +138,7 @@ def _run_batch(record: Record, count: int, seed: int) -> None:
     try:
         batch = in_own_process(lambda folder: record.campaign.run(count, seed, folder))
     except BatchLost as error:
-        batch = Result(Counter({"wrong: the batch was lost": 1}), [f"seed {seed}: {error}"])
+        batch = Result(Counter({LOST: 1}), [f"seed {seed}: {error}"])
     record.add(seed, batch, time.monotonic() - began, _children_s() - spent)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.hostile import run
 from tests.hostile.campaigns import Campaign
 from tests.hostile.result import Result
-from tests.hostile.run import BatchLost, in_own_process
+from tests.hostile.run import BatchLost, Record, in_own_process
 
 
 def counted(count: int, seed: int, folder: Path) -> Result:
@@ -27,27 +27,28 @@ def campaign(name: str, act: object = counted) -> Campaign:
     return Campaign(name, "something", "tests/x.py", 3, 10, 25, act)  # type: ignore[arg-type]
 
 
+def run_all(campaigns: list[Campaign], limit_s: float | None) -> tuple[list[str], list[Record]]:
+    order: list[str] = []
+    records = [Record(each) for each in campaigns]
+    run.run_in_turns(records, 7, limit_s, lambda r, _: order.append(r.campaign.name))
+    return order, records
+
+
 def test_without_a_limit_each_runs_once() -> None:
-    order = []
-    records = run.run_in_turns(
-        [campaign("a"), campaign("b")], 7, None, lambda r, _: order.append(r.campaign.name)
-    )
+    order, records = run_all([campaign("a"), campaign("b")], None)
     assert order == ["a", "b"]
     assert [record.result.outcomes for record in records] == [{"seed 7: same": 3}] * 2
 
 
 def test_with_a_limit_they_take_turns_until_each_tried_enough() -> None:
-    order = []
-    records = run.run_in_turns(
-        [campaign("a"), campaign("b")], 7, 600, lambda r, _: order.append(r.campaign.name)
-    )
+    order, records = run_all([campaign("a"), campaign("b")], 600)
     assert order == ["a", "b"] * 3, "25 are reached after three batches of 10"
     assert records[0].seeds == [70_000, 70_001, 70_002], "every batch has a seed of its own"
     assert records[1].result.tried == 30
 
 
 def test_a_limit_that_is_over_ends_a_campaign_after_its_batch() -> None:
-    (record,) = run.run_in_turns([campaign("a")], 7, 0.0, lambda *_: None)
+    _, (record,) = run_all([campaign("a")], 0.0)
     assert record.result.tried == 10
 
 
@@ -55,9 +56,7 @@ def test_a_batch_that_raises_is_a_problem_and_not_the_end() -> None:
     def fails(_count: int, seed: int, _folder: Path) -> Result:
         raise KeyError(seed)
 
-    broken, sound = run.run_in_turns(
-        [campaign("a", fails), campaign("b")], 7, None, lambda *_: None
-    )
+    _, (broken, sound) = run_all([campaign("a", fails), campaign("b")], None)
     (problem,) = broken.result.problems
     assert "KeyError: 7" in problem
     assert not sound.result.problems
@@ -68,7 +67,7 @@ def test_a_batch_whose_process_ends_is_a_problem() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    (record,) = run.run_in_turns([campaign("a", dies)], 7, None, lambda *_: None)
+    _, (record,) = run_all([campaign("a", dies)], None)
     assert record.result.problems == ["seed 7: the process ended with -9"]
 
 
@@ -93,9 +92,8 @@ def test_what_a_batch_leaves_behind_is_removed() -> None:
 
 def test_results_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     out = tmp_path / "results.json"
-    records = run.run_in_turns(
-        [campaign("a")], 7, None, lambda _, all: run.written(out, {"commit": "x"}, all)
-    )
+    records = [Record(campaign("a"))]
+    run.run_in_turns(records, 7, None, lambda _, all: run.written(out, {"commit": "x"}, all))
     kept = run.results_of(out.read_text())
     assert kept["a"].outcomes == records[0].result.outcomes
     assert json.loads(out.read_text())["campaigns"][0]["tried"] == 3
@@ -105,3 +103,21 @@ def test_results_are_read_back_as_they_were_written(tmp_path: Path) -> None:
 def test_results_of_another_format_are_refused() -> None:
     with pytest.raises(ValueError, match="format 2 of campaign results; expected 1"):
         run.results_of('{"format": 2, "campaigns": []}')
+
+
+def test_a_run_that_was_ended_goes_on_and_repeats_what_was_lost(tmp_path: Path) -> None:
+    def dies(_count: int, _seed: int, _folder: Path) -> Result:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    out = tmp_path / "results.json"
+    _, records = run_all([campaign("a"), campaign("b", dies)], 0.0)
+    run.written(out, {}, records)
+    again = run.resumed(out.read_text(), [campaign("a"), campaign("b"), campaign("c")])
+    order: list[str] = []
+    run.run_in_turns(again, 7, 600, lambda r, _: order.append(r.campaign.name))
+    assert order == ["a", "b", "c", "a", "b", "c", "b", "c"]
+    assert [record.seeds for record in again] == [
+        [70_000, 70_001, 70_002], [70_001, 70_002, 70_003], [70_001, 70_002, 70_003]
+    ]  # fmt: skip
+    assert not any(record.result.problems for record in again)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,13 @@ def stop_host(settings: dict[str, str]) -> None:
         os.kill(int(found["pid"]), signal.SIGKILL)
 
 
-def call_every_tool(tree: HostileTree, folder: Path, *, every: int = 1) -> Result:
-    """Ask each tool about each odd path, then with strange arguments; of these one in `every`."""
+def call_every_tool(
+    tree: HostileTree, folder: Path, *, every: int = 1, limit: int | None = None, seed: int = 0
+) -> Result:
+    """Ask each tool about each odd path, then with strange arguments; of these one in `every`.
+
+    With a limit only so many calls of all are made, drawn by the seed.
+    """
     result = Result()
     (folder / "user").mkdir(exist_ok=True)
     settings = environment(folder, tree)
@@ -38,18 +44,21 @@ def call_every_tool(tree: HostileTree, folder: Path, *, every: int = 1) -> Resul
         assert names == set(TOOLS) == set(TOOL_PATHS), names ^ set(TOOL_PATHS)
         made = agent.call("manage_index", {"action": "create", "path": ".", "wait": 90})
         _judge(result, "manage_index create", "manage_index", made, tree)
+        calls: list[tuple[str, dict[str, Any]]] = []
         number = 0
         for tool in listed:
             name, about = tool["name"], TOOL_PATHS[tool["name"]]
             odd = [about(path) for path in tree.odd] if about is not None else [{}]
             base = about("shop/part_1.py") if about is not None else {}
-            strange = list(strange_calls(tool["inputSchema"], base))
-            for arguments in odd:
-                _call(result, agent, name, arguments, tree)
-            for arguments in strange:
+            calls += [(name, arguments) for arguments in odd]
+            for arguments in strange_calls(tool["inputSchema"], base):
                 number += 1
                 if number % every == 0:
-                    _call(result, agent, name, arguments, tree)
+                    calls.append((name, arguments))
+        if limit is not None and limit < len(calls):
+            calls = random.Random(seed).sample(calls, limit)
+        for name, arguments in calls:
+            _call(result, agent, name, arguments, tree)
     except NoAnswer as error:
         result.problem(str(error))
     finally:
