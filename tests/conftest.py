@@ -1,5 +1,6 @@
 """Shared fixtures, the Hypothesis profiles, and which tests `make quick` leaves out."""
 
+import gc
 import sys
 from collections.abc import Iterator
 
@@ -24,10 +25,21 @@ settings.register_profile(
 settings.load_profile("soak" if SOAKING else "quick" if QUICK else "ci")
 
 
+gc.disable()
+"""Until everything is collected: none of it is garbage, and looking for some takes long."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--cases", metavar="DIR", help="a directory of conformance cases to play instead of our own"
     )
+
+
+def pytest_collection_finish() -> None:
+    """Search only what tests make for garbage, not the thousands of tests themselves."""
+    gc.enable()
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -6,6 +6,11 @@ SOAKING = bool(os.environ.get("HOLDFAST_SOAK"))
 QUICK = bool(os.environ.get("HOLDFAST_QUICK"))
 
 
+def size(usual: int, quick: int) -> int:
+    """How large an input is: large enough to show its cost, or smaller in `make quick`."""
+    return quick if QUICK else usual
+
+
 def examples(usual: int) -> int:
     """How many examples to try: the usual number, a tenth of it, or twenty times as many."""
     if QUICK:

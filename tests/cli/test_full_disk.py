@@ -53,6 +53,7 @@ def fill(disk: Path) -> Path:
     return filler
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-FULL-DISK")
 def test_a_full_disk_is_named_and_nothing_is_left_that_blocks_the_next_try(disk: Path) -> None:
     (disk / "tree").mkdir()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from holdfast.errors import UsageError
 from holdfast.files.boundary import Allowed, Boundary, Machine, OutsideWorkspace, Refused, Root
 from holdfast.files.workspace import Workspace, allowed_directories, machine_of, roots_at
+from tests.scale import examples
 
 ADA = Machine(
     1000,
@@ -137,7 +138,7 @@ def twin(base: str, roots: list[str], path: str) -> bool:
 
 
 @pytest.mark.shows("SEC-BOUNDARY")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(entries=ENTRIES, roots=st.lists(NAMES, max_size=2), asked=st.lists(STEPS, max_size=8))
 def test_in_random_trees_with_links_the_boundary_is_that_of_real_paths(
     entries: list[tuple[str, tuple[bool, str] | None]], roots: list[str], asked: list[str]

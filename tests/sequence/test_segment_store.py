@@ -192,6 +192,7 @@ def test_the_manifest_changes_only_with_its_version(tmp_path: Path) -> None:
     assert SegmentStore(tmp_path).problem, "other readings make other segments"
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEQ-HOSTILE-LARGE")
 @pytest.mark.parametrize("backend", [SuffixBackend.COMPILED, SuffixBackend.VECTOR])
 def test_one_token_a_million_times(tmp_path: Path, backend: SuffixBackend) -> None:
@@ -228,6 +229,7 @@ def test_a_long_run_that_repeats_itself(tmp_path: Path) -> None:
     assert answer.count == 7_999
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEQ-HOSTILE-LARGE")
 def test_a_million_distinct_tokens(tmp_path: Path) -> None:
     data = b" ".join(b"w%d" % n for n in range(1_000_000))

@@ -9,6 +9,7 @@ from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream
 from holdfast.sequence.tokens.families import FAMILIES, family_of
 from holdfast.sequence.tokens.lexer import LexerOptions, TokenKind, kind_of, lex, normalised
 from holdfast.sequence.tokens.text import text_of
+from tests.scale import size
 
 PIECES = [
     *(bytes([byte]) for byte in b"\"'`\\\n/*#-[]a1.=> ;%|\t\0\xff"),
@@ -132,5 +133,5 @@ def test_what_is_text_is_told_from_its_bytes() -> None:
 def test_strings_and_comments_without_an_end_are_read_once(path: str) -> None:
     """LexerOptions each unclosed quote to the end of the text again would take hours here."""
     for piece in (b'"\\', b"'\\", b"/*", b"`", b'"""', b"--[[", b"<!--", b"'", b'"', b"\\"):
-        source = piece * 200_000
+        source = piece * size(200_000, 20_000)
         assert sum(map(len, lex(source, family_of(path)).texts)) <= len(source)

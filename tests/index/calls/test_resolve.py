@@ -64,7 +64,7 @@ def test_files_replaced_one_by_one_resolve_like_a_new_program(
 
 
 @pytest.mark.shows("FACT-SURFACE")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(CASES), st.data())
 def test_a_line_more_in_a_file_changes_the_calls_of_no_other_file(
     case: list[tuple[str, str]], data: st.DataObject
