@@ -114,7 +114,7 @@ class Endpoint:
 
         # On SIGTERM it would end every stream at once, with the calls that are answered on them.
         # The idle ones are ended by `drain`.
-        AppStatus.disable_automatic_graceful_drain()
+        AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
         caller = Caller(
             transport="HTTP",
             name=self._app.writer_id("http"),
