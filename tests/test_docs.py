@@ -82,7 +82,18 @@ LEAVES = {
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
 MEETING = {
-    *("edits", "trees", "repeats", "links", "notes", "sessions", "live", "observed", "purge"),
+    *(
+        "edits",
+        "trees",
+        "tree_texts",
+        "repeats",
+        "links",
+        "notes",
+        "sessions",
+        "live",
+        "observed",
+        "purge",
+    ),
     *("focused", "replay", "repositories"),
 }
 ARROWS: dict[str, set[str]] = {
@@ -103,8 +114,9 @@ ARROWS: dict[str, set[str]] = {
     "sequence": LEAVES | {"files"},
     "reading": LEAVES | {"files"},
     "edits": LEAVES | {"files", "sequence"},
-    "trees": LEAVES | {"files", "sequence"},
-    "repeats": LEAVES | {"files", "sequence", "trees", "index"},
+    "tree_texts": LEAVES | {"files", "sequence"},
+    "trees": LEAVES | {"files", "sequence", "tree_texts"},
+    "repeats": LEAVES | {"files", "sequence", "tree_texts", "index"},
     "repositories": LEAVES | {"files"},
     "focused": LEAVES | {"files", "index", "reading"},
     "replay": LEAVES | {"files", "reading", "focused"},

@@ -26,7 +26,7 @@ class Counted:
         self.times = 0
         real = find.find_clones
 
-        def counted(*given: object) -> ClonesReport:
+        def counted(*given: object) -> find.FoundClones:
             self.times += 1
             return real(*given)  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ from holdfast.repeats.find import is_code
 from holdfast.sequence import clones
 from holdfast.sequence.clones_answer import as_text
 from holdfast.sequence.clones_request import ClonesRequest
-from holdfast.sequence.corpus import Occurrence
+from holdfast.sequence.occurrence import Occurrence
 from holdfast.sequence.report import ClonesReport
 from holdfast.sequence.suffix.segment import build
 from holdfast.sequence.suffix.stream import stream_of

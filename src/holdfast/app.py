@@ -258,12 +258,10 @@ class App:
         kept = KeptClones(directory, root, request)
         answer = kept.current(listing)
         if answer is None:
-            from holdfast.repeats.find import find_clones
-            from holdfast.trees import opened
+            from holdfast.repeats import find
 
-            tree = opened(root, listing, self.home.sequence, request.options, progress)
-            answer = find_clones(tree, request, progress)
-            kept.keep(tree.segments.known(), tree.segments.taken_ns, answer)
+            answer, files = find.find_clones(root, listing, request, progress)
+            kept.keep(files, listing.taken_ns, answer)
         return answer
 
     def _listed(self, path: str | Path) -> tuple[Path, TreeListing]:

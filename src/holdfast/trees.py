@@ -12,17 +12,14 @@ segments were last updated. A match is only reported in text that a file contain
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
-from holdfast.files import disk
 from holdfast.files.listing import TreeListing, list_tree
 from holdfast.files.policy import Policy
-from holdfast.files.secrets import masked
 from holdfast.files.snapshot import (
     Snapshot,
     Stat,
@@ -37,8 +34,8 @@ from holdfast.sequence.segment_store import Progress, SegmentStore, document_fac
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.families import BY_NAME, family_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions, lex
-from holdfast.sequence.tokens.text import text_of
 from holdfast.sequence.where import segments_directory
+from holdfast.tree_texts import read_texts
 
 if TYPE_CHECKING:
     from holdfast.sequence.locate import LocateAnswer
@@ -170,24 +167,11 @@ def update_segments(
 def _documents(
     root: Path, paths: list[str], gone: list[str], unreadable: set[str], progress: Progress
 ) -> Iterator[Document]:
-    for number, path in enumerate(paths):
-        if number % 200 == 0:
-            progress("reading files", number, len(paths))
-        try:
-            data, stat = disk.read_file(os.fspath(root), path)
-        except FileNotFoundError:
-            gone.append(path)
-            continue
-        except OSError:
-            gone.append(path)
-            unreadable.add(path)
-            continue
-        text = text_of(masked(data))
+    for path, stat, text in read_texts(root, paths, gone, unreadable, progress):
         if text is None:
             yield Document(DocumentFacts(path, stat.size_bytes, stamp_of(stat), BINARY), b"")
         else:
             yield Document(document_facts(path, stat.size_bytes, stamp_of(stat), text), text)
-    progress("reading files", len(paths), len(paths))
 
 
 def no_progress(_step: str, _done: int, _total: int) -> None:

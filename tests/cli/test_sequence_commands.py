@@ -397,10 +397,11 @@ def test_a_home_that_cannot_be_written_is_said(
 ) -> None:
     (tree.parent / "file").write_text("")
     monkeypatch.setenv("HOLDFAST_HOME", str(tree.parent / "file"))
-    code, _, err = run(capsys, "clones", str(tree))
+    code, _, err = run(capsys, "locate", "x = 1", "--path", str(tree))
     assert code == 2
     assert "cannot be written" in err
     assert "hint: set HOLDFAST_HOME" in err
+    assert run(capsys, "clones", str(tree))[0] == 0, "it only keeps its answer, if it can"
     assert run(capsys, "clones", str(tree / "missing"))[0] == 2
 
 
@@ -414,12 +415,13 @@ def test_ctrl_c_ends_a_compiled_step_at_once_and_leaves_nothing_behind(
     program = (
         "import ctypes, sys\n"
         "from holdfast.cli.main import main\n"
+        "from holdfast.repeats import find\n"
         "from holdfast.sequence import segment_store\n"
         "def sorts(*_):\n"
         "    print('sorting', flush=True)\n"
         "    while True:\n"
         "        ctypes.PyDLL(None).sleep(60)\n"  # as compiled code: Python hears of nothing
-        "segment_store.build = sorts\n"
+        "segment_store.build = find.build = sorts\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     words = [command[0], *command[1:], *(["--path"] if command[0] == "locate" else []), str(tree)]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.files import secrets
 from holdfast.files.secrets import masked, secret_name, secrets_in
 
 RNG = random.Random(7)
@@ -128,3 +129,17 @@ def test_masking_moves_nothing_and_is_done_once(before: bytes, kind: str, after:
 )
 def test_hostile_text_is_looked_through_to_its_end(text: bytes) -> None:
     assert len(masked(text)) == len(text)
+
+
+TOKENS = st.one_of([st.from_regex(token) for _, _, token in secrets._TOKENS])
+ASSIGNED = st.from_regex(
+    rb"(?:password|api_key|credential)s?\"?[ \t]{0,2}(?:=>|:=|[:=])[ \t]{0,2}"
+    rb"[\"'`][\w+/=.~-]{20,24}[\"'`]"
+)
+
+
+@given(st.lists(st.one_of(TOKENS, ASSIGNED, st.binary(max_size=8)), max_size=4).map(b"".join))
+def test_the_quick_look_at_a_text_misses_no_secret(text: bytes) -> None:
+    """The twin: every pattern is tried on every text."""
+    every = {*secrets._tokens(text), *secrets._private_keys(text), *secrets._assigned(text)}
+    assert every <= set(secrets._found(text))

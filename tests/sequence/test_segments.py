@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from holdfast.sequence import canonical, clones, view
 from holdfast.sequence import corpus as corpus_module
-from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
+from holdfast.sequence.corpus import CorpusMatch, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
+from holdfast.sequence.occurrence import Occurrence
 from holdfast.sequence.response import EndReason, Kind
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.segment_store import SegmentStore, document_facts
@@ -254,29 +255,6 @@ def test_every_repeat_that_is_long_enough_lies_in_a_group(
     listed = [tuple(t.decode() for t in group.occurrences[0].texts()) for group in groups]
     for run in apart:
         assert any(brute.occurrences(run, [block]) for block in listed)
-
-
-@pytest.mark.shows("SEQ-CLONES-CODE")
-@given(documents_of_words, st.integers(2, 4), st.integers(0, 7))
-def test_documents_that_are_left_out_do_not_matter(
-    texts: list[list[str]], minimum: int, chosen: int
-) -> None:
-    """The twin: a segment that has only the other documents."""
-    names = {f"{n}.txt" for n in range(len(texts)) if chosen >> (n % 3) & 1}
-    alone = segment_of([text if f"{n}.txt" in names else [] for n, text in enumerate(texts)])
-
-    def places(groups: list[clones.CloneGroup]) -> set[tuple[Any, ...]]:
-        return {
-            (group.length, group.periodic, *((o.path, o.token) for o in group.occurrences))
-            for group in groups
-        }
-
-    expected = places(clones.find_groups(alone, minimum=minimum))
-    for backend in EVERY:
-        made = segment_of(texts, backend)
-        only = names.__contains__
-        found = clones.find_groups(made, minimum=minimum, backend=backend, only=only)
-        assert places(found) == expected
 
 
 @pytest.mark.shows("SEQ-CLONES-CODE")

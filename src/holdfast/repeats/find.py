@@ -3,71 +3,137 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import UsageError
-from holdfast.files.git import Repository, open_repository
+from holdfast.files.listing import TreeListing
+from holdfast.files.snapshot import compressed, not_searched, stamp_of
 from holdfast.repeats.kept import with_first_lines
 from holdfast.sequence import clones
 from holdfast.sequence.clones_request import ClonesRequest
-from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.report import CLONES_VERSION, ClonesReport, ClonesSummary, GroupReport
-from holdfast.sequence.segment_store import Progress, document_facts
-from holdfast.sequence.suffix.backends import choose
-from holdfast.sequence.suffix.query import LiveSegment
+from holdfast.sequence.suffix.backends import BYTES_PER_TOKEN, SuffixBackend, choose
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.stream import Document, stream_of
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, stream_of
 from holdfast.sequence.tokens.lexer import normalised
 from holdfast.sequence.tokens.text import text_of
-from holdfast.trees import SourceTree
+from holdfast.tree_texts import Progress, read_texts
+
+if TYPE_CHECKING:
+    from holdfast.files.git import Repository
+    from holdfast.index.search.roles import Role
 
 FILES_PER_STEP = 50
 """How many files of a revision are read between two progress reports."""
 
 
-def find_clones(tree: SourceTree, request: ClonesRequest, progress: Progress) -> ClonesReport:
+class FoundClones(NamedTuple):
+    """The repeated blocks of a tree, and what the answer was made of."""
+
+    report: ClonesReport
+    files: dict[str, tuple[int, int]]
+    """Every file of the tree with its size and time stamp, as it was read if it was."""
+
+
+def find_clones(
+    root: Path, listing: TreeListing, request: ClonesRequest, progress: Progress
+) -> FoundClones:
     """The repeated blocks of a tree: of code only, unless the request includes every file."""
-    groups: list[clones.CloneGroup] = []
-    tokens = documents = repeated = folded = 0
-    only = None if request.every_file else is_code
+    stats = listing.found.stats
+    files = {path: (stat.size_bytes, stamp_of(stat)) for path, stat in stats.items()}
+    unreadable = set(listing.found.unreadable)
     since = request.since
-    with nullcontext() if since is None else open_repository(tree.root) as repository:
-        commit = None if since is None else _commit_of(repository, tree.root, since)
-        segment = tree.segments.compact(progress)
-        if segment is not None:
-            tokens, documents = _size(segment, only)
-            searched = clones.renamed(segment) if request.renamed else segment
-            groups = clones.find_groups(searched, minimum=request.minimum, only=only)
-            if only is not None:
-                every = groups
-                groups = clones.code_like(every, segment)
-                clones.release(every)
-            if repository is not None and commit is not None:
-                before = _before(repository, str(since), commit, request, progress)
-                groups = clones.new_since(groups, *before)
-            if searched is not segment:
-                groups = clones.relocated(groups, segment)
-            repeated = clones.covered(groups, len(segment.tokens))
-            if not request.overlapping:
-                found = len(groups)
-                groups = clones.informative(groups, len(segment.tokens))
-                folded = found - len(groups)
-    total = len(groups)
+    with nullcontext() if since is None else _repository(root) as repository:
+        commit = None if since is None else _commit_of(repository, root, since)
+        documents = _documents(root, request, files, unreadable, progress)
+        segment, tokens = _segment(documents, request, progress)
+        searched = clones.renamed(segment) if request.renamed else segment
+        groups = clones.find_groups(searched, minimum=request.minimum)
+        if not request.every_file:
+            every = groups
+            groups = clones.code_like(every, segment)
+            clones.release(every)
+        if repository is not None and commit is not None:
+            before = _before(repository, str(since), commit, request, progress)
+            groups = clones.new_since(groups, *before)
+        if searched is not segment:
+            groups = clones.relocated(groups, segment)
+    size = len(segment.tokens)
+    repeated = clones.covered(groups, size)
+    folded = 0
+    if not request.overlapping:
+        found = len(groups)
+        groups = clones.informative(groups, size)
+        folded = found - len(groups)
     listed = groups[: request.limit] if request.limit else groups
-    shown = 0 if segment is None else clones.covered(listed, len(segment.tokens))
+    shown = clones.covered(listed, size)
     reports = tuple([_report(group) for group in listed])
     summary = ClonesSummary(
-        documents, tokens, total, len(reports), shown, max(repeated, shown), folded
+        len(documents), tokens, len(groups), len(reports), shown, max(repeated, shown), folded
     )
     clones.release(groups)
-    return ClonesReport(
-        root=str(tree.root),
+    skipped = listing.found.skipped
+    report = ClonesReport(
+        root=str(root),
         format=CLONES_VERSION,
         summary=summary,
-        groups=with_first_lines(tree.root, reports),
-        not_searched=tree.not_searched(),
+        groups=with_first_lines(root, reports),
+        not_searched=not_searched(compressed(unreadable), skipped["large"], skipped["unnameable"]),
     )
+    return FoundClones(report, files)
+
+
+def _documents(
+    root: Path,
+    request: ClonesRequest,
+    files: dict[str, tuple[int, int]],
+    unreadable: set[str],
+    progress: Progress,
+) -> list[Document]:
+    """The documents to compare; updates `files` with what was read."""
+    paths = [path for path in sorted(files) if request.every_file or is_code(path)]
+    gone: list[str] = []
+    documents = []
+    for path, stat, text in read_texts(root, paths, gone, unreadable, progress):
+        files[path] = (stat.size_bytes, stamp_of(stat))
+        documents.append(Document(DocumentFacts(path, *files[path], ""), text or b""))
+    for path in gone:
+        del files[path]
+    return documents
+
+
+def _segment(
+    documents: list[Document], request: ClonesRequest, progress: Progress
+) -> tuple[TokenSegment, int]:
+    """A segment with all repeated blocks of the documents, and how many tokens these have.
+
+    A small tree is sorted as a whole, which needs no import; of a large one only the part that can
+    repeat.
+    """
+    count = len(documents)
+
+    def done(number: int) -> None:
+        progress("reading tokens", number, count)
+
+    done(0)
+    estimate = sum(len(document.data) for document in documents) // BYTES_PER_TOKEN
+    if choose(estimate) is SuffixBackend.PURE:
+        stream = stream_of(documents, request.options, progress=done)
+        tokens = len(stream.tokens) - count
+    else:
+        from holdfast.sequence.repeating import repeating_part
+
+        stream, tokens = repeating_part(
+            documents, request.options, request.minimum, renamed=request.renamed, progress=done
+        )
+    done(count)
+    size = len(stream.tokens)
+    progress("sorting suffixes", 0, size)
+    segment = build(stream, choose(size))
+    progress("sorting suffixes", size, size)
+    return segment, tokens
 
 
 def _report(group: clones.CloneGroup) -> GroupReport:
@@ -82,7 +148,7 @@ def _report(group: clones.CloneGroup) -> GroupReport:
 def is_code(path: str) -> bool:
     """Whether a file has code, by its path: not data, documents, settings or generated text."""
     from holdfast.index.facts.languages import DOCUMENTS, NAMES, PARSED
-    from holdfast.index.search.roles import role_of
+    from holdfast.index.search.roles import has_role
     from holdfast.index.search.scopes import in_scope
 
     name = path.rpartition("/")[2]
@@ -91,24 +157,20 @@ def is_code(path: str) -> bool:
         return NAMES[name] in PARSED.values()
     if suffix in DOCUMENTS or suffix in DATA or not in_scope(path, "runtime"):
         return False
-    if suffix in PARSED:
-        return role_of(path) not in ("generated", "data")
-    return role_of(path) not in ("generated", "data", "document", "build")
+    return not has_role(path, NOT_CODE if suffix in PARSED else NOT_CODE | {"document", "build"})
 
 
+NOT_CODE: frozenset[Role] = frozenset({"generated", "data"})
 DATA = frozenset(
     {".csv", ".tsv", ".svg", ".xml", ".po", ".pot", ".lock", ".snap", ".geojson", ".log", ".sum"}
 )
 """Endings of files that hold data, in addition to the formats that the index knows as documents."""
 
 
-def _size(segment: TokenSegment, only: Callable[[str], bool] | None) -> tuple[int, int]:
-    """How many tokens and documents are compared."""
-    if only is None:
-        return len(segment), len(segment.documents)
-    numbers = [n for n, document in enumerate(segment.documents) if only(document.path)]
-    firsts = segment.firsts
-    return sum(int(firsts[n + 1]) - int(firsts[n]) - 1 for n in numbers), len(numbers)
+def _repository(root: Path) -> AbstractContextManager[Repository | None]:
+    from holdfast.files.git import open_repository
+
+    return open_repository(root)
 
 
 def _commit_of(repository: Repository | None, root: Path, revision: str) -> str:
@@ -130,6 +192,9 @@ def _before(
     progress: Progress,
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
     """Whether a file changed since a commit, and how often a block occurred in those files then."""
+    from holdfast.sequence.corpus import TokenCorpus
+    from holdfast.sequence.suffix.query import LiveSegment
+
     changes = repository.changes_since(commit)
     if changes is None:
         raise UsageError(
@@ -143,9 +208,9 @@ def _before(
         data = repository.blob(commit, repository.prefix + path)
         text = None if data is None else text_of(data)
         if text is not None:
-            documents.append(Document(document_facts(path, len(text), 0, text), text))
+            documents.append(Document(DocumentFacts(path, len(text), 0, ""), text))
     progress("reading the revision", len(changes.differing), len(changes.differing))
-    backend = choose(sum(len(document.data) for document in documents) // 4)
+    backend = choose(sum(len(document.data) for document in documents) // BYTES_PER_TOKEN)
     segment = build(stream_of(documents, request.options, backend), backend)
     if request.renamed:
         segment = clones.renamed(segment, backend)

@@ -94,6 +94,7 @@ class KeptClones:
         data = msgspec.json.encode(_Kept(dict(files), taken_ns, bare))
         part = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         with suppress(OSError):
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             part.write_bytes(b"%08x\n" % crc32(data) + data)
             part.replace(self._path)
             others = sorted(self._directory.glob("*.clones"), key=lambda path: path.stat().st_mtime)

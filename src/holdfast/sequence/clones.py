@@ -18,7 +18,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from holdfast.sequence.clones_request import MINIMUM
-from holdfast.sequence.corpus import Occurrence
+from holdfast.sequence.occurrence import Occurrence
 from holdfast.sequence.suffix.backends import (
     SuffixBackend,
     choose,
@@ -60,23 +60,15 @@ class CloneGroup:
 
 
 def find_groups(
-    segment: TokenSegment,
-    *,
-    minimum: int = MINIMUM,
-    backend: SuffixBackend | None = None,
-    only: Callable[[str], bool] | None = None,
+    segment: TokenSegment, *, minimum: int = MINIMUM, backend: SuffixBackend | None = None
 ) -> list[CloneGroup]:
-    """Every group of blocks of at least `minimum` tokens, those first that save the most.
-
-    With `only`, just the documents with such paths are compared, as if there were no others.
-    """
+    """Every group of blocks of at least `minimum` tokens, those first that save the most."""
     minimum = max(2, minimum)
     backend = backend or choose_to_search(len(segment.tokens))
-    kept = None if only is None else _kept(segment, only)
     groups = [
         group
-        for length, positions in _blocks(segment, minimum, backend, kept)
-        for group in _groups(segment, length, positions, minimum, kept)
+        for length, positions in _blocks(segment, minimum, backend)
+        for group in _groups(segment, length, positions, minimum)
     ]
     return in_order(_distinct(groups))
 
@@ -102,52 +94,18 @@ def release(groups: list[CloneGroup]) -> None:
         del groups[-PIECE:]
 
 
-def _kept(segment: TokenSegment, only: Callable[[str], bool]) -> bytearray | None:
-    """A byte for each position: whether its document is compared; None if all are."""
-    kept = bytearray(len(segment.tokens))
-    every = True
-    for number, document in enumerate(segment.documents):
-        if only(document.path):
-            first, end = int(segment.firsts[number]), int(segment.firsts[number + 1])
-            kept[first:end] = b"\1" * (end - first)
-        else:
-            every = False
-    return None if every else kept
-
-
 def _blocks(
-    segment: TokenSegment, minimum: int, backend: SuffixBackend, kept: bytearray | None
+    segment: TokenSegment, minimum: int, backend: SuffixBackend
 ) -> Iterator[tuple[int, Sequence[int]]]:
     """Each maximal repeat that is somewhere not part of a longer one, with all its positions."""
     if backend is SuffixBackend.PURE:
-        yield from _blocks_pure(segment, minimum, kept)
+        yield from _blocks_pure(segment, minimum)
     else:
-        yield from _blocks_numpy(segment, minimum, backend, kept)
+        yield from _blocks_numpy(segment, minimum, backend)
 
 
-def _ordered_pure(segment: TokenSegment, kept: bytearray | None) -> tuple[Any, Any, Any]:
-    """The suffixes in order, the prefix each shares with the one before, and the left changes."""
-    shared = segment.shared_prefixes()
-    if kept is None:
-        return segment.suffixes, shared, segment.changes
-    suffixes: list[int] = []
-    prefixes: list[int] = []
-    least = 0
-    for rank, position in enumerate(segment.suffixes):
-        # What two suffixes share is the least that neighbours between them share.
-        least = min(least, shared[rank])
-        if kept[position]:
-            suffixes.append(position)
-            prefixes.append(least)
-            least = len(segment.tokens)
-    changes = kernels(SuffixBackend.PURE).left_changes(segment.tokens, suffixes)
-    return suffixes, prefixes, changes
-
-
-def _blocks_pure(
-    segment: TokenSegment, minimum: int, kept: bytearray | None
-) -> Iterator[tuple[int, Sequence[int]]]:
-    suffixes, shared, changes = _ordered_pure(segment, kept)
+def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Sequence[int]]]:
+    suffixes, shared, changes = segment.suffixes, segment.shared_prefixes(), segment.changes
     count = len(suffixes)
     longest = [0] * (len(segment.tokens) + 1)
     for rank in range(count):
@@ -161,35 +119,15 @@ def _blocks_pure(
             yield length, sorted(positions)
 
 
-def _ordered_numpy(
-    segment: TokenSegment, kept: bytearray | None, backend: SuffixBackend
-) -> tuple[Any, Any, Any]:
-    import numpy as np
-
-    shared: Any = segment.shared_prefixes()
-    suffixes = np.frombuffer(segment.suffixes, np.int32)
-    if kept is None:
-        return suffixes, shared, np.frombuffer(segment.changes, np.uint8)
-    ranks = np.flatnonzero(np.frombuffer(kept, np.uint8)[suffixes])
-    if not len(ranks):
-        return suffixes[:0], shared[:0], np.zeros(0, np.uint8)
-    prefixes = np.zeros(len(ranks), np.int32)
-    if len(ranks) > 1:
-        # What two suffixes share is the least that neighbours between them share.
-        prefixes[1:] = np.minimum.reduceat(shared[: ranks[-1] + 1], ranks[:-1] + 1)
-    few = np.ascontiguousarray(suffixes[ranks])
-    tokens = np.frombuffer(segment.tokens, np.int32)
-    changes = kernels(backend).left_changes(tokens, few)
-    return few, prefixes, np.frombuffer(changes, np.uint8)
-
-
 def _blocks_numpy(
-    segment: TokenSegment, minimum: int, backend: SuffixBackend, kept: bytearray | None
+    segment: TokenSegment, minimum: int, backend: SuffixBackend
 ) -> Iterator[tuple[int, Sequence[int]]]:
     import numpy as np
 
     kernel = kernels(backend)
-    suffixes, shared, changes = _ordered_numpy(segment, kept, backend)
+    shared: Any = segment.shared_prefixes()
+    suffixes = np.frombuffer(segment.suffixes, np.int32)
+    changes = np.frombuffer(segment.changes, np.uint8)
     if len(suffixes) == 0:
         return
     count = len(segment.tokens)
@@ -231,7 +169,6 @@ def _groups(
     length: int,
     positions: Sequence[int],
     minimum: int,
-    kept: bytearray | None,
 ) -> Iterator[CloneGroup]:
     """The group of places that do not overlap, and one for each run that overlaps with itself."""
     runs = list(_periodic_runs(positions, length))
@@ -253,9 +190,7 @@ def _groups(
             firsts.add(last - half - apart_by)
         for at in sorted(firsts):
             # A half may also occur outside of the run.
-            found = _places(segment, at, half)
-            found = found if kept is None else [place for place in found if kept[place]]
-            places = without_overlaps(found, half)
+            places = without_overlaps(_places(segment, at, half), half)
             yield CloneGroup(half, _occurrences(segment, places, half), periodic=True)
 
 

@@ -15,8 +15,9 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any
 
-from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
+from holdfast.sequence.corpus import CorpusMatch, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery
+from holdfast.sequence.occurrence import Occurrence
 from holdfast.sequence.report import (
     LOCATE_VERSION,
     ContainerReport,

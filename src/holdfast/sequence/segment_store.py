@@ -22,7 +22,7 @@ from zlib import crc32
 from holdfast.locks import take_lock
 from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
-from holdfast.sequence.suffix.backends import SuffixBackend, choose
+from holdfast.sequence.suffix.backends import BYTES_PER_TOKEN, SuffixBackend, choose
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream, joined, stream_of
@@ -43,8 +43,6 @@ MID_TOKENS_MIN = 1_000_000
 """Mid is merged into the base when it exceeds this and a quarter of the base."""
 
 DELETED_TOKENS_MIN = 200_000
-
-_BYTES_PER_TOKEN = 4  # an estimate, to choose a backend before lexing
 
 Progress = Callable[[str, int, int], None]
 
@@ -179,7 +177,7 @@ class SegmentStore:
 
     def _place(self, fresh: Sequence[Document], progress: Progress) -> None:
         size = sum(len(document.data) for document in fresh)
-        backend = self.backend or choose(size // _BYTES_PER_TOKEN)
+        backend = self.backend or choose(size // BYTES_PER_TOKEN)
         total = len(fresh)
         progress("reading tokens", 0, total)
         stream = stream_of(

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from holdfast.sequence.canonical import DEFAULT_LIMIT, canonical_graph
-from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
+from holdfast.sequence.corpus import CorpusMatch, TokenCorpus
 from holdfast.sequence.draw import short_label
 from holdfast.sequence.graph import Atom, Graph, Pattern, Vertex
+from holdfast.sequence.occurrence import Occurrence
 from holdfast.sequence.report import ExplanationReport, VertexReport
 from holdfast.sequence.response import GraphMatch, Kind
 from holdfast.sequence.search import find_sequence

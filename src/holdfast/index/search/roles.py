@@ -124,3 +124,9 @@ def role_of(path: str) -> Role:
         if pattern.search(path):
             return role
     return "source"
+
+
+def has_role(path: str, roles: frozenset[Role]) -> bool:
+    """Whether the path has one of these roles; most paths match none of their patterns."""
+    seems = any(pattern.search(path) for role, pattern in _RULES if role in roles)
+    return seems and role_of(path) in roles

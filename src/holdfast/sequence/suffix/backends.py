@@ -36,6 +36,10 @@ COLD_FROM_TOKENS = 6_000_000
 """The same if it must compile first."""
 
 
+BYTES_PER_TOKEN = 4
+"""An estimate, to choose a backend before lexing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kernels:
     """The functions of one backend; arrays of any kind in, arrays out."""

@@ -54,19 +54,19 @@ _IDENTIFIER = rb"[A-Za-z_$\x80-\xff]" + _WORD + rb"*+"
 _BLANK = rb"[ \t\n\r\f\v]++"
 
 
-def _string_forms(family: Family) -> list[bytes]:
+def string_forms(family: Family) -> list[bytes]:
     forms = []
     for quote in (bytes([byte]) for byte in family.line_quotes):
         if family.triple:
-            body = rb"(?:[^" + quote + rb"\\]|\\.?|" + quote + rb"(?!" + quote * 2 + rb"))*+"
+            body = rb"(?:[^" + quote + rb"\\]++|\\.?|" + quote + rb"(?!" + quote * 2 + rb"))*+"
             forms.append(quote * 3 + body + rb"(?:" + quote * 3 + rb")?+")
         if family.escapes:
-            forms.append(quote + rb"(?:[^" + quote + rb"\\\n]|\\.?)*+" + quote + rb"?+")
+            forms.append(quote + rb"(?:[^" + quote + rb"\\\n]++|\\.?)*+" + quote + rb"?+")
         else:
             forms.append(quote + rb"[^" + quote + rb"\n]*+" + quote + rb"?+")
     for quote in (bytes([byte]) for byte in family.block_quotes):
         if family.block_escapes:
-            forms.append(quote + rb"(?:[^" + quote + rb"\\]|\\.?)*+" + quote + rb"?+")
+            forms.append(quote + rb"(?:[^" + quote + rb"\\]++|\\.?)*+" + quote + rb"?+")
         else:
             forms.append(quote + rb"[^" + quote + rb"]*+" + quote + rb"?+")
     for quote in (bytes([byte]) for byte in family.char_quotes):
@@ -75,12 +75,13 @@ def _string_forms(family: Family) -> list[bytes]:
     return forms
 
 
-def _comment_forms(family: Family) -> list[bytes]:
+def comment_forms(family: Family) -> list[bytes]:
     forms: list[tuple[bytes, bytes]] = [
         (opener, re.escape(opener) + rb"[^\n]*+") for opener in family.line_comments
     ]
     for opener, closer in family.block_comments:
-        body = rb"(?:(?!" + re.escape(closer) + rb").)*+"
+        head, rest = re.escape(closer[:1]), re.escape(closer[1:])
+        body = rb"(?:[^" + head + rb"]++|" + head + rb"(?!" + rest + rb"))*+"
         forms.append((opener, re.escape(opener) + body + rb"(?:" + re.escape(closer) + rb")?+"))
     # The longest opener first: a block comment may begin like a line comment.
     return [form for _, form in sorted(forms, key=lambda pair: -len(pair[0]))]
@@ -91,8 +92,8 @@ def _pattern(family: Family, options: LexerOptions) -> re.Pattern[bytes]:
     skipped: list[bytes] = []
     kept: list[bytes] = []
     (kept if options.whitespace else skipped).append(_BLANK)
-    (kept if options.comments else skipped).extend(_comment_forms(family))
-    kept += _string_forms(family)
+    (kept if options.comments else skipped).extend(comment_forms(family))
+    kept += string_forms(family)
     kept += [_NUMBER, _IDENTIFIER]
     kept += [re.escape(operator) for operator in (*OPERATORS_3, *OPERATORS_2)]
     kept.append(rb".")
