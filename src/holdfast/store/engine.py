@@ -6,6 +6,7 @@ The engine is not thread-safe. `Store` makes sure that one batch is written at a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import StoreError
@@ -434,8 +435,15 @@ class Engine:
             self.writing.close()
 
 
+@lru_cache(maxsize=1024)
+def _session_problem(session: SessionId) -> str:
+    """Remembered, because the same few sessions commit again and again."""
+    return name_problem(session)
+
+
 def _check_session(session: SessionId) -> None:
-    problem = name_problem(session)
+    # A key that is not a string may not be hashable, and is not kept.
+    problem = _session_problem(session) if type(session) is str else name_problem(session)
     if problem:
         raise TransactionError(f"invalid session id: it {problem}")
 
