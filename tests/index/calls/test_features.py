@@ -11,6 +11,7 @@ import pytest
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from tests.index.calls.feature_programs import JAVASCRIPT, PYTHON
+from tests.index.calls.more_javascript_features import PROGRAMS as MORE_JAVASCRIPT
 from tests.index.calls.more_python_features import PROGRAMS as MORE_PYTHON
 from tests.index.claims import resolved, split
 
@@ -47,7 +48,7 @@ def test_calls_of_features(programs: dict[str, str]) -> None:
     assert found / edges >= 0.98, notes
 
 
-@pytest.mark.parametrize("programs", [MORE_PYTHON], ids=["python"])
+@pytest.mark.parametrize("programs", [MORE_PYTHON, MORE_JAVASCRIPT], ids=["python", "javascript"])
 @pytest.mark.shows("CALLS-FEATURES")
 def test_every_call_of_more_features_is_found_and_none_is_made_up(programs: dict[str, str]) -> None:
     claims, found, edges, notes = counted(programs)

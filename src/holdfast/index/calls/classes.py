@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.index.calls.lookup import STEPS_MAX, Found, Lookup, symbol_at
+from holdfast.index.calls.lookup import Found, Lookup, symbol_at
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE
 
@@ -50,7 +50,7 @@ class Classes(Lookup):
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         key = (view.path, thing.at, "<bases>", 0)
-        if key in self.busy or len(self.busy) > STEPS_MAX:
+        if self.blocked(key):
             return []
         alone = not self.busy
         self.busy.add(key)
@@ -99,7 +99,7 @@ class Classes(Lookup):
         """
         key = (thing.path, thing.at, "<order>", 0)
         start = Thing("symbol", thing.path, thing.at)
-        if key in self.busy or len(self.busy) > STEPS_MAX:
+        if self.blocked(key):
             return [start]
         self.busy.add(key)
         try:

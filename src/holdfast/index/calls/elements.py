@@ -65,8 +65,10 @@ class Elements(Lookup):
             return self.member(thing, key.strip("'"))  # an object with members
         if thing.kind == "symbol":
             return [Found(thing, 0.97, "element")] if key in ("", "with") else []
-        if thing.kind != "instance" or self.program.files[thing.path].family != "python":
+        if thing.kind != "instance":
             return []
+        if self.program.files[thing.path].family != "python":
+            return self.member(thing, key.strip("'")) if key.startswith("'") else []
         names = {"*": ("__iter__", "__aiter__"), "with": ("__enter__", "__aenter__")}
         found = [
             Found(result, f.confidence, "element")
@@ -103,6 +105,9 @@ class Elements(Lookup):
             thing = each.thing
             if thing.kind == "method":
                 given += self._given_by_container(thing, parameter)
+            elif thing.kind == "bound" and parameter == "0":
+                whole = Found(thing._replace(kind="literal"), each.confidence, each.reason)
+                given += self.items([whole], "*")
             elif thing.kind == "symbol":
                 symbol = self.program.symbol(thing)
                 makers = self.member(thing, "constructor") if symbol.kind in OWNERS else [each]
@@ -217,7 +222,8 @@ class Elements(Lookup):
         if not steps:
             return []
         first = steps[0][0]
-        if first.kind == "map" and view.family != "python":
+        own = key in first.parts[::2] or key not in ("get", "values")
+        if first.kind == "map" and view.family != "python" and own:
             entries = self._entries(thing, first, int(line), 0)
             for each in reversed(entries):
                 if each.key == key:
@@ -234,7 +240,7 @@ def _method_result(first: Step, text: str, name: str) -> str:
     values = first.parts[1::2] if first.kind == "map" else first.parts
     if not values or len(values) > 12:
         return ""
-    if name in ("copy", "slice", "concat", "filter", "reverse", "sort", "__iter__"):
+    if name in ITERATING or name in ("copy", "slice", "concat", "reverse", "__iter__"):
         return text
     if first.kind == "map":
         if name == "values":

@@ -27,6 +27,8 @@ SHARED = frozenset({"go", "jvm", "csharp", "php", "c", "ruby", "swift"})
 """Language families in which files of a package or program see each other without imports."""
 CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
 STEPS_MAX = 24
+SPENT_MAX = 400
+"""Expressions that are evaluated to answer for one; beyond that its value is not known."""
 
 
 class Found(NamedTuple):
@@ -51,10 +53,21 @@ class Lookup(ABC):
         """What names mean at the top of the file that defines them."""
         self.busy: set[tuple[str, int, str, int]] = set()
         """The lookups in progress, to detect cycles."""
+        self.cuts = 0
+        """How many lookups were stopped: what was found meanwhile may be incomplete."""
+        self.spent = 0
+        """How many expressions were evaluated for the one that was asked for."""
         self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
         self.children: dict[str, dict[str, list[tuple[View, str]]]] = {}
         """By family, and by the last name of a base: the classes that name it."""
         self.foreign: dict[str, dict[str, list[tuple[View, str, str]]]] = {}
+
+    def blocked(self, key: tuple[str, int, str, int]) -> bool:
+        """Whether a lookup has to stop: it is in progress already, or too deep."""
+        if key in self.busy or len(self.busy) > STEPS_MAX:
+            self.cuts += 1
+            return True
+        return False
 
     def forget(self) -> None:
         """Clear the caches, after the program changed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from holdfast.index.calls import modules
-from holdfast.index.calls.lookup import CALLABLE, STEPS_MAX, Found, Lookup
+from holdfast.index.calls.lookup import CALLABLE, Found, Lookup
 from holdfast.index.calls.program import Thing, View
 from holdfast.index.calls.type_texts import (
     container,
@@ -69,7 +69,7 @@ class Members(Lookup):
         if local:
             return [Found(each, 0.97, "import") for each in self.defined(view, local)]
         key = (view.path, -4, name, 0)
-        if key in self.busy or len(self.busy) > STEPS_MAX:
+        if self.blocked(key):
             return []
         self.busy.add(key)
         try:

@@ -17,7 +17,7 @@ from holdfast.index.calls.lookup import (
     MEMBERS_IN_SCOPE,
     SELF,
     SHARED,
-    STEPS_MAX,
+    SPENT_MAX,
     SUPER,
     Found,
     instance_of,
@@ -47,14 +47,21 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         known = self.memo.get(key)
         if known is not None:
             return known
-        if key in self.busy or len(self.busy) > STEPS_MAX or not chain or chain == "?":
+        if not chain or chain == "?":
             return []
+        if not self.busy:
+            self.spent = 0
+        self.spent += 1
+        if self.spent > SPENT_MAX or self.blocked(key):
+            self.cuts += 1
+            return []
+        cuts = self.cuts
         self.busy.add(key)
         try:
             found = self._evaluate(view, scope, chain, line)
         finally:
             self.busy.discard(key)
-        if not self.busy:  # a result that a cycle cut short is not cached
+        if not self.busy or cuts == self.cuts:  # a result that was cut short is not cached
             self.memo[key] = found
         return found
 
@@ -278,7 +285,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 return []  # what headers declare is found by its name
             found = [Found(target, 0.97, "import")]
         key = (item.module, -2, name, 0)
-        if key in self.busy or len(self.busy) > STEPS_MAX:
+        if self.blocked(key):
             return []
         self.busy.add(key)
         try:
@@ -341,7 +348,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         if module.kind == "external":
             return [Found(Thing("external", name=f"{item.module}.{item.name}"), 0.97, reason)]
         key = (view.path, -3, f"{item.module}:{item.name}", 0)
-        if key in self.busy or len(self.busy) > STEPS_MAX:
+        if self.blocked(key):
             return []
         self.busy.add(key)
         try:

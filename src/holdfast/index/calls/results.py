@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from holdfast.index.calls.lookup import (
     CALLABLE,
-    STEPS_MAX,
     Found,
     Lookup,
     instance_of,
@@ -102,7 +101,7 @@ class Results(Lookup):
         key = (view.path, -8, str(thing.at), 0)
         results = view.bindings.get((thing.at, RESULT), ())
         found: list[Thing] = []
-        if results and key not in self.busy and len(self.busy) <= STEPS_MAX:
+        if results and not self.blocked(key):
             self.busy.add(key)
             try:
                 for each in results[:RESULTS_MAX]:

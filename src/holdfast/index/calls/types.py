@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from holdfast.index.calls.lookup import (
-    STEPS_MAX,
     Found,
     Lookup,
     instance_of,
@@ -94,7 +93,7 @@ class Types(Lookup):
         if outside and view.family == "python" and outside[0].kind == "symbol":
             # An alias: `Handler = Union[A, B]`, or a type variable with a bound.
             key = (view.path, -5, f"{text}:{scope}", 0)
-            if key in self.busy or len(self.busy) > STEPS_MAX:
+            if self.blocked(key):
                 return []
             self.busy.add(key)
             try:
@@ -115,7 +114,7 @@ class Types(Lookup):
         if symbol.kind == "type" and view.family == "js":
             _, _, text = symbol.signature.partition("=")
             key = (thing.path, -6, str(thing.at), 0)
-            if text and key not in self.busy and len(self.busy) <= STEPS_MAX:
+            if text and not self.blocked(key):
                 self.busy.add(key)
                 try:
                     found = self.declared(view, symbol.parent, text)

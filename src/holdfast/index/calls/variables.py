@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from holdfast.index.calls.lookup import (
     CALLABLE,
     MEMBERS_IN_SCOPE,
-    STEPS_MAX,
     Found,
     Lookup,
     unique,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.facts.languages.rules import split_list
 from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding, Call
 
 PASSING_MAX = 24
@@ -100,6 +100,25 @@ class Variables(Lookup):
 
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None:
         """What a variable or parameter holds; [] when unknown, None when there is none."""
+        found = self._variable(view, scope, name, line)
+        grown: list[Found] = []
+        at = scope
+        while view.grown:
+            if (at, name) in view.grown:
+                grown += self.grown(view, at, name)
+            if at == MODULE or (at, name) in view.bindings or self._takes(view, at, name):
+                break
+            at = view.symbol(at).parent
+        if not grown:
+            return found
+        if found is None:  # an object with members, beside those it is given
+            found = [f for f in self.name(view, scope, name) if self.is_type(f.thing)]
+        return [*found, *grown]
+
+    def _takes(self, view: View, at: int, name: str) -> bool:
+        return view.symbol(at).kind in CALLABLE and name in self.shape(view, at).parameters
+
+    def _variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None:
         at, exact = scope, line
         while True:
             symbol = view.symbol(at) if at != MODULE else None
@@ -115,21 +134,24 @@ class Variables(Lookup):
                 return self.declared(view, at, shape.own[name])
             if shape and name in shape.unpacked and not bound:
                 return self.evaluate(view, at, shape.unpacked[name])
+            if name not in parameters and not bound and view.family == "js":
+                taken = self._taken_apart(view, at, name, parameters)
+                if taken is not None:
+                    return taken
             if at == MODULE and scope != MODULE:
                 line = 0  # the module has run before its functions do
             chosen = self._live(bound, line, exact, name in parameters)
             if chosen and chosen[0].line == line and chosen[0].value.startswith(f"{name}."):
                 # `cart = cart.copy()`: what is called on that line is the earlier value.
                 chosen = self._live(bound, line - 1, line - 1, name in parameters) or chosen
-            grown = self.grown(view, at, name) if (at, name) in view.grown else []
-            if grown or (chosen and not (at == MODULE and chosen[0].value == name)):
+            if chosen and not (at == MODULE and chosen[0].value == name):
                 found = [f for each in chosen for f in self.bound(view, each)]
                 if len(chosen) > 1:
                     found = unique(found)
                 if name in parameters and all(b.last < 0 for b in chosen):
                     found = unique([*found, *self._parameter(view, at, name, parameters)])
-                if found or grown or chosen[0].value == "?":
-                    return [*found, *grown]
+                if found or chosen[0].value == "?":
+                    return found
                 declared = next((b for b in bound if b.type and b.last <= 0), None)
                 if declared is not None and declared not in chosen:
                     return self.bound(view, declared)
@@ -192,6 +214,25 @@ class Variables(Lookup):
             return found
         return self._passed(view, at, name, list(parameters)) or found
 
+    def _taken_apart(
+        self, view: View, at: int, name: str, parameters: dict[str, str]
+    ) -> list[Found] | None:
+        """A name that `function f({task, log: write})` takes out of an argument."""
+        for pattern in parameters:
+            if pattern[:1] != "{" or name not in pattern:
+                continue
+            for part in split_list(pattern[1:-1]):
+                key, _, inner = part.partition(":")
+                if (inner or key).partition("=")[0].strip() == name:
+                    given = self._passed(view, at, pattern, list(parameters))
+                    member = key.partition("=")[0].strip()
+                    return [
+                        Found(f.thing, f.confidence, "passed as an argument")
+                        for each in given
+                        for f in self.member(each.thing, member)
+                    ]
+        return None
+
     def _contextual(self, view: View, at: int, place: int) -> list[Found]:
         """A parameter by the declared type of what the function is assigned to.
 
@@ -229,7 +270,7 @@ class Variables(Lookup):
         if symbol.kind == "constructor" and symbol.parent != MODULE:
             functions.add(Thing("symbol", view.path, symbol.parent))
         key = (view.path, -7, f"{name}:{at}", 0)
-        if key in self.busy or len(self.busy) > STEPS_MAX:
+        if self.blocked(key):
             return []
         spread = self.shape(view, at).spread.get(name, "")
         found: list[Found] = []

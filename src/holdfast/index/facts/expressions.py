@@ -122,8 +122,27 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
             return _read(walk, first, depth) if first is not None else UNKNOWN
     text = _read(walk, function, depth)
     if text == UNKNOWN:
-        return UNKNOWN
+        return _called_at_once(walk, function, depth)
     return f"{_grouped(text)}()"
+
+
+def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
+    """What `(function () { …; return x; })()` gives."""
+    while function.type == "parenthesized_expression" and function.named_child_count == 1:
+        inner = function.named_child(0)
+        if inner is None:
+            return UNKNOWN
+        function = inner
+    body = function.child_by_field_name("body") if function.type in _FUNCTIONS else None
+    if body is None:
+        return UNKNOWN
+    if body.type != "statement_block":
+        return _read(walk, body, depth)
+    last = body.named_child(body.named_child_count - 1) if body.named_child_count else None
+    if last is None or last.type != "return_statement" or not last.named_child_count:
+        return UNKNOWN
+    value = last.named_child(0)
+    return _read(walk, value, depth) if value is not None else UNKNOWN
 
 
 _SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "import", "type",

@@ -14,6 +14,7 @@ from holdfast.index.facts.languages.javascript_flow import (
 )
 from holdfast.index.facts.languages.javascript_modules import export_rule, import_rule
 from holdfast.index.facts.languages.javascript_values import (
+    added_rule,
     assignment_rule,
     class_heritage,
     declarator_rule,
@@ -52,10 +53,15 @@ def out_of_place(node: Node) -> bool:
     return broken and node.type != "method_definition"
 
 
+_COMPUTED = re.compile(r"""\[\s*['"]([\w$]+)['"]\s*\]\Z""")
+
+
 def _method(walk: Walk, node: Node) -> None:
     if out_of_place(node):
         return
     name, block = walk.field(node, "name", 120), node.child_by_field_name("body")
+    if computed := _COMPUTED.match(name):
+        name = computed.group(1)
     kind: Kind = "method"  # also of an object literal
     if walk.inside() in CONTAINERS:
         kind = "constructor" if name == "constructor" else "method"
@@ -75,6 +81,14 @@ def _new(walk: Walk, node: Node) -> None:
     given = node.child_by_field_name("arguments")
     arity = given.named_child_count if given else 0
     walk.call(node, walk.field(node, "constructor", LONGEST), "new", arity)
+
+
+_CALL = calling()
+
+
+def _call(walk: Walk, node: Node) -> None:
+    _CALL(walk, node)
+    added_rule(walk, node)
 
 
 def _jsx(walk: Walk, node: Node) -> None:
@@ -112,7 +126,7 @@ RULES: dict[str, Rule] = {
     "arrow_function": callback_rule,
     "function_expression": callback_rule,
     "binary_expression": instance_rule,
-    "call_expression": calling(),
+    "call_expression": _call,
     "new_expression": _new,
     "jsx_opening_element": _jsx,
     "jsx_self_closing_element": _jsx,

@@ -53,7 +53,10 @@ def result_rule(walk: Walk, node: Node) -> None:
         walk.bind(node, name, expression=named)
         walk.define(value, named, "function", signature_end=block.start_byte if block else None)
         return
-    walk.bind(node, name, expression=expressions.read_chain(walk, value))
+    found = expressions.read_chain(walk, value)
+    if name == YIELD and found != "?" and b"*" in walk.source[node.start_byte : value.start_byte]:
+        found = f"*{found}"  # `yield* inner()`
+    walk.bind(node, name, expression=found)
 
 
 _ANONYMOUS = frozenset({"arrow_function", "function_expression", "generator_function"})

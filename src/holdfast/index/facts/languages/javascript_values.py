@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import expressions
+from holdfast.index.facts.branches import branch_end
 from holdfast.index.facts.chains import PLAIN
 from holdfast.index.facts.languages.javascript_modules import (
     COMMENT,
@@ -13,7 +14,7 @@ from holdfast.index.facts.languages.javascript_modules import (
     REQUIRE,
     specifiers,
 )
-from holdfast.index.facts.languages.rules import heritage
+from holdfast.index.facts.languages.rules import grow, heritage
 from holdfast.index.facts.model import MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
@@ -127,13 +128,22 @@ def _members(walk: Walk, node: Node, index: int) -> None:
                 continue
             key = walk.field(each, "key", 100).strip("'\"")
             found = expressions.read_chain(walk, value)
+            if value.type == "object":  # its functions are symbols of this object
+                walk.bind(each, key, expression=found, kind="field", scope=index, inside=index)
+                continue
         else:
+            if each.type == "spread_element" and PLAIN.match(spread := walk.text(each, 100)[3:]):
+                line = each.start_point[0] + 1
+                walk.inherit(walk.symbols[index].qualified, spread, "mixes in", line)
             continue
         walk.bind(each, key, expression=found, kind="field", scope=index,
                   inside=walk.symbols[index].parent)  # fmt: skip
 
 
-_NAMED_VALUES = frozenset({"identifier", "member_expression", "call_expression", "new_expression"})
+_NAMED_VALUES = frozenset({
+    "identifier", "member_expression", "call_expression", "new_expression", "object",
+})  # fmt: skip
+_ATTRIBUTE_VALUES = frozenset({"identifier", "member_expression", "new_expression"})
 
 
 def assignment_rule(walk: Walk, node: Node) -> None:
@@ -144,6 +154,11 @@ def assignment_rule(walk: Walk, node: Node) -> None:
     if kind in LITERALS and kind != "null":
         return
     if kind == "object" and walk.scopes:
+        return
+    if left.type in ("array_pattern", "object_pattern"):
+        unpack(walk, left, expressions.read_chain(walk, right))
+        return
+    if left.type == "subscript_expression" and _element(walk, node, left, right):
         return
     target = walk.chain(walk.text(left, 200))
     owner, _, name = target.rpartition(".")
@@ -200,11 +215,48 @@ def assignment_rule(walk: Walk, node: Node) -> None:
             local = f"{inner}.{owner}"
             if any(s.qualified == local for s in walk.symbols[-60:]):
                 owner = local
-        assigned(walk, node, name, right, f"{owner}.{name}")
+        if not assigned(walk, node, name, right, f"{owner}.{name}") and kind in _ATTRIBUTE_VALUES:
+            walk.bind(node, f"{owner}.{name}", expression=expressions.read_chain(walk, right))
     elif right.type in FUNCTIONS:
         assigned(walk, node, name, right, None)
     else:
-        walk.bind(node, name, expression=expressions.read_chain(walk, right))
+        found = expressions.read_chain(walk, right)
+        last = -branch_end(node) if found != "?" else 0
+        walk.bind(node, name, expression=found, last=last)
+
+
+def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
+    """`table["k"] = f`: an element of what the name holds. False for a function with a name."""
+    if right.type in FUNCTIONS or right.type == "class":
+        return False
+    whole = left.child_by_field_name("object")
+    value = expressions.read_chain(walk, right)
+    if whole is not None and value != "?":
+        item = expressions.read(walk, left)
+        key = item[item.rfind("[") + 1 : -1] if item.endswith("]") else ""
+        grow(walk, node, walk.text(whole, 100), key, value)
+    return True
+
+
+_GROWING = frozenset({"push", "unshift", "add", "set"})
+
+
+def added_rule(walk: Walk, node: Node) -> None:
+    """`steps.push(f)`, `table.set("k", f)`: elements of what the name holds."""
+    call, given = walk.calls[-1] if walk.calls else None, node.child_by_field_name("arguments")
+    if call is None or call.name not in _GROWING or given is None or call.start != node.start_byte:
+        return
+    count = given.named_child_count
+    if not call.receiver or count != (2 if call.name == "set" else 1):
+        return
+    argument, first = given.named_child(count - 1), given.named_child(0)
+    if argument is None or first is None or argument.type in LITERALS:
+        return
+    key = "+"
+    if call.name == "set":
+        text = walk.text(first, 80).strip("'\"`")
+        key = f"'{text}'" if first.type == "string" and text.isidentifier() else ""
+    grow(walk, node, call.receiver, key, expressions.read_chain(walk, argument))
 
 
 def pair_rule(walk: Walk, node: Node) -> None:
@@ -245,7 +297,7 @@ def documented(walk: Walk, node: Node) -> str:
 
 def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
     """`{a, b: c} = value`, `[a, b] = value`: each name is a member or an element of it."""
-    if value == "?":
+    if value == "?" and b"=" not in walk.source[pattern.start_byte : pattern.end_byte]:
         return
     if "|" in value:
         value = f"({value})"
@@ -257,12 +309,16 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
         elif kind == "pair_pattern":
             name = each.child_by_field_name("value")
             item = f"{value}.{walk.field(each, 'key', 100)}"
-        elif kind == "object_assignment_pattern":
-            name = each.child_by_field_name("left")
-            item = f"{value}.{walk.text(name, 100)}" if name else "?"
+        elif kind in ("object_assignment_pattern", "assignment_pattern"):
+            name, default = each.child_by_field_name("left"), each.child_by_field_name("right")
+            if kind == "object_assignment_pattern":
+                item = f"{value}.{walk.text(name, 100)}" if name else "?"
+            usual = expressions.read_chain(walk, default) if default is not None else "?"
+            if value == "?" or usual != "?":
+                item = expressions.either("?" if value == "?" else item, usual)
         elif kind not in ("identifier", "array_pattern", "object_pattern"):
             continue
-        if name is None:
+        if name is None or (value == "?" and item.startswith("?")):
             continue
         if name.type in ("array_pattern", "object_pattern"):
             unpack(walk, name, item, last)

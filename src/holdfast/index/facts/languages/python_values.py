@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import expressions
 from holdfast.index.facts.branches import branch_end
 from holdfast.index.facts.chains import PLAIN
+from holdfast.index.facts.languages.rules import grow
 from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Walk
 
@@ -137,19 +138,6 @@ def _item(walk: Walk, node: Node, left: Node, right: Node) -> None:
     item = expressions.read(walk, left)
     key = item[item.rfind("[") + 1 : -1] if item.endswith("]") else ""
     grow(walk, node, walk.text(whole, 100), key, value)
-
-
-def grow(walk: Walk, node: Node, owner: str, key: str, value: str) -> None:
-    """An element that a container is given: `+` is appended, else by its key."""
-    if not PLAIN.match(owner) or value == "?":
-        return
-    head, _, name = owner.rpartition(".")
-    if not head:
-        walk.bind(node, f"{owner}[{key}]", expression=value)
-    elif head in ("self", "cls", "this") and (scope := walk.enclosing_class()) != MODULE:
-        inside = walk.symbol()
-        named = f"{name}[{key}]"
-        walk.bind(node, named, expression=value, kind="field", scope=scope, inside=inside)
 
 
 def added_rule(walk: Walk, node: Node) -> None:

@@ -156,3 +156,16 @@ def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
     """A rule for a node around a definition that belongs to it: decorators, `export`."""
     if walk.wrapper is None or walk.wrapper[1] < node.end_byte:
         walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)
+
+
+def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -> None:
+    """An element that a container is given: `+` is appended, else by its key."""
+    if not chains.PLAIN.match(owner) or value == "?":
+        return
+    head, _, name = owner.rpartition(".")
+    if not head:
+        walk.bind(node, f"{owner}[{key}]", expression=value)
+    elif head in ("self", "cls", "this") and (scope := walk.enclosing_class()) != MODULE:
+        inside = walk.symbol()
+        named = f"{name}[{key}]"
+        walk.bind(node, named, expression=value, kind="field", scope=scope, inside=inside)
