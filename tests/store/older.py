@@ -4,7 +4,7 @@ from pathlib import Path
 
 from holdfast.store.postgres import schema_name
 from holdfast.store.store import Store, open_store
-from holdfast.store.tables import TABLES
+from holdfast.store.tables import TABLES, partitions
 
 SQLITE_5 = """
 CREATE TABLE "commit" (
@@ -146,6 +146,86 @@ CREATE TABLE blob_store (
 );
 """
 
+POSTGRES_6 = """
+CREATE TABLE invocation (
+  ref text COLLATE "C" NOT NULL PRIMARY KEY,
+  iss text NOT NULL,
+  aud text,
+  cmd text NOT NULL,
+  sub text NOT NULL,
+  invocation text NOT NULL,
+  created_at text NOT NULL DEFAULT now()::text
+);
+CREATE TABLE "authorization" (
+  ref text COLLATE "C" NOT NULL PRIMARY KEY,
+  "authorization" text NOT NULL,
+  created_at text NOT NULL DEFAULT now()::text
+);
+CREATE TABLE "commit" (
+  seq bigint NOT NULL PRIMARY KEY,
+  branch text COLLATE "C" NOT NULL DEFAULT '',
+  session_id text COLLATE "C" NOT NULL,
+  local_seq bigint NOT NULL,
+  chain bytea NOT NULL,
+  invocation_ref text REFERENCES invocation (ref),
+  authorization_ref text REFERENCES "authorization" (ref),
+  original text NOT NULL,
+  resolution text NOT NULL,
+  created_at text NOT NULL DEFAULT now()::text,
+  merged text,
+  UNIQUE (session_id, local_seq)
+);
+CREATE INDEX commit_merged ON "commit" (seq) WHERE merged IS NOT NULL;
+CREATE TABLE revision (
+  branch text COLLATE "C" NOT NULL DEFAULT '',
+  id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  op_index integer NOT NULL,
+  op text NOT NULL,
+  data text,
+  commit_seq bigint NOT NULL REFERENCES "commit" (seq),
+  crc bigint NOT NULL,
+  PRIMARY KEY (branch, id, seq, op_index)
+);
+CREATE TABLE head (
+  branch text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  op_index integer NOT NULL,
+  crc bigint NOT NULL,
+  PRIMARY KEY (branch, id)
+);
+CREATE TABLE snapshot (
+  branch text COLLATE "C" NOT NULL DEFAULT '',
+  id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  value text NOT NULL,
+  crc bigint NOT NULL,
+  PRIMARY KEY (branch, id, seq)
+);
+CREATE TABLE branch (
+  name text COLLATE "C" NOT NULL PRIMARY KEY,
+  parent_branch text COLLATE "C" REFERENCES branch (name),
+  fork_seq bigint,
+  created_seq bigint NOT NULL DEFAULT 0,
+  head_seq bigint NOT NULL DEFAULT 0,
+  status text NOT NULL DEFAULT 'active',
+  created_at text NOT NULL DEFAULT now()::text,
+  deleted_at text,
+  oldest_seq bigint NOT NULL DEFAULT 0,
+  crc bigint NOT NULL DEFAULT 0,
+  head_crc bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE blob_store (
+  hash text COLLATE "C" NOT NULL PRIMARY KEY,
+  data bytea NOT NULL,
+  content_type text NOT NULL,
+  size bigint NOT NULL,
+  put_at text COLLATE "C" NOT NULL DEFAULT '',
+  crc bigint NOT NULL
+);
+"""
+
 COLUMNS = {
     "invocation": "*",
     "authorization": "*",
@@ -161,25 +241,29 @@ COLUMNS = {
 
 
 def downgrade(url: str, space: str, version: int) -> None:
-    """Give a space the tables of version 3, 4 or 5, with the rows it has."""
+    """Give a space the tables of version 3, 4 or 5, on PostgreSQL also 6, with the rows it has."""
     with open_store(url, space) as store:
         postgres = url.startswith("postgres")
         run = store.engine.writing.run
         if not postgres:
             run("PRAGMA foreign_keys=OFF")
-        run("DROP INDEX commit_merged")
+            run("DROP INDEX commit_merged")
         for table in TABLES:
             run(f'ALTER TABLE "{table}" RENAME TO "new_{table}"')
-        schema = POSTGRES_5 if postgres else SQLITE_5
+        schema = SQLITE_5
+        if postgres:
+            schema = POSTGRES_6 if version == 6 else POSTGRES_5
         if version == 3 and not postgres:
             schema = schema.replace("(local_seq, session_id)", "(session_id, local_seq)")
         for statement in filter(str.strip, schema.split(";\n")):
             run(statement)
-        for table, columns in COLUMNS.items():
+        for table, some in COLUMNS.items():
+            names = partitions.columns(table)
+            columns = ", ".join(names) if version == 6 or some == "*" else some
             order = " ORDER BY created_seq" if table == "branch" else ""
-            run(f'INSERT INTO "{table}" SELECT {columns} FROM "new_{table}"{order}')
+            run(f'INSERT INTO "{table}" ({columns}) SELECT {columns} FROM "new_{table}"{order}')
         for table in reversed(COLUMNS):
-            run(f'DROP TABLE "new_{table}"')
+            run(f'DROP {"VIEW" if postgres else "TABLE"} "new_{table}"')
         if version < 5:
             run("ALTER TABLE blob_store DROP COLUMN put_at")
         mark(store, space, version, postgres)

@@ -313,6 +313,17 @@ class StoreSilent(StoreUnreachable):
         super().__init__(message, hint=hint)
 
 
+class StoreUpgraded(StoreUnreachable):
+    """Raised when a newer version has changed the tables of a space; nothing was written."""
+
+    def __init__(self, space: str, version: int, ours: int) -> None:
+        self.space, self.version, self.ours = space, version, ours
+        super().__init__(
+            f"the space {space} has tables of version {version}; this program knows {ours}",
+            hint="a newer server brought it up to date: restart this one with the newer release",
+        )
+
+
 DATABASE_FAILURES = (StoreFailed, StoreBusy, StoreClosed, StoreUnreachable)
 """Failures of the database itself, not of one commit."""
 

@@ -1,12 +1,17 @@
-"""The store on PostgreSQL: the schema, the connection and the write lock.
+"""The store on PostgreSQL: the connection, the write lock and bringing a space up to date.
 
-Each space is a schema with the same eight tables, so that each can be moved or dropped by itself.
-Several processes may write to one space: a write transaction starts by locking the row of the
-default branch, which makes admission serial and keeps seqs gap-free.
+The tables of all spaces are together, partitioned by space, and each space is a schema of views of
+them (`tables/partitions.py`). Several processes may write to one space: a write transaction starts
+by locking the row of the default branch, which makes admission serial and keeps seqs gap-free.
+
+A newer version may bring a space up to date while servers of this version have it open. So every
+write transaction compares the version after it has the lock: what an older server would write is
+refused with `StoreUpgraded`, and its clients go on at a newer one.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,100 +34,21 @@ from holdfast.store.errors import (
     StoreFailed,
     StoreSilent,
     StoreUnreachable,
+    StoreUpgraded,
     UnknownSpace,
 )
-from holdfast.store.tables import SCHEMA_VERSION, TABLES, Row
+from holdfast.store.tables import TABLES, Row, partitions
+from holdfast.store.tables.partitions import NOW, STORE, VERSION
 from holdfast.store.upgrade import OLDEST, seal_branches, upgrade
 
 if TYPE_CHECKING:
     import psycopg
 
-_NOW = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
-
-# "C" collation: ids and names sort by code point, as they do in SQLite and on the wire.
-_SCHEMA = f"""
-CREATE TABLE invocation (
-  ref text COLLATE "C" NOT NULL PRIMARY KEY,
-  iss text NOT NULL,
-  aud text,
-  cmd text NOT NULL,
-  sub text NOT NULL,
-  invocation text NOT NULL,
-  created_at text NOT NULL DEFAULT {_NOW}
-);
-CREATE TABLE "authorization" (
-  ref text COLLATE "C" NOT NULL PRIMARY KEY,
-  "authorization" text NOT NULL,
-  created_at text NOT NULL DEFAULT {_NOW}
-);
-CREATE TABLE "commit" (
-  seq bigint NOT NULL PRIMARY KEY,
-  branch text COLLATE "C" NOT NULL DEFAULT '',
-  session_id text COLLATE "C" NOT NULL,
-  local_seq bigint NOT NULL,
-  chain bytea NOT NULL,
-  invocation_ref text REFERENCES invocation (ref),
-  authorization_ref text REFERENCES "authorization" (ref),
-  original text NOT NULL,
-  resolution text NOT NULL,
-  created_at text NOT NULL DEFAULT {_NOW},
-  merged text,
-  UNIQUE (session_id, local_seq)
-);
-CREATE INDEX commit_merged ON "commit" (seq) WHERE merged IS NOT NULL;
-CREATE TABLE revision (
-  branch text COLLATE "C" NOT NULL DEFAULT '',
-  id text COLLATE "C" NOT NULL,
-  seq bigint NOT NULL,
-  op_index integer NOT NULL,
-  op text NOT NULL,
-  data text,
-  commit_seq bigint NOT NULL REFERENCES "commit" (seq),
-  crc bigint NOT NULL,
-  PRIMARY KEY (branch, id, seq, op_index)
-);
-CREATE TABLE head (
-  branch text COLLATE "C" NOT NULL,
-  id text COLLATE "C" NOT NULL,
-  seq bigint NOT NULL,
-  op_index integer NOT NULL,
-  crc bigint NOT NULL,
-  PRIMARY KEY (branch, id)
-);
-CREATE TABLE snapshot (
-  branch text COLLATE "C" NOT NULL DEFAULT '',
-  id text COLLATE "C" NOT NULL,
-  seq bigint NOT NULL,
-  value text NOT NULL,
-  crc bigint NOT NULL,
-  PRIMARY KEY (branch, id, seq)
-);
-CREATE TABLE branch (
-  name text COLLATE "C" NOT NULL PRIMARY KEY,
-  parent_branch text COLLATE "C" REFERENCES branch (name),
-  fork_seq bigint,
-  created_seq bigint NOT NULL DEFAULT 0,
-  head_seq bigint NOT NULL DEFAULT 0,
-  status text NOT NULL DEFAULT 'active',
-  created_at text NOT NULL DEFAULT {_NOW},
-  deleted_at text,
-  oldest_seq bigint NOT NULL DEFAULT 0,
-  crc bigint NOT NULL DEFAULT 0,
-  head_crc bigint NOT NULL DEFAULT 0
-);
-CREATE TABLE blob_store (
-  hash text COLLATE "C" NOT NULL PRIMARY KEY,
-  data bytea NOT NULL,
-  content_type text NOT NULL,
-  size bigint NOT NULL,
-  put_at text COLLATE "C" NOT NULL DEFAULT '',
-  crc bigint NOT NULL
-);
-INSERT INTO branch (name) VALUES ('')
-"""
-
 CHANNEL = "holdfast_commits"
 """The NOTIFY channel of all commits; the payload is the schema of the space."""
+
+
+_VERSION = "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1"
 
 
 def schema_name(space: str) -> str:
@@ -161,10 +87,12 @@ class PostgresDatabase:
 
     def _prepare_schema(self, create: bool) -> None:
         version = self._version()
-        if version == SCHEMA_VERSION:
+        if version == VERSION:
             return
         if version is None and not create:
             raise UnknownSpace(self._space, self.spaces())
+        if version is not None and version > VERSION:
+            raise StoreUpgraded(self._space, version, VERSION)
         self.run("BEGIN")
         self._in_transaction = True
         try:
@@ -178,15 +106,19 @@ class PostgresDatabase:
                 self.run(f"CREATE SCHEMA {self._schema}")
                 self.run(f"SET LOCAL search_path TO {self._schema}")
                 self._create()
-            elif OLDEST <= version < SCHEMA_VERSION:
+            elif OLDEST <= version < VERSION:
                 self.run(f"SET LOCAL search_path TO {self._schema}")
-                # A large space takes longer than a statement of a commit may.
+                # A large space takes longer than a statement of a commit may. Servers that have it
+                # open wait meanwhile, no longer than their own deadline for a statement.
                 self.run("SET LOCAL statement_timeout = '10min'")
-                upgrade(self, self._create, version, self.rows(f"SELECT {_NOW}")[0][0])
-            elif version != SCHEMA_VERSION:
+                if version == VERSION - 1:
+                    self._move()
+                else:
+                    upgrade(self, self._create, version, self.rows(f"SELECT {NOW}")[0][0])
+            elif version != VERSION:
                 raise DamagedStore(f"the space {self._space} has tables of version {version}")
-            if version != SCHEMA_VERSION:
-                quoted = f"holdfast {SCHEMA_VERSION} {self._space}".replace("'", "''")
+            if version != VERSION:
+                quoted = f"holdfast {VERSION} {self._space}".replace("'", "''")
                 self.run(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
             self.commit()
         except BaseException:
@@ -194,20 +126,43 @@ class PostgresDatabase:
             raise
 
     def _create(self) -> None:
-        for statement in _SCHEMA.split(";\n"):
-            self.run(statement)
+        self._make_views()
+        self.run("INSERT INTO branch (name) VALUES ('')")
         seal_branches(self)
+
+    def _move(self) -> None:
+        """Bring the tables of a space into those of all spaces."""
+        for table in TABLES:
+            self.run(f'ALTER TABLE "{table}" RENAME TO "old_{table}"')
+        self._make_views()
+        for statement in partitions.move_statements("old_"):
+            self.run(statement)
+
+    def _make_views(self) -> None:
+        if not self.rows("SELECT to_regnamespace($1)", (STORE,))[0][0]:
+            self.rows("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (STORE,))
+            if not self.rows("SELECT to_regnamespace($1)", (STORE,))[0][0]:
+                for statement in partitions.table_statements():
+                    self.run(statement)
+        name = (self._space,)
+        self.run(f"INSERT INTO {STORE}.space (name) VALUES ($1) ON CONFLICT DO NOTHING", name)
+        find = f"SELECT number FROM {STORE}.space WHERE name = $1"
+        number = int(self.rows(find, name)[0][0])
+        for statement in (
+            *partitions.empty_statements(number),
+            *partitions.view_statements(number),
+        ):
+            self.run(statement)
 
     def _version(self) -> int | None:
         """The version of the space's tables; None if there are none."""
-        found = self.rows(
-            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
-            (self._schema,),
-        )
-        if not found:
-            return None
-        words = (found[0][0] or "").split(" ")
-        return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+        return _version_in(self.rows(_VERSION, (self._schema,)))
+
+    def _refuse_if_newer(self, found: list[Row]) -> None:
+        """Raise `StoreUpgraded` if another server has brought the space up to a later version."""
+        version = _version_in(found)
+        if version is not None and version > VERSION:
+            raise StoreUpgraded(self._space, version, VERSION)
 
     def spaces(self) -> list[str]:
         """Every space of this database, by name."""
@@ -221,7 +176,7 @@ class PostgresDatabase:
 
     def tables(self) -> list[str]:
         found = self.rows(
-            'SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY tablename COLLATE "C"',
+            'SELECT viewname FROM pg_views WHERE schemaname = $1 ORDER BY viewname COLLATE "C"',
             (self._schema,),
         )
         return [row[0] for row in found]
@@ -244,12 +199,12 @@ class PostgresDatabase:
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         with self._translated(), self._lock:
-            self._connection.execute(sql, parameters or None)
+            self._connection.execute(_with_space(sql), parameters or None)
 
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
         rows = list(parameters)  # before the lock: making them may read from this database
         with self._translated(), self._lock, self._connection.cursor() as cursor:
-            cursor.executemany(sql, rows)
+            cursor.executemany(_with_space(sql), rows)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -306,6 +261,9 @@ class PostgresDatabase:
                 # Not the server's default: later reads must see what the lock waited for.
                 self.run("BEGIN ISOLATION LEVEL READ COMMITTED")
                 self.run("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+                with self._lock:
+                    version = self._connection.execute(_VERSION, (self._schema,))
+            self._refuse_if_newer(version.fetchall())
         except BaseException:
             # The caller has no transaction to roll back, so it is done here.
             self.rollback()
@@ -348,7 +306,7 @@ class PostgresDatabase:
 
     def replace_tables(self, tables: Sequence[str]) -> None:
         for table in tables:
-            self.run(f'TRUNCATE "{table}"')
+            self.run(f'DELETE FROM "{table}"')
 
     def structure_problems(self) -> list[str]:
         """The server checks its own files, where page checksums are enabled."""
@@ -357,7 +315,7 @@ class PostgresDatabase:
     def compact(self) -> None:
         """Let the server reclaim the space of dead rows."""
         for table in TABLES:
-            self.run(f'VACUUM "{table}"')
+            self.run(f'VACUUM {STORE}."{table}"')
 
     @contextmanager
     def maintenance(self) -> Iterator[None]:
@@ -369,6 +327,20 @@ class PostgresDatabase:
     def close(self) -> None:
         self._closed = True
         self._connection.close()
+
+
+@functools.lru_cache(maxsize=512)
+def _with_space(sql: str) -> str:
+    """A statement of `tables/` for the views here: every key begins with the space."""
+    return sql.replace("ON CONFLICT (", "ON CONFLICT (space, ")
+
+
+def _version_in(found: list[Row]) -> int | None:
+    """The version in the comment of a space's schema; None if there is no schema."""
+    if not found:
+        return None
+    words = (found[0][0] or "").split(" ")
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
 
 
 def _line(error: Exception) -> str:

@@ -31,6 +31,9 @@ _SECRET = ("", "secret")
 
 _NEVER_EXPIRES: Final = 2**53
 
+PARTITIONS: Final = 8
+"""Of the table on PostgreSQL, by space."""
+
 _TOKEN, _TOKEN_LENGTH = '"tokenDigest":', 80
 """The member of a state that names its token, and its length with the digest."""
 
@@ -160,15 +163,44 @@ class SessionTable(SessionRows):
         self._lock = threading.Lock()
         self._url, self._node = url, node
         self._connection = self._connect()
-        # Two servers may start at once; creating the table twice is an error there.
-        lock = "hashtextextended('holdfast/sessions', 0)"
-        self._ask(f"SELECT pg_advisory_lock({lock})")
-        self._ask(
-            "CREATE TABLE IF NOT EXISTS public.holdfast_session ("
-            'space text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, '
-            "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id))"
-        )
-        self._ask(f"SELECT pg_advisory_unlock({lock})")
+        self._make_table()
+
+    def _make_table(self) -> None:
+        """Make the table, partitioned by space; bring the rows of a plain one along.
+
+        Servers that are running go on: the name, the columns and the key stay what they are.
+        """
+        kind = "SELECT relkind::text FROM pg_class WHERE oid = to_regclass($1)"
+        if self._ask(kind, (self._table,)) == [("p",)]:
+            return
+        with self._lock, self._connection.transaction():
+            run = self._connection.execute
+            # Two servers may start at once; creating the table twice is an error there.
+            run("SELECT pg_advisory_xact_lock(hashtextextended('holdfast/sessions', 0))")
+            found = run(kind, (self._table,)).fetchone()
+            if found == ("p",):
+                return
+            if found is not None:
+                run(f"ALTER TABLE {self._table} RENAME TO holdfast_session_before")
+                before = "holdfast_session_before_pkey"
+                run(f"ALTER INDEX public.holdfast_session_pkey RENAME TO {before}")
+            run(
+                f"CREATE TABLE {self._table} ("
+                'space text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, '
+                "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id)) "
+                "PARTITION BY HASH (space)"
+            )
+            for number in range(PARTITIONS):
+                run(
+                    f"CREATE TABLE {self._table}_{number} PARTITION OF {self._table} "
+                    f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
+                )
+            if found is not None:
+                run(
+                    f"INSERT INTO {self._table} (space, id, until_ms, state) "
+                    "SELECT space, id, until_ms, state FROM public.holdfast_session_before"
+                )
+                run("DROP TABLE public.holdfast_session_before")
 
     def version(self) -> int | None:
         return None
