@@ -25,6 +25,7 @@ ALL = [
     "secrets",
     "hooks",
     "teams",
+    "fleet",
 ]
 
 

@@ -3,11 +3,12 @@
 import json
 import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench import growth, index_growth, store, teams, timing
+from bench import company, fleet, growth, index_growth, store, teams, timing
 from tests.postgres import PostgresServer
 
 
@@ -70,6 +71,50 @@ def test_help_is_printed_and_nothing_is_measured(
         runpy.run_module(name, run_name="__main__")
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("usage: ")
+
+
+@pytest.mark.long
+@pytest.mark.shows("FLEET-LOAD")
+def test_a_small_share_of_the_load_is_served_by_one_server_and_by_three(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    rows = {
+        row.what: row
+        for row in fleet.measure(postgres, tmp_path, agents=6, calls=10, rounds=1, files=6)
+    }
+    for nodes in ("1 node", "3 nodes"):
+        for kind in ("search", "read", "outline", "memory get", "commit", "commit seen by a watch"):
+            times = [rows[f"{nodes}: {kind}, {p}"].value or 0 for p in ("p50", "p95", "p99")]
+            assert 0 < times[0] <= times[1] <= times[2]
+        assert (rows[f"{nodes}: throughput"].value or 0) > 0
+        assert (rows[f"{nodes}: slowest agent / median agent"].value or 0) >= 1
+        assert (rows[f"{nodes}: calls in flight on one node, most"].value or 0) >= 1
+    assert (rows["three nodes / one, processor time with the database"].value or 0) > 0
+
+
+@pytest.mark.shows("FLEET-COMPANY")
+def test_the_page_about_a_company_is_what_the_simulation_says() -> None:
+    text = (BENCH.parent / "docs" / "fleet.md").read_text()
+    shown = text.partition("<!-- bench.company -->\n")[2].partition("\n<!-- end -->")[0]
+    assert shown == company.page(company.Company(), company.recorded()), (
+        "run `python -m bench.company` and put its output into docs/fleet.md"
+    )
+
+
+@pytest.mark.shows("FLEET-COMPANY")
+def test_more_calls_need_more_servers_and_more_servers_wait_less() -> None:
+    costs = company.recorded()
+    small = company.Company(runs_a_day=2_000)
+    # Twice the work of each call, and nothing else, makes a server twice as busy.
+    slower = replace(costs, node_ms_per_call=2 * costs.node_ms_per_call)
+    once, twice = (company.simulated(small, one, 1) for one in (costs, slower))
+    assert once.calls == twice.calls
+    assert twice.busy == pytest.approx(2 * once.busy)
+    assert twice.wait_p99_ms > once.wait_p99_ms
+    two = company.simulated(small, slower, 2)
+    assert two.busy == pytest.approx(twice.busy / 2)
+    assert two.wait_p99_ms < twice.wait_p99_ms
+    assert company.enough(small, slower)[0] >= company.enough(small, costs)[0]
 
 
 @pytest.mark.long

@@ -138,7 +138,7 @@ FACES = {
         *("mcp.control", "mcp.shim", "mcp.http", "mcp.rendezvous"),
         *("mcp.host", "mcp.host_connection", "mcp.toolsets"),
     },
-    "web": {"web.compose", "web.site", "web.watchdog"},
+    "web": {"web.call_gate", "web.compose", "web.site", "web.watchdog"},
     "dashboard": {"dashboard"},
     "agents": {
         *("agents.client", "agents.clients", "agents.target", "agents.plan"),

@@ -37,11 +37,17 @@ class Served:
     """A server process. It says where it listens, and can be killed."""
 
     def __init__(
-        self, store: str, *options: str, home: str | None = None, cwd: Path | None = None
+        self,
+        store: str,
+        *options: str,
+        home: str | None = None,
+        cwd: Path | None = None,
+        **settings: str,
     ) -> None:
         # Its token must not be the one of whoever runs the tests.
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         env = {**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": home or self._home.name}
+        env |= settings
         self.process = subprocess.Popen(
             [sys.executable, "-m", "holdfast.cli.main", "serve", "--port", "0", "--json",
              "--store", store, *options],

@@ -3,6 +3,7 @@
 import http.client
 import json
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
@@ -24,7 +25,7 @@ class HttpAgent:
     """One session. A request that was not answered is sent to the next server."""
 
     def __init__(
-        self, bases: Sequence[str], token: str, first: int = 0, patience_s: float = 30.0
+        self, bases: Sequence[str], token: str, first: int = 0, patience_s: float = 60.0
     ) -> None:
         self._places = [(urlsplit(b).hostname or "", urlsplit(b).port or 80) for b in bases]
         self._at, self._patience_s = first % len(bases), patience_s
@@ -83,13 +84,15 @@ class HttpAgent:
     def post(self, message: dict[str, Any]) -> http.client.HTTPResponse:
         """Send one message; the response is not read yet."""
         if self._connection is None:
-            self._connection = http.client.HTTPConnection(*self._places[self._at], timeout=60)
+            self._connection = http.client.HTTPConnection(
+                *self._places[self._at], timeout=self._patience_s
+            )
         self._connection.request("POST", "/mcp", json.dumps(message), self._headers)
         return self._connection.getresponse()
 
     def stream(self) -> http.client.HTTPResponse:
         """The stream of what the server sends by itself, on a connection of its own."""
-        connection = http.client.HTTPConnection(*self._places[self._at], timeout=60)
+        connection = http.client.HTTPConnection(*self._places[self._at], timeout=self._patience_s)
         self._streams.append(connection)
         connection.request("GET", "/mcp", headers=self._headers)
         return connection.getresponse()
@@ -118,3 +121,12 @@ def events(body: bytes) -> Iterator[dict[str, Any]]:
     for line in body.splitlines():
         if line.startswith(b"data:") and line[5:].strip():
             yield json.loads(line[5:])
+
+
+def metrics(base: str, token: str) -> dict[str, float]:
+    """The figures of a server, by name and labels."""
+    asked = urllib.request.Request(f"{base}/metrics", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        lines = answer.read().decode().splitlines()
+    pairs = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+    return {name: float(value) for name, _, value in pairs}

@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from http.client import HTTPResponse
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ from holdfast.sync.wire.close_codes import RESTARTING
 from tests.postgres import PostgresServer
 from tests.sync.peers import root, set_, watch
 from tests.sync.processes import WAIT_S, Client, Served
-from tests.web.http_agent import HttpAgent, events
+from tests.web.http_agent import HttpAgent, events, metrics
 
 pytestmark = pytest.mark.service("postgres")
 
@@ -33,14 +34,20 @@ def space() -> str:
 class Fleet:
     """Servers that share a database and, by their home, a token."""
 
-    def __init__(self, postgres: PostgresServer, home: Path, nodes: int) -> None:
-        self._postgres, self._home = postgres, home
+    def __init__(self, postgres: PostgresServer, home: Path, nodes: int, *options: str) -> None:
+        self._postgres, self._home, self._options = postgres, home, options
         self.nodes = [self._start() for _ in range(nodes)]
 
     def _start(self, port: int = 0) -> Served:
-        options = ["--port", str(port)] if port else []
+        options = [*self._options, *(["--port", str(port)] if port else [])]
         # The directory of the test is one that agents may ask about.
-        return Served(self._postgres.url, *options, home=str(self._home), cwd=self._home.parent)
+        return Served(
+            self._postgres.url,
+            *options,
+            home=str(self._home),
+            cwd=self._home.parent,
+            HOLDFAST_DATABASE_URL=self._postgres.url,
+        )
 
     @property
     def urls(self) -> list[str]:
@@ -134,6 +141,15 @@ class Worker(threading.Thread):
             raise self.failed
 
 
+def sources(tree: Path, files: int) -> Path:
+    """A tree that takes a while to index."""
+    tree.mkdir()
+    for number in range(files):
+        body = "".join(f"def f{number}_{n}(a):\n    return a + {n}\n\n\n" for n in range(20))
+        (tree / f"m{number}.py").write_text(body)
+    return tree
+
+
 @pytest.mark.shows("FLEET-ROLLING")
 def test_a_rolling_restart_fails_no_call_of_a_client_that_knows_every_address(
     postgres: PostgresServer, tmp_path: Path, space: str
@@ -219,15 +235,50 @@ def test_an_agents_session_goes_on_at_another_server(
     agent.close()
 
 
+def indexing(agent: HttpAgent, tree: Path) -> tuple[HTTPResponse, list[bytes]]:
+    """A call that is running: its response, and what has come of it."""
+    arguments = {"action": "create", "path": str(tree), "wait": 60}
+    asked = {"name": "manage_index", "arguments": arguments, "_meta": {"progressToken": "p"}}
+    call = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": asked}
+    response = agent.post(call)
+    lines: list[bytes] = []
+    while b"notifications/progress" not in (lines[-1] if lines else b""):
+        lines.append(response.readline())
+        assert lines[-1], b"".join(lines)
+    return response, lines
+
+
+@pytest.mark.shows("FLEET-BUSY")
+def test_a_server_without_room_refuses_by_name_and_another_answers(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    fleet = Fleet(postgres, tmp_path / "home", 2, "--calls", "1")
+    try:
+        first = HttpAgent(fleet.bases[:1], fleet.token)
+        first.start()
+        second, third = (HttpAgent(fleet.bases, fleet.token) for _ in range(2))
+        response, _ = indexing(first, sources(tmp_path / "tree", 400))
+        refused = third.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+        assert (refused.status, refused.getheader("retry-after")) == (503, "1")
+        assert json.loads(refused.read())["name"] == "ServerBusy"
+        figures = metrics(fleet.bases[0], fleet.token)
+        assert figures["holdfast_calls_in_flight"] == 1
+        assert figures["holdfast_calls_refused_total"] >= 1
+        second.start()
+        assert not second.call("list_codebases", {}).get("isError")
+        assert second.refusals > 0
+        response.read()
+        for agent in (first, second, third):
+            agent.close()
+    finally:
+        fleet.stop()
+
+
 @pytest.mark.shows("FLEET-DRAIN")
 def test_a_call_in_flight_is_finished_and_open_streams_do_not_hold_the_server(
     fleet: Fleet, tmp_path: Path
 ) -> None:
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    for number in range(400):
-        body = "".join(f"def f{number}_{n}(a):\n    return a + {n}\n\n\n" for n in range(20))
-        (tree / f"m{number}.py").write_text(body)
+    tree = sources(tmp_path / "tree", 400)
     agent = HttpAgent(fleet.bases[:1], fleet.token)
     agent.start()
     with ExitStack() as stack:
@@ -235,14 +286,7 @@ def test_a_call_in_flight_is_finished_and_open_streams_do_not_hold_the_server(
         stream = agent.stream()
         stack.callback(stream.close)
         assert stream.status == 200
-        arguments = {"action": "create", "path": str(tree), "wait": 60}
-        asked = {"name": "manage_index", "arguments": arguments, "_meta": {"progressToken": "p"}}
-        call = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": asked}
-        response = agent.post(call)
-        lines: list[bytes] = []
-        while b"notifications/progress" not in (lines[-1] if lines else b""):
-            lines.append(response.readline())
-            assert lines[-1], b"".join(lines)
+        response, lines = indexing(agent, tree)
         fleet.nodes[0].process.send_signal(signal.SIGTERM)
         lines += response.readlines()
         answers = list(events(b"".join(lines)))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from holdfast.app import App
 from holdfast.cli.failures import TRANSPORT, CommandRefused
 from holdfast.errors import UsageError
+from holdfast.web.call_gate import CALLS_MAX
 
 if TYPE_CHECKING:
     import socket
@@ -72,6 +73,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="32 secret bytes to seal session ids with (default: kept with the sessions)",
     )
     parser.add_argument(
+        "--calls",
+        type=int,
+        default=CALLS_MAX,
+        metavar="N",
+        help=f"refuse tool calls while so many are in flight ({CALLS_MAX})",
+    )
+    parser.add_argument(
         "--drain",
         type=float,
         default=20.0,
@@ -108,6 +116,8 @@ def run(args: argparse.Namespace, app: App) -> int:
         raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")
     if not 0 <= args.drain <= 3600:
         raise UsageError(f"--drain must be 0 to 3600 seconds (got {args.drain:g})")
+    if args.calls < 1:
+        raise UsageError(f"--calls must be at least 1 (got {args.calls})")
     signatures = args.require_signature or args.require_identity
     if args.acl != "off" and not signatures:
         raise UsageError("an access list needs to know who is asking", "add --require-signature")
@@ -131,7 +141,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     service = SyncService(
         options, now_ms=app.clock.now_ms, new_token=app.new_token, random_bytes=app.random_bytes
     )
-    served = site(app, service, OriginPolicy(options.hosts, options.origins), token)
+    policy = OriginPolicy(options.hosts, options.origins)
+    served = site(app, service, policy, token, calls_max=args.calls)
     config = uvicorn.Config(
         served,
         host=args.host,

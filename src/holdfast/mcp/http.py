@@ -22,6 +22,7 @@ from holdfast.mcp import structured, toolsets
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.host_context import HostContext
 from holdfast.sync.io.websocket import PRINCIPAL, Receive, Scope, Send
+from holdfast.web.call_gate import RETRY_AFTER_S, CallGate
 from holdfast.web.site import OWNER, SitePart, answer_json, body_of, headers_of
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ NOT_FOUND = 404
 log = logging.getLogger("holdfast.mcp")
 
 
-def mcp_part(app: App, counted: Callable[[str, str, float], None]) -> SitePart:
+def mcp_part(app: App, counted: Callable[[str, str, float], None], gate: CallGate) -> SitePart:
     """The part of a site that serves the tools."""
-    endpoint = Endpoint(app, counted)
+    endpoint = Endpoint(app, counted, gate)
     return SitePart("/mcp", endpoint, passes=True, life=endpoint.life, drain=endpoint.drain)
 
 
@@ -64,9 +65,11 @@ class Endpoint:
         self,
         app: App,
         counted: Callable[[str, str, float], None],
+        gate: CallGate,
         principal: str | None = None,
     ) -> None:
         self._app, self._counted, self._principal = app, counted, principal
+        self._gate = gate
         self._readers: dict[str, Endpoint] = {}
         """The endpoints of those who ask with a pass, by principal."""
         self._lives = AsyncExitStack()
@@ -154,7 +157,9 @@ class Endpoint:
         """The endpoint of a principal with a pass; None if there are too many."""
         found = self._readers.get(principal)
         if found is None and len(self._readers) < READERS_MAX:
-            found = self._readers[principal] = Endpoint(self._app, self._counted, principal)
+            found = self._readers[principal] = Endpoint(
+                self._app, self._counted, self._gate, principal
+            )
             await self._lives.enter_async_context(found.life())
         return found
 
@@ -178,10 +183,15 @@ class Endpoint:
             return
         if scope["method"] == "GET":
             await self._stream(keeping, scope, receive, send)
-        elif scope["method"] != "POST" or SESSION not in headers_of(scope):
-            await keeping.handle_request(scope, receive, send)
-        else:
-            await _anywhere(keeping, stateless, scope, receive, send)
+            return
+        with self._gate.enter() as admitted:
+            if not admitted:
+                later = [(b"retry-after", str(RETRY_AFTER_S).encode())]
+                await answer_json(send, 503, self._gate.refusal(), later)
+            elif scope["method"] != "POST" or SESSION not in headers_of(scope):
+                await keeping.handle_request(scope, receive, send)
+            else:
+                await _anywhere(keeping, stateless, scope, receive, send)
 
     async def _stream(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
+from holdfast.web.call_gate import CALLS_MAX, CallGate
 from holdfast.web.health import health_page
 from holdfast.web.metrics import Counters, metrics_page
 from holdfast.web.shared_index import shared_index_page
@@ -41,9 +42,10 @@ def site(
     token: str,
     *,
     extra: Sequence[SitePart] = (),
+    calls_max: int = CALLS_MAX,
 ) -> Site:
     """Everything that `holdfast serve` serves."""
-    counters, options = Counters(), service.options
+    counters, gate, options = Counters(), CallGate(calls_max), service.options
     page: Asgi = import_module("holdfast.dashboard").asgi(app, service)
     parts = [
         SitePart(
@@ -59,14 +61,14 @@ def site(
         SitePart("/blobs", blobs(service)),
         SitePart("/healthz", health_page(app, service), open=True),
         SitePart("/index", shared_index_page(app), life=lambda: keeping_repositories(app)),
-        SitePart("/metrics", metrics_page(service, counters)),
+        SitePart("/metrics", metrics_page(service, counters, gate)),
         SitePart("/", page, cookie=True, life=getattr(page, "life", None)),
         *extra,
     ]
     if find_spec("mcp") is not None:
         from holdfast.mcp.http import mcp_part
 
-        parts.append(mcp_part(app, counters.called))
+        parts.append(mcp_part(app, counters.called, gate))
     return Site(parts, policy, token, app.clock.now_ms, options.audience)
 
 

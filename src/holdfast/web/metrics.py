@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import __version__
 from holdfast.sync.io.websocket import Receive, Scope, Send
+from holdfast.web.call_gate import CallGate
 from holdfast.web.site import Asgi, answer, answer_json
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Counters:
         self.seconds[tool] = self.seconds.get(tool, 0.0) + seconds
 
 
-def metrics_text(service: SyncService, counters: Counters) -> str:
+def metrics_text(service: SyncService, counters: Counters, gate: CallGate) -> str:
     """All metrics in the text format of Prometheus."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spaces = service.server.spaces.values()
@@ -46,6 +47,16 @@ def metrics_text(service: SyncService, counters: Counters) -> str:
         *_metric("holdfast_tool_calls_total", "counter", "tool calls over MCP",
                  {f'tool="{tool}",outcome="{outcome}"': count
                   for (tool, outcome), count in sorted(counters.calls.items())}),
+        *_metric("holdfast_calls_in_flight", "gauge", "tool calls that are running or wait",
+                 {"": gate.in_flight}),
+        *_metric("holdfast_calls_in_flight_peak", "gauge", "the most of them at once",
+                 {"": gate.peak}),
+        *_metric("holdfast_calls_in_flight_limit", "gauge", "above this they are refused",
+                 {"": gate.most}),
+        *_metric("holdfast_calls_refused_total", "counter", "tool calls refused for lack of room",
+                 {"": gate.refused}),
+        *_metric("holdfast_sync_busy", "gauge", "connections with unanswered messages",
+                 {"": len(service.server.notifier.busy)}),
         *_metric("holdfast_tool_seconds_total", "counter", "time spent in tools",
                  {f'tool="{tool}"': round(spent, 6)
                   for tool, spent in sorted(counters.seconds.items())}),
@@ -64,14 +75,14 @@ def _metric(name: str, kind: str, text: str, values: dict[str, float]) -> list[s
     return [f"# HELP {name} {text}", f"# TYPE {name} {kind}", *rows]
 
 
-def metrics_page(service: SyncService, counters: Counters) -> Asgi:
+def metrics_page(service: SyncService, counters: Counters, gate: CallGate) -> Asgi:
     """`/metrics`."""
 
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != "/metrics" or scope["method"] not in ("GET", "HEAD"):
             await answer_json(send, 404, {"error": "there is no such page"})
             return
-        body = metrics_text(service, counters).encode()
+        body = metrics_text(service, counters, gate).encode()
         kind = [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8")]
         await answer(send, 200, body, kind, head=scope["method"] == "HEAD")
 
