@@ -45,6 +45,7 @@ COMMANDS = sorted(
 )
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-GROWTH")
 def test_the_growth_of_an_index_can_be_measured(tmp_path: Path) -> None:
     source = tmp_path / "source"

@@ -23,6 +23,12 @@ def test_a_phrase_in_a_message_is_found_with_its_line(tmp_path: Path) -> None:
     assert findings(tmp_path) == ["src/package/module.py:3: 'is no file': is not a …"]
 
 
+def test_a_phrase_in_a_comment_is_found_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("x = 1\n# Nobody waits.\n")
+    assert [line.split(": ")[0] for line in findings(tmp_path)] == ["src/a.py:2"]
+
+
 def test_code_blocks_of_a_page_are_not_prose(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# A\n\n```text\n1 files\n```\n\nNobody reads 1 lines.\n")
     assert [line.split(": ")[0:2] for line in findings(tmp_path)] == [
@@ -38,7 +44,11 @@ def test_a_line_can_be_exempted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "phrase", ["the fate of it", "it asks for nothing", "not to be had", "Whoever asks"]
+    "phrase",
+    [
+        *("the fate of it", "it asks for nothing", "not to be had", "Whoever asks"),
+        *("a word that speaks of it", "the server is away", "git knows no such name"),
+    ],
 )
 def test_every_phrase_is_looked_for(phrase: str, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(phrase + "\n")

@@ -2,9 +2,10 @@
 
     python -m tests.wording
 
-Checked are string literals of `src/holdfast` (messages, help texts, docstrings), the dashboard's
-scripts, and the pages. The list is short on purpose: each entry was once in the product and had
-to be decoded by its readers. `wording: ok` at the end of a line exempts that line.
+Checked are string literals of `src/holdfast` (messages, help texts, docstrings), comments on lines
+of their own, the dashboard's scripts, and the pages. The list is short on purpose: each entry was
+once in the product and had to be decoded by its readers. `wording: ok` at the end of a line exempts
+that line.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +28,9 @@ PHRASES: dict[str, str] = {
     r"\bto be had\b": "available, could not be started",
     r"\bnone of our business\b": "say what the code does with it",
     r"\bwhom to what\b": "name the missing argument",
+    r"\bspeaks? (?:of|to|for)\b|\bhears? of\b": "is about, is sent to, is notified of",
+    r"\b(?:server|database|backend|team|host) (?:is|was) away\b": "is unreachable",
+    r"\bknows no\b": "has no",
     rf"\b1 (?:{COUNTED})\b": "counts agree with their noun",
 }
 """A pattern, and what to write instead."""
@@ -39,6 +44,13 @@ def strings(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, node.value
+
+
+def comments(path: Path) -> Iterator[tuple[int, str]]:
+    """Every comment that has a line of its own."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("# "):
+            yield number, line.strip()
 
 
 def findings(root: Path = ROOT) -> list[str]:
@@ -58,7 +70,7 @@ def findings(root: Path = ROOT) -> list[str]:
 
 def _texts(root: Path) -> Iterator[tuple[Path, int, str]]:
     for path in sorted((root / "src").rglob("*.py")):
-        for line, text in strings(path):
+        for line, text in chain(strings(path), comments(path)):
             yield path, line, text
     for path in sorted((root / "src").rglob("*.js")):
         yield path, 1, path.read_text(encoding="utf-8")

@@ -10,7 +10,10 @@ SOAK = os.environ.get("HOLDFAST_SOAK") == "1"
 
 
 @pytest.mark.shows("INV-1", "INV-3", "SYNC-MODEL")
-@pytest.mark.parametrize("budget", [(2, 1), (3, 1), *([(2, 2)] if SOAK else [])])
+@pytest.mark.parametrize(
+    "budget",
+    [(2, 1), pytest.param((3, 1), marks=pytest.mark.long), *([(2, 2)] if SOAK else [])],
+)
 def test_our_reads_saw_what_was_durable(budget: tuple[int, int]) -> None:
     assert check(SOUND, budget) > 10_000
 

@@ -1,1 +1,1 @@
-"""The command line: one file per command; speaks to people and decides nothing."""
+"""The command line: one file per command, which parses, calls a verb and prints its answer."""

@@ -2,7 +2,7 @@
 
 One thread looks: when the registry, a session, a space or a tracked tree changes, and now and then
 without a reason. What it finds is committed to the live space, and the server is told which spaces
-have a commit that it did not make itself, so that their watchers hear of it too.
+have a commit that it did not make itself, so that their watchers are notified too.
 """
 
 from __future__ import annotations

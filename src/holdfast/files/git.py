@@ -263,7 +263,7 @@ def fetch(mirror: Path, address: str, ref: str, timeout_s: float = FETCH_S) -> s
     ]  # fmt: skip
     if _output(command, environment, timeout_s) is not None:
         return None
-    why = "the server is away, asks for credentials, or has no such ref"
+    why = "the server is unreachable, asks for credentials, or has no such ref"
     return f"{ref} of {address} cannot be fetched: {why}"
 
 

@@ -205,7 +205,7 @@ class Layer(Protocol):
 class RuleStack:
     """Rules from the top of a tree down to one directory, each with the length of its prefix.
 
-    `prefix` is where the rules' directory is: rules speak of the path after it.
+    `prefix` is where the rules' directory is: rules are matched against the path after it.
     """
 
     layers: tuple[tuple[Layer, str, int], ...] = ()

@@ -2,8 +2,8 @@
 
 By name or place (`.env`, `id_rsa`, `.aws/credentials`) a file is a secret as a whole: it is not
 indexed, and nothing of it is kept. In any other file, secrets are found by their form: tokens with
-a well-known prefix, blocks with a private key, and random-looking values assigned to a name that
-speaks of a secret. Those are masked, byte for byte, before anything is made of the text, so that
+a well-known prefix, blocks with a private key, and random-looking values assigned to a name
+such as `password`. Those are masked, byte for byte, before anything is made of the text, so that
 lines and offsets stay as they are.
 
 May miss a secret of a form that is not listed. May mask a value that is not one; names such as

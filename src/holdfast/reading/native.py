@@ -214,7 +214,7 @@ def _trouble(result: Result, data: bytes) -> str | None:
     if not result.rows or result.first < 1:
         return "the result has no lines"
     if result.rows[0].startswith(PREFIX):
-        return "the result reads like an answer of ours"
+        return "the result looks like one of our own answers"
     if len(data) > RESULT_BYTES_MAX:
         return "the file is too large"
     rows = shown_rows(data)

@@ -39,7 +39,7 @@ def make_pass(seed: bytes, audience: str, until_ms: int) -> str:
 
 
 def principal_of(presented: str, audience: str, now_ms: int) -> tuple[str, int] | None:
-    """Who a pass speaks for and until when; None if it is not valid here and now."""
+    """The identity that signed a pass, and until when it is valid; None if it is not."""
     parts = presented.split(".")
     if len(presented) > PASS_MAX or len(parts) != 4 or parts[0] != PASS_VERSION:
         return None

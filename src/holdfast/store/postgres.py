@@ -275,8 +275,8 @@ class PostgresDatabase:
         self._in_transaction = True
 
     def commit(self) -> None:
-        # Notified inside the transaction, so listeners hear of it exactly when it is durable, even
-        # if this process ends at that moment. They look up what is new themselves.
+        # Inside the transaction, so listeners are notified exactly when it is durable, even if this
+        # process ends at that moment. They look up what is new themselves.
         with self.together():
             self.run("SELECT pg_notify($1, $2)", (CHANNEL, self._schema))
             self.run("COMMIT")

@@ -79,7 +79,7 @@ def _in_thread(probe: Probe) -> asyncio.Future[None]:
     """Run a probe in a thread of its own, which may never end."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[None] = loop.create_future()
-    # Nobody may be waiting any more when it fails.
+    # The caller may have stopped waiting when it fails.
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def finish(error: Exception | None) -> None:

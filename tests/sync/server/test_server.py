@@ -810,7 +810,7 @@ def test_what_is_owed_while_the_database_is_away_is_sent_when_it_is_back(
     world.now += 5
 
     def away(*_: Any) -> None:
-        raise StoreUnreachable("the database is away")
+        raise StoreUnreachable("the database is unreachable")
 
     with monkeypatch.context() as patch:
         patch.setattr("holdfast.store.replay.state_at", away)
@@ -830,8 +830,8 @@ def test_a_question_that_the_database_cannot_answer_ends_the_connection(
     peer.transact(set_("a", 1))
 
     def away(*_: Any) -> None:
-        raise StoreUnreachable("the database is away")
+        raise StoreUnreachable("the database is unreachable")
 
     monkeypatch.setattr("holdfast.store.replay.state_at", away)
     assert peer.send(peer.command("graph.query", query={"roots": [root("a")]})) == []
-    assert peer.connection.closing == (1013, "the database is away")
+    assert peer.connection.closing == (1013, "the database is unreachable")

@@ -121,7 +121,7 @@ class TeamReader:
         return masked(source)
 
     def _made_here(self, file: shared.SharedFile, source: bytes) -> rows.Made:
-        """What the row of a file would have: it is missing or wrong, or the team is away."""
+        """What the row of a file would have: it is missing or wrong, or the team is unreachable."""
         from holdfast.index.building.prepare import chunks_of
 
         facts = self._extract(file.path, source)

@@ -98,7 +98,7 @@ def _commit(repository: Repository | None, root: str, since: str) -> str:
         )
     commit = repository.commit(since)
     if commit is None:
-        raise UsageError(f"git knows no revision {since}", "git log lists those there are")
+        raise UsageError(f"git has no revision {since}", "git log lists the revisions")
     return commit
 
 

@@ -50,7 +50,7 @@ def signer(
 
     A server that offers no terms gets no signature. It would be bound to no server and no time, so
     that its receiver could open a session with it elsewhere. `first_version` signs anyway, for a
-    server that knows no other form.
+    server that accepts only that form.
     """
 
     def authenticate(

@@ -156,7 +156,7 @@ class AsyncSpace:
         """Run a change in a transaction; again, on the new state, when it lost a race.
 
         It is tried again, after a wait that grows, until `timeout_s` is over; then the last
-        refusal is raised. A wait for a server that is away is not cut short.
+        refusal is raised. A wait for a server that is unreachable is not cut short.
         """
         attempts = Attempts(timeout_s, self.link.now_s, self.link.client.chance)
         while True:

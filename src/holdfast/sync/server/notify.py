@@ -27,7 +27,7 @@ POLL_MS = 5
 """How often to look whether the messages that changes wait for are answered."""
 
 RETRY_MS = 1_000
-"""When to try again to read from a database that is away."""
+"""When to try again to read from a database that is unreachable."""
 
 
 def track(space: Space, session: ServerSession) -> None:

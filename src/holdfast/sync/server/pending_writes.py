@@ -169,6 +169,6 @@ class PendingWrites:
         except (StoreUnreachable, StoreBusy):
             # Fresh state comes before the refusal, or neither comes. The others get it later.
             self.server.notifier.schedule()
-            self._connection.close(TRY_AGAIN, "the database is away")
+            self._connection.close(TRY_AGAIN, "the database is unreachable")
             return False
         return True

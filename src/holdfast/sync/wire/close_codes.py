@@ -12,4 +12,4 @@ BROKEN = 1011
 RESTARTING = 1012
 """The server is stopping; come back."""
 TRY_AGAIN = 1013
-"""The database is away; come back, here or elsewhere."""
+"""The database is unreachable; come back, here or elsewhere."""

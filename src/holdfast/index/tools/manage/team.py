@@ -52,7 +52,7 @@ def follow_team(index: CodeIndex, request: ManageRequest, gate: Open) -> ManageA
     if not isinstance(taken, Taken):
         if not taken.away or before is None or before.head != identity.head:
             return None
-        # The same commit, and the team is away: files that differ are ranked from memory.
+        # The same commit, and the team is unreachable: files that differ are ranked from memory.
         text = f"'{root}' keeps the team's generation. {taken.sentence()}"
         return request.answer("ok", text)
     _record(index, root, taken, gate.record.options)

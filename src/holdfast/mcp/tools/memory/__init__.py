@@ -1,6 +1,6 @@
 """memory_note, memory_get, memory_query, memory_history, memory_commit, memory_branch.
 
-Documents that speak of code may link to it; a link gets the digest of the code when it is
+Documents about code may link to it; a link gets the digest of the code when it is
 committed, and later readers of the document are told which links have drifted since.
 """
 
