@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from holdfast.index.calls.lookup import Found, Lookup, symbol_at
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE
 
+GATHERED_MAX = 8
+"""Members outside of their classes are looked for while others are, up to this depth."""
 BELOW_MAX = 64
 ABOVE_MAX = 64
 
@@ -59,31 +64,27 @@ class Classes(Lookup):
             for base in view.bases.get(symbol.qualified, ()):
                 above = [each.thing for each in self.type(view, symbol.parent, base)]
                 found.extend(t for t in above if t != Thing("symbol", thing.path, thing.at))
-            for other, child, text in self._foreign_bases(view.family).get(view.full(thing.at), ()):
-                if (other.path, child) != (view.path, symbol.qualified):
+            for path, child, text in self._bases_apart(view.family, view.full(thing.at)):
+                if (path, child) != (view.path, symbol.qualified):
+                    other = self.program.files[path]
                     found.extend(f.thing for f in self.type(other, MODULE, text))
         finally:
             self.busy.discard(key)
-        if alone and self.orphans is not None:
+        if alone:
             self.above[thing.path, thing.at] = found
         return found
 
     def below(self, thing: Thing) -> list[Thing]:
         """The classes below a class, nearest first; not all of many."""
         family = self.program.files[thing.path].family
-        known = self.children.get(family)
-        if known is None:
-            known = self.children[family] = {}
-            for path in sorted(self.program.files):
-                view = self.program.files[path]
-                for item in view.facts.inherits if view.family == family else ():
-                    known.setdefault(item.base.rpartition(".")[2], []).append((view, item.child))
         found: dict[Thing, None] = {}
         level = [Thing("symbol", thing.path, thing.at)]
         while level and len(found) < BELOW_MAX:
             under: list[Thing] = []
             for base in level:
-                for view, child in known.get(self.program.symbol(base).name, ())[:BELOW_MAX]:
+                named = self.program.symbol(base).name
+                for path, child in self.program.below(family, named, BELOW_MAX):
+                    view = self.program.files[path]
                     for index in view.by_qualified.get(child, ()):
                         one = symbol_at(view, index)
                         if one not in found and base in self.bases(one):
@@ -130,39 +131,47 @@ class Classes(Lookup):
             at = view.symbol(at).parent
         return view.symbol(at).qualified.rpartition(".")[0] if at != MODULE else ""
 
-    def orphans_of(self, family: str) -> dict[tuple[str, str], Thing]:
-        """Members defined outside their class, by the full name of the class and their own name."""
-        self._gather()
-        assert self.orphans is not None, "gathered above"
-        return self.orphans.get(family, {})
-
-    def _foreign_bases(self, family: str) -> dict[str, list[tuple[View, str, str]]]:
-        self._gather()
-        return self.foreign.get(family, {})
-
-    def _gather(self) -> None:
-        if self.orphans is not None:
-            return
-        self.orphans = {}
-        self.foreign = {}
-        for path in sorted(self.program.files):
-            view = self.program.files[path]
-            if view.family not in ("rust", "c", "swift", "js", "lua", "jvm", "go"):
-                continue
-            for index, symbol in enumerate(view.facts.symbols):
-                if symbol.parent == MODULE and "." in symbol.qualified:
-                    owner = symbol.qualified.rpartition(".")[0]
-                    for found in self.type(view, MODULE, owner):
+    def apart(self, family: str, full: str, name: str) -> Thing | None:
+        """A member that is declared outside of its class, which has this full name."""
+        owner = full.rpartition(".")[2]
+        key = (family, owner, name)
+        if key not in self.members_apart:
+            if key in self.gathering or len(self.gathering) > GATHERED_MAX:
+                return None
+            table: dict[str, Thing] = {}
+            with self._alone(key):
+                for thing in self.program.apart(*key):
+                    view = self.program.files[thing.path]
+                    written = view.symbol(thing.at).qualified.rpartition(".")[0]
+                    for found in self.type(view, MODULE, written):
                         if found.thing.kind == "symbol":
-                            key = (self.program.label(found.thing), symbol.name)
-                            table = self.orphans.setdefault(view.family, {})
-                            table.setdefault(key, symbol_at(view, index))
-            for item in view.facts.inherits:
-                if item.child not in view.by_qualified:
-                    for found in self.type(view, MODULE, item.child):
+                            table.setdefault(self.program.label(found.thing), thing)
+            self.members_apart[key] = table
+        return self.members_apart[key].get(full)
+
+    def _bases_apart(self, family: str, full: str) -> list[tuple[str, str, str]]:
+        """Base classes that are declared outside of the class of this full name."""
+        key = (family, full.rpartition(".")[2], "")
+        if key not in self.found_apart:
+            if key in self.gathering or len(self.gathering) > GATHERED_MAX:
+                return []
+            table: dict[str, list[tuple[str, str, str]]] = {}
+            with self._alone(key):
+                for path, child, base in self.program.bases_apart(*key[:2]):
+                    for found in self.type(self.program.files[path], MODULE, child):
                         if found.thing.kind == "symbol":
-                            full = self.program.label(found.thing)
-                            family = self.foreign.setdefault(view.family, {})
-                            family.setdefault(full, []).append((view, item.child, item.base))
-        self.memo.clear()
-        self.above.clear()
+                            label = self.program.label(found.thing)
+                            table.setdefault(label, []).append((path, child, base))
+            self.found_apart[key] = table
+        return self.found_apart[key].get(full, [])
+
+    @contextmanager
+    def _alone(self, key: tuple[str, str, str]) -> Iterator[None]:
+        """Look up as if nothing else were in progress, so that the result can be kept."""
+        before, self.busy = self.busy, {("", -9, str(key), 0)}
+        self.gathering.add(key)
+        try:
+            yield
+        finally:
+            self.busy = before
+            self.gathering.discard(key)

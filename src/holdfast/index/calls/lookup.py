@@ -57,10 +57,10 @@ class Lookup(ABC):
         """How many lookups were stopped: what was found meanwhile may be incomplete."""
         self.spent = 0
         """How many expressions were evaluated for the one that was asked for."""
-        self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
-        self.children: dict[str, dict[str, list[tuple[View, str]]]] = {}
-        """By family, and by the last name of a base: the classes that name it."""
-        self.foreign: dict[str, dict[str, list[tuple[View, str, str]]]] = {}
+        self.members_apart: dict[tuple[str, str, str], dict[str, Thing]] = {}
+        self.found_apart: dict[tuple[str, str, str], dict[str, list[tuple[str, str, str]]]] = {}
+        """Members and base classes declared outside of a class, by family and name."""
+        self.gathering: set[tuple[str, str, str]] = set()
 
     def blocked(self, key: tuple[str, int, str, int]) -> bool:
         """Whether a lookup has to stop: it is in progress already, or too deep."""
@@ -74,8 +74,8 @@ class Lookup(ABC):
         self.memo.clear()
         self.above.clear()
         self.own.clear()
-        self.children.clear()
-        self.orphans = None
+        self.members_apart.clear()
+        self.found_apart.clear()
 
     def shape(self, view: View, index: int) -> Shape:
         symbol = view.symbol(index)
@@ -112,7 +112,7 @@ class Lookup(ABC):
     @abstractmethod
     def owner_name(self, view: View, scope: int) -> str: ...
     @abstractmethod
-    def orphans_of(self, family: str) -> dict[tuple[str, str], Thing]: ...
+    def apart(self, family: str, full: str, name: str) -> Thing | None: ...
     @abstractmethod
     def type(self, view: View, scope: int, text: str) -> list[Found]: ...
     @abstractmethod

@@ -188,8 +188,8 @@ class Members(Lookup):
         full = view.full(thing.at)
         found = list(program.exact(view.family, f"{full}.{name}"))
         if not found:
-            orphan = self.orphans_of(view.family).get((full, name))
-            found = [orphan] if orphan else []
+            apart = self.apart(view.family, full, name)
+            found = [apart] if apart else []
         if view.family == "js" and len(found) > 1:
             found = self._of_one_meaning(thing, found)
             static = thing.kind == "symbol"

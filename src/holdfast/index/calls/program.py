@@ -8,12 +8,13 @@ demand, in `holdfast.index.calls.names`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from holdfast.index.calls.links import MEMBERS_APART, FileLinks, packages_of
 from holdfast.index.facts.languages import FAMILIES
-from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol
+from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol, file_id
 from holdfast.index.facts.walk import CONTAINERS
 
 TYPES = CONTAINERS | {"type"}
@@ -119,6 +120,10 @@ class View:
             table[item.child].append(item.base)
         return dict(table)
 
+    @cached_property
+    def links(self) -> FileLinks:
+        return FileLinks(self.facts)
+
     def symbol(self, index: int) -> Symbol:
         return self.facts.symbols[index]
 
@@ -127,7 +132,69 @@ class View:
 
 
 class Program:
-    """The tables over all files."""
+    """The tables over all files, as lookups need them."""
+
+    files: Mapping[str, View]
+    by_name: Mapping[tuple[str, str], Sequence[Thing]]
+    packages: Container[tuple[str, str]]
+    by_id: Mapping[str, Thing]
+    modules: Mapping[str, Collection[str]]
+    """Folder of a `go.mod` or `package.json` by the module it declares."""
+    folders: Mapping[str, Collection[str]]
+    """The files of each folder."""
+    above: Mapping[str, int]
+    """How many files are somewhere below each folder."""
+    suffixes: Mapping[str, Collection[str]]
+    """Paths by their last part."""
+    passing: Mapping[tuple[str, str], set[tuple[str, int]]]
+    """Calls with arguments, by the called name: the file and the call."""
+    found: dict[tuple[str, str], Thing]
+    """Resolved imports, by file and module as written; cached until a file changes."""
+    files_by_id: Mapping[str, str]
+    """Paths by the id of the file itself."""
+
+    def exact(self, family: str, full: str) -> list[Thing]:
+        """The symbols of this full name, by path and position."""
+        raise NotImplementedError
+
+    def methods(self, family: str, name: str, most: int) -> list[Thing] | None:
+        """The methods of this name that have a body; None if there are more than `most`."""
+        raise NotImplementedError
+
+    def macros(self, name: str) -> list[Thing]:
+        """The macros of Rust with this name."""
+        raise NotImplementedError
+
+    def apart(self, family: str, owner: str, name: str) -> list[Thing]:
+        """Members of this name that are declared outside of a class called `owner`."""
+        raise NotImplementedError
+
+    def bases_apart(self, family: str, child: str) -> list[tuple[str, str, str]]:
+        """Base classes declared outside of a class called `child`: path, child and base."""
+        raise NotImplementedError
+
+    def below(self, family: str, base: str, most: int) -> list[tuple[str, str]]:
+        """The first classes that name a base called so, by path: their path and name there."""
+        raise NotImplementedError
+
+    def add(self, facts: FileFacts) -> None:
+        """Add a file, replacing an older one at the same path."""
+        raise NotImplementedError
+
+    def remove(self, path: str) -> None:
+        """Remove a file from every table."""
+        raise NotImplementedError
+
+    def symbol(self, thing: Thing) -> Symbol:
+        return self.files[thing.path].facts.symbols[thing.at]
+
+    def label(self, thing: Thing) -> str:
+        """The name to show: module first."""
+        return self.files[thing.path].full(thing.at)
+
+
+class MemoryProgram(Program):
+    """The tables over files that are all in memory."""
 
     def __init__(self, files: Iterable[FileFacts] = ()) -> None:
         self.files: dict[str, View] = {}
@@ -136,27 +203,25 @@ class Program:
         self.packages: dict[tuple[str, str], int] = defaultdict(int)
         self.by_id: dict[str, Thing] = {}
         self.modules: dict[str, set[str]] = defaultdict(set)
-        """Folder of a `go.mod` or `package.json` by the module it declares."""
         self.folders: dict[str, set[str]] = defaultdict(set)
-        """The files of each folder."""
         self.above: dict[str, int] = defaultdict(int)
-        """How many files are somewhere below each folder."""
         self.suffixes: dict[str, set[str]] = defaultdict(set)
-        """Paths by their last part."""
-        self.passing: dict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
-        """Calls with arguments that name functions, by the called name: the file and the call."""
+        self.files_by_id: dict[str, str] = {}
         self.found: dict[tuple[str, str], Thing] = {}
-        """Resolved imports, by file and module as written; cached until a file changes."""
+        self.passing: dict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
+        self._apart: dict[tuple[str, str, str], set[Thing]] = defaultdict(set)
+        self._bases_apart: dict[tuple[str, str], set[tuple[str, str, str]]] = defaultdict(set)
+        self._below: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(dict)
         for facts in files:
             self.add(facts)
 
     def add(self, facts: FileFacts) -> None:
-        """Add a file, replacing an older one at the same path."""
         if facts.path in self.files:
             self.remove(facts.path)
         self.found.clear()
         view = View(facts)
         self.files[facts.path] = view
+        self.files_by_id[file_id(facts.path)] = facts.path
         self.folders[view.folder].add(facts.path)
         for folder in _above(view.folder):
             self.above[folder] += 1
@@ -165,7 +230,7 @@ class Program:
             self.modules[facts.module].add(view.folder)
         if not view.family:
             return
-        for package in _packages(view):
+        for package in packages_of(view.facts, view.family):
             self.packages[view.family, package] += 1
         path, family = facts.path, view.family
         by_full, by_name, by_id = self.by_full, self.by_name, self.by_id
@@ -177,11 +242,18 @@ class Program:
             by_id[symbol.id] = thing
         for name, number in _passing(facts):
             self.passing[family, name].add((path, number))
+        for owner, thing in _apart(view):
+            self._apart[family, owner, facts.symbols[thing.at].name].add(thing)
+        for child, base in _bases_apart(view):
+            self._bases_apart[family, child.rpartition(".")[2]].add((path, child, base))
+        for item in facts.inherits:
+            named = self._below[family, item.base.rpartition(".")[2]]
+            named.setdefault(path, []).append(item.child)
 
     def remove(self, path: str) -> None:
-        """Remove a file from every table."""
         self.found.clear()
         view = self.files.pop(path)
+        self.files_by_id.pop(file_id(path), None)
         self.folders[view.folder].discard(path)
         for folder in _above(view.folder):
             self.above[folder] -= 1
@@ -192,7 +264,7 @@ class Program:
                 del self.modules[view.facts.module]
         if not view.family:
             return
-        for package in _packages(view):
+        for package in packages_of(view.facts, view.family):
             self.packages[view.family, package] -= 1
             if not self.packages[view.family, package]:
                 del self.packages[view.family, package]
@@ -209,16 +281,55 @@ class Program:
             self.by_id.pop(symbol.id, None)
         for name, number in _passing(view.facts):
             self.passing[view.family, name].discard((path, number))
-
-    def symbol(self, thing: Thing) -> Symbol:
-        return self.files[thing.path].facts.symbols[thing.at]
-
-    def label(self, thing: Thing) -> str:
-        """The name to show: module first."""
-        return self.files[thing.path].full(thing.at)
+        for owner, thing in _apart(view):
+            self._apart[view.family, owner, view.symbol(thing.at).name].discard(thing)
+        for child, base in _bases_apart(view):
+            self._bases_apart[view.family, child.rpartition(".")[2]].discard((path, child, base))
+        for item in view.facts.inherits:
+            self._below[view.family, item.base.rpartition(".")[2]].pop(path, None)
 
     def exact(self, family: str, full: str) -> list[Thing]:
         return self.by_full.get((family, full), [])
+
+    def methods(self, family: str, name: str, most: int) -> list[Thing] | None:
+        symbol = self.symbol
+        found = [
+            t
+            for t in self.by_name.get((family, name), ())
+            if symbol(t).kind == "method" and symbol(t).defined
+        ]
+        return found if len(found) <= most else None
+
+    def macros(self, name: str) -> list[Thing]:
+        named = self.by_name.get(("rust", name), ())
+        return [t for t in named if self.symbol(t).kind == "macro"]
+
+    def apart(self, family: str, owner: str, name: str) -> list[Thing]:
+        return sorted(self._apart.get((family, owner, name), ()))
+
+    def below(self, family: str, base: str, most: int) -> list[tuple[str, str]]:
+        found = self._below.get((family, base), {})
+        return [(path, child) for path in sorted(found) for child in found[path]][:most]
+
+    def bases_apart(self, family: str, child: str) -> list[tuple[str, str, str]]:
+        return sorted(self._bases_apart.get((family, child), ()))
+
+
+def _apart(view: View) -> Iterator[tuple[str, Thing]]:
+    """Members declared outside of their class, each with the last part of the class's name."""
+    if view.family in MEMBERS_APART:
+        for index, symbol in enumerate(view.facts.symbols):
+            if symbol.parent == MODULE and "." in symbol.qualified:
+                owner = symbol.qualified.rpartition(".")[0].rpartition(".")[2]
+                yield owner, Thing("symbol", view.path, index)
+
+
+def _bases_apart(view: View) -> Iterator[tuple[str, str]]:
+    """Base classes declared outside of their class: the class and the base, as written."""
+    if view.family in MEMBERS_APART:
+        for item in view.facts.inherits:
+            if item.child not in view.by_qualified:
+                yield item.child, item.base
 
 
 def _passing(facts: FileFacts) -> list[tuple[str, int]]:
@@ -244,14 +355,3 @@ def _above(folder: str) -> list[str]:
         found.append(folder)
         folder = folder.rpartition("/")[0]
     return found
-
-
-def _packages(view: View) -> list[str]:
-    """The dotted packages and namespaces of a file, with their parents."""
-    found: set[str] = set()
-    names = [view.facts.module] if view.family not in ("python", "js", "lua", "bash") else []
-    names += [view.full(i) for i, s in enumerate(view.facts.symbols) if s.kind == "namespace"]
-    for name in names:
-        parts = name.split(".")
-        found.update(".".join(parts[: n + 1]) for n in range(len(parts)) if parts[n])
-    return sorted(found)

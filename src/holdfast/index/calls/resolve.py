@@ -20,7 +20,7 @@ import msgspec
 from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
 from holdfast.index.calls.names import Names
-from holdfast.index.calls.program import OWNERS, Program, Thing, View
+from holdfast.index.calls.program import OWNERS, MemoryProgram, Program, Thing, View
 from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS
 from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, file_id
 
@@ -62,10 +62,10 @@ class OpenCall(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class Resolver:
     """Resolves the calls of a program whose files may be replaced."""
 
-    def __init__(self, files: Iterable[FileFacts] = ()) -> None:
-        self.program = Program(files)
+    def __init__(self, files: Iterable[FileFacts] = (), program: Program | None = None) -> None:
+        self.program = MemoryProgram(files) if program is None else program
         self.names = Names(self.program)
-        self._methods: dict[tuple[str, str], list[Thing]] = {}
+        self._methods: dict[tuple[str, str], list[Thing] | None] = {}
 
     def replace(self, facts: FileFacts) -> None:
         self.program.add(facts)
@@ -286,9 +286,7 @@ class Resolver:
                 )
         found = names.name(view, call.caller, name)
         if not found and view.family == "rust" and call.kind == "macro":
-            everywhere = self.program.by_name.get(("rust", name), [])
-            found = [Found(t, 0.8, "macro name") for t in everywhere
-                     if self.program.symbol(t).kind == "macro"]  # fmt: skip
+            found = [Found(t, 0.8, "macro name") for t in self.program.macros(name)]
         return found
 
     def _constructor(self, found: Found) -> list[Found]:
@@ -356,8 +354,8 @@ class Resolver:
         """For a method of an unknown receiver: the only method of that name is a guess."""
         if not call.receiver or call.name == VALUE or detail == NO_MEMBER:
             return self._open(view, call, "unresolved", detail, [])
-        named = [] if call.name in COMMON_METHODS else self._named(view.family, call.name)
-        named = [t for t in named if (t.path, t.at) != (view.path, call.caller)]
+        all_named = () if call.name in COMMON_METHODS else self._named(view.family, call.name)
+        named = [t for t in all_named or () if (t.path, t.at) != (view.path, call.caller)]
         if not named or len(named) > LEADS_MAX:
             return self._open(view, call, "unresolved", detail, [])
         if len(named) > 1:
@@ -374,14 +372,10 @@ class Resolver:
             "only method of that name",
         )
 
-    def _named(self, family: str, name: str) -> list[Thing]:
-        """The methods with this name that have a body; cached."""
-        known = self._methods.get((family, name))
-        if known is None:
-            symbol = self.program.symbol
-            known = self._methods[family, name] = [
-                t
-                for t in self.program.by_name.get((family, name), ())
-                if symbol(t).kind == "method" and symbol(t).defined
-            ]
-        return known
+    def _named(self, family: str, name: str) -> list[Thing] | None:
+        """The methods with this name that have a body, unless they are many; cached."""
+        key = (family, name)
+        if key not in self._methods:
+            # One of them may be the caller itself, which is not a lead.
+            self._methods[key] = self.program.methods(family, name, LEADS_MAX + 1)
+        return self._methods[key]

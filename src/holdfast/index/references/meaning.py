@@ -208,8 +208,8 @@ class Meanings:
                 full = view.full(each.at)
                 found = list(program.exact(view.family, f"{full}.{name}"))
                 if not found:
-                    orphan = self._names.orphans_of(view.family).get((full, name))
-                    found = [orphan] if orphan else []
+                    apart = self._names.apart(view.family, full, name)
+                    found = [apart] if apart else []
                 if found:
                     return [Found(one, confidence, "member") for one in found[-OVERLOADS_MAX:]]
                 above += self._names.bases(each)

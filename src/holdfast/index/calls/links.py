@@ -1,0 +1,499 @@
+"""What the names of one file lead to, so that callers are found without reading every file.
+
+A call reaches a symbol by the symbol's own name, or by another name that holds it: an import with
+an alias, a variable, a field, a parameter that is given it, a function that returns it. A variable
+of a function is only called in its own file, so only names that other files can use lead out of a
+file; what happens between the variables of a file is worked out here, once for each file.
+
+    from shop import total as sum_up      total   leads to  sum_up
+    self.rule = total                     total   leads to  rule
+    def pick(): return total              total   leads to  pick()
+    rules = [total]                       total   leads to  rules()
+    first = rules[0]                      rules() leads to  first
+    apply(total)                          total   leads to  ^apply   (a parameter of `apply`)
+    def apply(rule): rule()               ^apply  is called here, by another name
+
+A name with `()` gives away what it returns or has. What leads from `a` to `b` leads from `a()` to
+`b()` too.
+
+Which way it may err: a name may lead to one that never holds the symbol. Every call that is found
+this way is resolved before it is believed, so that costs time and no wrong answer.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import b2a_base64
+from collections import defaultdict
+from collections.abc import Iterator
+from collections.abc import Set as Collection
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+from zlib import crc32
+
+from holdfast.index.calls.steps import names as names_in
+from holdfast.index.calls.wordlists import CALLBACK_TAKERS
+from holdfast.index.facts.languages import FAMILIES
+from holdfast.index.facts.model import (
+    MODULE,
+    RESULT,
+    VALUE,
+    YIELD,
+    Binding,
+    Call,
+    FileFacts,
+    Import,
+)
+from holdfast.index.facts.walk import CONTAINERS
+
+LINKS_VERSION = 1
+"""Of what is stored of a file; a generation with another one is read completely.
+
+1: first version.
+"""
+PASSED_TO, BASE, ANY_DEFAULT = "^", "<", "default*"
+"""A parameter of the function of that name; a class below the one of that name; the default export
+of a file that may be imported under any path."""
+MEMBERS_APART = frozenset({"rust", "c", "swift", "js", "lua", "jvm", "go"})
+"""Families in which members and base classes may be declared outside of their class."""
+
+_CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
+_ABOVE = frozenset({"super", "super()", "base", "parent"})
+_OWN = frozenset({"cls", "self", "this", "static", "Self"})
+MAKERS = frozenset({"__init__", "__new__", "constructor", "initialize", "__construct", "init"})
+_WORDS = re.compile(r"[^\W\d]\w*").findall
+_DEFAULTS = re.compile(r"([^\W\d]\w*)\s*(?::[^=,()]*)?=\s*([\w.]+)").findall
+_CLASSES = re.compile(r"([^\W\d]\w*)\??\s*:[^,()]*?(?:[Tt]ype\[|typeof\s)[\s\"']*([\w.]+)").findall
+_ENTRIES = re.compile(r"(\w+):([\w.]+)(?=[,}])").findall
+_SHORT = 8
+
+
+class Term(NamedTuple):
+    """Something to look up: what it is about, the language family, and a key."""
+
+    role: str
+    family: str
+    key: str
+
+
+(
+    DEFINES, METHOD, MACRO, PACKAGE, PASSES, CALLS, HELD, LEADS, APART, BASES, MODULES, INDIRECT,
+    BELOW,
+) = "dmxpacklubogi"  # fmt: skip
+"""The roles of terms.
+
+d  defines a symbol of this full name          m  has methods of this name with a body
+x  has a macro of this name                    p  is in this package or namespace
+a  has calls of this name that pass functions  c  has calls by this name
+k  has calls by a name that holds this one     l  this name leads to another, after a space
+u  has a member of a class outside of it       b  has base classes of a class outside of it
+o  is a manifest of this module                g  calls parameters, or values without a name
+i  has a class that names this base
+"""
+
+
+def key_of(name: str) -> str:
+    """A name in stored form: short ones as they are, long ones by a hash. Suffixes are kept.
+
+    Two names may have the same key, which is as if one led to what the other does.
+    """
+    if len(name) <= _SHORT and name.isascii() and name.isprintable() and " " not in name:
+        return name
+    return _hashed(name)
+
+
+@lru_cache(maxsize=65_536)
+def _hashed(name: str) -> str:
+    if name.endswith(VALUE):
+        return key_of(name[:-2]) + VALUE
+    if name[0] in (PASSED_TO, BASE) and len(name) > 1:
+        return name[0] + key_of(name[1:])
+    return "~" + digest(name)
+
+
+def digest(text: str) -> str:
+    """Six letters for a text."""
+    number = crc32(text.encode("utf-8", "surrogatepass"))
+    return b2a_base64(number.to_bytes(4, "big"))[:6].decode("ascii")
+
+
+class _Union(dict[tuple[int, str], tuple[int, str]]):
+    """Variables that may hold the same: each leads to the one that stands for its group."""
+
+    def find(self, node: tuple[int, str]) -> tuple[int, str]:
+        top = node
+        while (above := self.get(top, top)) != top:
+            top = above
+        while node != top:
+            self[node], node = top, self.get(node, node)
+        return top
+
+    def join(self, one: tuple[int, str], other: tuple[int, str]) -> None:
+        self[self.find(one)] = self.find(other)
+
+
+class FileLinks:
+    """The names of a file, where they lead to, and its calls by name."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+        self.family = FAMILIES.get(facts.language, "")
+        self._words: dict[int, frozenset[str]] = {}
+        self._bound: set[tuple[int, str]] = set()
+        self._groups = _Union()
+        self._into: dict[str, set[tuple[int, str]]] = defaultdict(set)
+        """Name -> variables of this file that may hold it."""
+        self.leads: dict[str, set[str]] = defaultdict(set)
+        """Name -> names that other files can use, and that may hold it."""
+        self._out: dict[tuple[int, str], set[str]] = defaultdict(set)
+        """The same for variables of this file."""
+        self._containers: set[tuple[int, str]] = set()
+        self._by_variable: dict[tuple[int, str], list[int]] = defaultdict(list)
+        self._followed = False
+
+    @cached_property
+    def by_name(self) -> dict[str, list[int]]:
+        """The calls by each name; those of values without a name by what holds the value."""
+        table: dict[str, list[int]] = defaultdict(list)
+        for number, call in enumerate(self.facts.calls):
+            if call.name != VALUE:
+                table[call.name].append(number)
+            for name in self._behind(call):
+                table[name].append(number)
+        return dict(table)
+
+    def _behind(self, call: Call) -> tuple[str, ...]:
+        """The names behind which the function is that a call without its name reaches."""
+        if call.name == VALUE or (call.name in ("call", "apply") and self.family == "js"):
+            return names_in(call.receiver) if call.receiver else ()
+        if call.passed and call.name in CALLBACK_TAKERS:
+            return tuple(_given(passed) for passed in call.passed)
+        return ()
+
+    def _follow(self) -> None:
+        if self._followed or not self.family:
+            return
+        self._followed = True
+        facts = self.facts
+        local = [b for b in facts.bindings if self._is_local(b)]
+        self._bound = {(b.scope, b.name.rpartition(".")[2]) for b in local}
+        for item in facts.imports:
+            self._import(item)
+        for binding in facts.bindings:
+            self._binding(binding)
+        for child in facts.inherits:
+            # A class without a constructor is made by that of its base.
+            name = child.child.rpartition(".")[2]
+            self.leads[BASE + child.base.rpartition(".")[2]] |= {name, BASE + name}
+        self._signatures()
+        self._calls()
+
+    def _is_local(self, binding: Binding) -> bool:
+        if binding.scope == MODULE or binding.field or binding.name in (RESULT, YIELD):
+            return False
+        return self.facts.symbols[binding.scope].kind not in CONTAINERS
+
+    def _import(self, item: Import) -> None:
+        if not item.alias:
+            return
+        held = self._exported(item.alias)
+        if self.family == "js" and item.name in ("", "default"):
+            last = item.module.rpartition("/")[2].partition(".")[0]
+            for name in (f"default*{last}", ANY_DEFAULT):
+                self.leads[name].add(held)
+        elif item.name and item.name != held:
+            self.leads[item.name].add(held)
+
+    def _exported(self, name: str) -> str:
+        return exported(self.facts.path, self.family, name)
+
+    def _binding(self, binding: Binding) -> None:
+        value = binding.value
+        if not value or value == "?":
+            return
+        scope = binding.scope
+        inside = binding.inside if binding.inside >= MODULE else scope
+        held = binding.name.rpartition(".")[2]
+        if self._is_local(binding):
+            into: tuple[int, str] | str = (scope, held)
+        elif binding.name in (RESULT, YIELD):
+            into = self._result(scope)
+        else:
+            into = self._exported(held)
+        contains = "[" in value or "{" in value
+        for name in names_in(value):
+            self._holds(inside, name, into)
+            if contains and not name.endswith(VALUE):
+                self._contains(inside, name, into)
+        if "{" in value:
+            for key, name in _ENTRIES(value):
+                self._holds(inside, name.rpartition(".")[2], key)
+
+    def _contains(self, scope: int, name: str, into: tuple[int, str] | str) -> None:
+        """Note that `into` may be a list or a dictionary that has what `name` is."""
+        if isinstance(into, str):
+            self._holds(scope, name, into if into.endswith(VALUE) else into + VALUE)
+        else:
+            self._containers.add(into)
+
+    def _result(self, scope: int) -> str:
+        if scope == MODULE:
+            return VALUE
+        symbol = self.facts.symbols[scope]
+        # To name a property is to call it.
+        return symbol.name if symbol.kind == "property" else symbol.name + VALUE
+
+    def _holds(self, scope: int, name: str, into: tuple[int, str] | str) -> None:
+        """Note that `into` may hold what `name` is in a scope."""
+        if not name or name == into:
+            return
+        bare = name.removesuffix(VALUE)
+        source = self._variable(scope, bare)
+        if isinstance(into, str):
+            self.leads[name].add(into)
+            if source is not None:
+                self._out[source].add(into)
+            return
+        self._into[name].add(into)
+        if source is not None and source != into:
+            self._groups.join(source, into)
+
+    def _variable(self, scope: int, name: str) -> tuple[int, str] | None:
+        """The variable or parameter that a name may be in a scope."""
+        while scope != MODULE:
+            if (scope, name) in self._bound or name in self._parameters(scope):
+                return scope, name
+            scope = self.facts.symbols[scope].parent
+        return None
+
+    def _parameters(self, scope: int) -> frozenset[str]:
+        """The words of a signature: its parameters are among them."""
+        known = self._words.get(scope)
+        if known is None:
+            symbol = self.facts.symbols[scope]
+            words = _WORDS(symbol.signature) if symbol.kind in _CALLABLE else ()
+            known = self._words[scope] = frozenset(words) - {symbol.name}
+        return known
+
+    def _signatures(self) -> None:
+        """What parameters hold by default, or by a type that names a function or a class."""
+        symbols = self.facts.symbols
+        for scope, symbol in enumerate(symbols):
+            if symbol.kind not in _CALLABLE:
+                continue
+            text = symbol.signature
+            if "=" in text:
+                for name, value in _DEFAULTS(text):
+                    self._into[value.rpartition(".")[2]].add((scope, name))
+            if "ype" in text:
+                for name, value in _CLASSES(text):
+                    self._into[value.rpartition(".")[2]].add((scope, name))
+
+    def _calls(self) -> None:
+        facts = self.facts
+        for number, call in enumerate(facts.calls):
+            name = call.name
+            if not call.receiver and name != VALUE:
+                self._called(call.caller, name, number)
+            for each in self._behind(call):
+                self._called(call.caller, each.removesuffix(VALUE), number)
+            for passed in call.passed:
+                given = _given(passed)
+                if given and name != VALUE:
+                    self._holds(call.caller, given, PASSED_TO + name)
+                if given and call.kind == "decorator":
+                    # What the decorator returns stands in the place of what it decorates.
+                    for made in names_in(call.receiver) if name == VALUE else (name + VALUE,):
+                        self.leads[made].add(given)
+        self._constructions()
+        for scope, symbol in enumerate(facts.symbols):
+            if symbol.kind not in _CALLABLE:
+                continue
+            named = symbol.name
+            if symbol.kind == "constructor" and symbol.parent != MODULE:
+                named = facts.symbols[symbol.parent].name
+            for word in self._words.get(scope, ()):
+                self._into[PASSED_TO + named].add((scope, word))
+
+    def _constructions(self) -> None:
+        """The calls that make an object without the name of its class: `super()`, `cls()`."""
+        made, facts = (MODULE, "super"), self.facts
+        found = [
+            number
+            for number, call in enumerate(facts.calls)
+            if (call.receiver in _ABOVE and call.name in MAKERS)
+            or (not call.receiver and (call.name in _ABOVE or call.name in _OWN))
+        ]
+        if found:
+            self._by_variable[made] = found
+            for item in facts.inherits:
+                self._into[BASE + item.base.rpartition(".")[2]].add(made)
+            for symbol in facts.symbols:
+                if symbol.kind in CONTAINERS:
+                    self._into[BASE + symbol.name].add(made)
+
+    def _called(self, scope: int, name: str, number: int) -> None:
+        variable = self._variable(scope, name)
+        if variable is not None:
+            self._by_variable[variable].append(number)
+
+    # what is asked
+
+    def reached(self, keys: Collection[str], entered: Collection[str]) -> set[int]:
+        """The calls by a name with one of these keys, or by a variable that may hold it.
+
+        `entered` is `entered_by(keys)`: the same for every file.
+        """
+        self._follow()
+        found = self.called(keys)
+        groups: set[tuple[int, str]] = set()
+        for key in self._entering.keys() & entered:
+            groups |= self._entering[key]
+        for group in groups & self._grouped.keys():
+            found.update(self._grouped[group])
+        return found
+
+    def called(self, keys: Collection[str]) -> set[int]:
+        """The calls by a name with one of these keys."""
+        return {number for key in self._by_key.keys() & keys for number in self._by_key[key]}
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[int]]:
+        table: dict[str, list[int]] = defaultdict(list)
+        for name, numbers in self.by_name.items():
+            table[key_of(name)] += numbers
+        return table
+
+    @cached_property
+    def _entering(self) -> dict[str, set[tuple[int, str]]]:
+        """Key -> groups of variables that may hold what has it."""
+        table: dict[str, set[tuple[int, str]]] = defaultdict(set)
+        for name, nodes in self._into.items():
+            table[key_of(name)].update(map(self._groups.find, nodes))
+        return table
+
+    @cached_property
+    def _grouped(self) -> dict[tuple[int, str], set[int]]:
+        """The calls by the variables of each group."""
+        table: dict[tuple[int, str], set[int]] = defaultdict(set)
+        for node, numbers in self._by_variable.items():
+            table[self._groups.find(node)].update(numbers)
+        return table
+
+    def indirect(self) -> set[int]:
+        """The calls of parameters, and of values without a name."""
+        self._follow()
+        return set(self._indirect())
+
+    def _indirect(self) -> Iterator[int]:
+        for (scope, name), numbers in self._by_variable.items():
+            if scope != MODULE and name in self._parameters(scope):
+                yield from numbers
+        for number, call in enumerate(self.facts.calls):
+            if call.name == VALUE:
+                yield number
+
+    def terms(self) -> Iterator[tuple[Term, int]]:
+        """What is stored of the file, each with how often it is there."""
+        family, facts = self.family, self.facts
+        if facts.language in ("gomod", "json") and facts.module and "\n" not in facts.module:
+            yield Term(MODULES, "", facts.module), 1
+        if not family:
+            return
+        self._follow()
+        counts: dict[tuple[str, str], int] = defaultdict(int)
+        prefix = f"{facts.module}." if facts.module else ""
+        apart = family in MEMBERS_APART
+        for symbol in facts.symbols:
+            counts[DEFINES, digest(prefix + symbol.qualified)] += 1
+            if symbol.kind == "method" and symbol.defined:
+                counts[METHOD, key_of(symbol.name)] += 1
+            elif symbol.kind == "macro":
+                counts[MACRO, key_of(symbol.name)] += 1
+            if apart and symbol.parent == MODULE and "." in symbol.qualified:
+                counts[APART, digest(ending(symbol.qualified))] += 1
+        if apart:
+            qualified = {symbol.qualified for symbol in facts.symbols}
+            for item in facts.inherits:
+                if item.child not in qualified:
+                    counts[BASES, key_of(item.child.rpartition(".")[2])] += 1
+        for item in facts.inherits:
+            counts[BELOW, key_of(item.base.rpartition(".")[2])] += 1
+        for package in packages_of(facts, family):
+            counts[PACKAGE, digest(package)] += 1
+        for call in facts.calls:
+            if call.passed:
+                counts[PASSES, key_of(call.name)] += 1
+        for name, numbers in self.by_name.items():
+            counts[CALLS, key_of(name)] += len(numbers)
+        if next(self._indirect(), None) is not None:
+            counts[INDIRECT, ""] += 1
+        for name, other in self._pairs():
+            if other:
+                counts[LEADS, f"{key_of(name)} {key_of(other)}"] += 1
+            else:
+                counts[HELD, key_of(name)] += 1
+        for (role, key), count in counts.items():
+            yield Term(role, family, key), count
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        """Each name with the names it leads to; "" stands for a call in this file."""
+        for name, others in self.leads.items():
+            for other in others:
+                yield name, other
+        outs: dict[tuple[int, str], set[str]] = defaultdict(set)
+        for node, others in self._out.items():
+            outs[self._groups.find(node)] |= others
+        called = {self._groups.find(node) for node in self._by_variable}
+        containers = {self._groups.find(node) for node in self._containers}
+        through: dict[tuple[int, str], str] = {}
+        for name, nodes in self._into.items():
+            groups = {self._groups.find(node) for node in nodes}
+            if groups & called:
+                yield name, ""
+            for group in groups & outs.keys():
+                # Through one name of its own, so that many names and many others are no product.
+                yield name, through.setdefault(group, f"@{self.facts.path}:{group[0]}:{group[1]}")
+        for group, between in through.items():
+            for other in outs[group]:
+                yield between, other
+                if group in containers and not other.endswith(VALUE):
+                    yield between, other + VALUE
+
+
+def entered_by(keys: Collection[str]) -> set[str]:
+    """The keys of names whose holders in a file may hold what these do.
+
+    A variable that holds a list gives away what the list has.
+    """
+    return {*keys, *(key[:-2] for key in keys if key.endswith(VALUE))}
+
+
+def exported(path: str, family: str, name: str) -> str:
+    """The name under which other files use what is called so in a file."""
+    if name != "default" or family != "js":
+        return name
+    stem = path.rpartition("/")[2].partition(".")[0]
+    return ANY_DEFAULT if stem == "index" else f"default*{stem}"
+
+
+def _given(passed: str) -> str:
+    """The name of an argument: `work` of `key=shop.work`."""
+    return passed.rpartition("=")[2].rpartition(".")[2]
+
+
+def ending(qualified: str) -> str:
+    """The last two parts of a name."""
+    owner, _, name = qualified.rpartition(".")
+    return f"{owner.rpartition('.')[2]}.{name}"
+
+
+def packages_of(facts: FileFacts, family: str) -> list[str]:
+    """The dotted packages and namespaces of a file, with their parents."""
+    found: set[str] = set()
+    names = [facts.module] if family not in ("python", "js", "lua", "bash") else []
+    names += [facts.label(i) for i, s in enumerate(facts.symbols) if s.kind == "namespace"]
+    for name in names:
+        parts = name.split(".")
+        found.update(".".join(parts[: n + 1]) for n in range(len(parts)) if parts[n])
+    return sorted(found)
