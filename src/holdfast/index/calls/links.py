@@ -167,7 +167,7 @@ class FileLinks:
         if call.name == VALUE or (call.name in ("call", "apply") and self.family == "js"):
             return names_in(call.receiver) if call.receiver else ()
         if call.passed and call.name in CALLBACK_TAKERS:
-            return tuple(_given(passed) for passed in call.passed)
+            return tuple(name for passed in call.passed for name in names_in(_given(passed)))
         return ()
 
     def _follow(self) -> None:
@@ -176,7 +176,7 @@ class FileLinks:
         self._followed = True
         facts = self.facts
         local = [b for b in facts.bindings if self._is_local(b)]
-        self._bound = {(b.scope, b.name.rpartition(".")[2]) for b in local}
+        self._bound = {(b.scope, _base(b.name)) for b in local}
         for item in facts.imports:
             self._import(item)
         for binding in facts.bindings:
@@ -213,14 +213,14 @@ class FileLinks:
             return
         scope = binding.scope
         inside = binding.inside if binding.inside >= MODULE else scope
-        held = binding.name.rpartition(".")[2]
+        held = _base(binding.name)
         if self._is_local(binding):
             into: tuple[int, str] | str = (scope, held)
         elif binding.name in (RESULT, YIELD):
             into = self._result(scope)
         else:
             into = self._exported(held)
-        contains = "[" in value or "{" in value
+        contains = "[" in value or "{" in value or "[" in binding.name
         for name in names_in(value):
             self._holds(inside, name, into)
             if contains and not name.endswith(VALUE):
@@ -297,14 +297,12 @@ class FileLinks:
                 self._called(call.caller, name, number)
             for each in self._behind(call):
                 self._called(call.caller, each.removesuffix(VALUE), number)
-            for passed in call.passed:
-                given = _given(passed)
-                if given and name != VALUE:
-                    self._holds(call.caller, given, PASSED_TO + name)
-                if given and call.kind == "decorator":
-                    # What the decorator returns stands in the place of what it decorates.
-                    for made in names_in(call.receiver) if name == VALUE else (name + VALUE,):
-                        self.leads[made].add(given)
+            if call.passed and call.kind == "decorator":
+                # What the decorator returns stands in the place of what it decorates.
+                for made in names_in(call.receiver) if name == VALUE else (name + VALUE,):
+                    self.leads[made].update(_given(each).rpartition(".")[2] for each in call.passed)
+        for name, number in passing_of(facts):
+            self._passes(facts.calls[number], name)
         self._constructions()
         for scope, symbol in enumerate(facts.symbols):
             if symbol.kind not in _CALLABLE:
@@ -312,8 +310,26 @@ class FileLinks:
             named = symbol.name
             if symbol.kind == "constructor" and symbol.parent != MODULE:
                 named = facts.symbols[symbol.parent].name
+            around = facts.symbols[symbol.parent] if symbol.parent != MODULE else None
             for word in self._words.get(scope, ()):
                 self._into[PASSED_TO + named].add((scope, word))
+                self._into[PASSED_TO + symbol.name].add((scope, word))
+                if around is not None and around.kind in _CALLABLE:
+                    self._into[PASSED_TO + around.name + VALUE].add((scope, word))
+
+    def _passes(self, call: Call, name: str) -> None:
+        """Note what a call gives the parameters of the function it calls."""
+        named = [name]
+        if name == VALUE:  # `decorate(3)(work)`: a parameter of what is inside `decorate`
+            named = [one for one in names_in(call.receiver) if one.endswith(VALUE)]
+        for passed in call.passed:
+            value = _given(passed)
+            contains = "[" in value or "{" in value
+            for given in names_in(value):
+                for one in named:
+                    self._holds(call.caller, given, PASSED_TO + one)
+                    if contains:
+                        self._contains(call.caller, given, PASSED_TO + one)
 
     def _constructions(self) -> None:
         """The calls that make an object without the name of its class: `super()`, `cls()`."""
@@ -477,9 +493,14 @@ def exported(path: str, family: str, name: str) -> str:
     return ANY_DEFAULT if stem == "index" else f"default*{stem}"
 
 
+def _base(name: str) -> str:
+    """What is bound by a name: `rules` of `self.rules['k']`, to which an element is added."""
+    return name.partition("[")[0].rpartition(".")[2]
+
+
 def _given(passed: str) -> str:
-    """The name of an argument: `work` of `key=shop.work`."""
-    return passed.rpartition("=")[2].rpartition(".")[2]
+    """The expression of an argument: `shop.work` of `key=shop.work`."""
+    return passed.partition("=")[2]
 
 
 def ending(qualified: str) -> str:
@@ -497,3 +518,19 @@ def packages_of(facts: FileFacts, family: str) -> list[str]:
         parts = name.split(".")
         found.update(".".join(parts[: n + 1]) for n in range(len(parts)) if parts[n])
     return sorted(found)
+
+
+def passing_of(facts: FileFacts) -> list[tuple[str, int]]:
+    """The calls that pass something, by what is called there and by what that is an alias of."""
+    passing = [(call.name, number) for number, call in enumerate(facts.calls) if call.passed]
+    if not passing:
+        return []
+    aliases: dict[str, str] = {}
+    for binding in facts.bindings:
+        if binding.value and binding.value[-1].isidentifier():
+            aliases[binding.name] = binding.value.rpartition(".")[2]
+    for item in facts.imports:
+        if item.name and item.alias != item.name:
+            aliases[item.alias] = item.name
+    more = [(aliases[name], number) for name, number in passing if name in aliases]
+    return passing + more

@@ -12,7 +12,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from functools import cached_property
 from typing import NamedTuple
 
-from holdfast.index.calls.links import MEMBERS_APART, FileLinks, packages_of
+from holdfast.index.calls.links import MEMBERS_APART, FileLinks, packages_of, passing_of
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol, file_id
 from holdfast.index.facts.walk import CONTAINERS
@@ -240,7 +240,7 @@ class MemoryProgram(Program):
             by_full[family, prefix + symbol.qualified].append(thing)
             by_name[family, symbol.name].append(thing)
             by_id[symbol.id] = thing
-        for name, number in _passing(facts):
+        for name, number in passing_of(facts):
             self.passing[family, name].add((path, number))
         for owner, thing in _apart(view):
             self._apart[family, owner, facts.symbols[thing.at].name].add(thing)
@@ -279,7 +279,7 @@ class MemoryProgram(Program):
                 else:
                     del table[view.family, key]
             self.by_id.pop(symbol.id, None)
-        for name, number in _passing(view.facts):
+        for name, number in passing_of(view.facts):
             self.passing[view.family, name].discard((path, number))
         for owner, thing in _apart(view):
             self._apart[view.family, owner, view.symbol(thing.at).name].discard(thing)
@@ -330,22 +330,6 @@ def _bases_apart(view: View) -> Iterator[tuple[str, str]]:
         for item in view.facts.inherits:
             if item.child not in view.by_qualified:
                 yield item.child, item.base
-
-
-def _passing(facts: FileFacts) -> list[tuple[str, int]]:
-    """The calls that pass something, by what is called there and by what that is an alias of."""
-    passing = [(call.name, number) for number, call in enumerate(facts.calls) if call.passed]
-    if not passing:
-        return []
-    aliases: dict[str, str] = {}
-    for binding in facts.bindings:
-        if binding.value and binding.value[-1].isidentifier():
-            aliases[binding.name] = binding.value.rpartition(".")[2]
-    for item in facts.imports:
-        if item.name and item.alias != item.name:
-            aliases[item.alias] = item.name
-    more = [(aliases[name], number) for name, number in passing if name in aliases]
-    return passing + more
 
 
 def _above(folder: str) -> list[str]:
