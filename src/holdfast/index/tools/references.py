@@ -184,7 +184,7 @@ def _ids(
         return replace(
             answer, status=refused.status, reason=refused.reason, message=refused.message
         )
-    ids = [one.symbol_id for one in found.symbols if one.symbol_id in inner.by_id]
+    ids = [one.symbol_id for one in found.symbols if one.symbol_id and one.symbol_id in inner.by_id]
     known = [one for one in ids if one]
     if known:
         return known[:ANSWERED]
