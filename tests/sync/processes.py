@@ -72,6 +72,10 @@ class Served:
         for line in self.process.stderr:
             self._errors.append(line)
 
+    def errors(self) -> str:
+        """What it wrote to standard error, once it has ended."""
+        return "".join(self._errors)
+
     def kill(self) -> None:
         """As a crash would: nothing is finished, nobody is told."""
         self.process.kill()

@@ -152,3 +152,23 @@ def test_another_user_does_not_reach_the_background_host(reachable: Path) -> Non
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["uid"], found["files"]) == (NOBODY, [])
+
+
+@pytest.mark.shows("SEC-CREDENTIAL")
+def test_refused_sockets_leave_no_errors_in_the_log(tmp_path: Path) -> None:
+    """Each wrote an error that says the server had failed."""
+    server = Served(str(tmp_path / "spaces"))
+    try:
+        port = int(server.url.rpartition(":")[2].partition("/")[0])
+        for path in ("/sync", "/healthz", "/mcp"):
+            with socket.create_connection(("127.0.0.1", port), WAIT_S) as dialled:
+                head = (f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket",
+                        "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")  # fmt: skip
+                dialled.sendall("\r\n".join([*head, "", ""]).encode())
+                assert b" 40" in dialled.makefile("rb").readline()
+                while dialled.recv(4096):
+                    pass
+    finally:
+        server.stop()
+    assert "ERROR" not in server.errors()

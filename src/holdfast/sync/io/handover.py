@@ -40,6 +40,13 @@ class Handover(WebSocketsSansIOProtocol):
         if scope is not None and all(hasattr(self, part) for part in PARTS):
             scope["extensions"][KEY] = self
 
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+            # uvicorn takes a refused handshake for a mistake of the application's and logs an
+            # error, so that peers without a credential could fill the log.
+            self.handshake_complete = True
+
     @property
     def protocol(self) -> ServerProtocol:
         """The library's state of this WebSocket."""
