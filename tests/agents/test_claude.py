@@ -5,14 +5,13 @@ Every word of ours is judged by the request that carries it (`tests.agents.judge
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.agents.hosts import broken_host
 from tests.agents.judge import judge
 from tests.agents.model import Model, Turn, call, calls, say, scripted_model
 from tests.agents.programs import HOLDFAST, Place, claude
@@ -195,46 +194,7 @@ def test_without_a_working_host_every_result_is_the_agents_own(place: Place, tro
     if trouble == "no host":
         claude(place, "go")
     else:
-        run_with_a_broken_host(place, trouble)
+        with broken_host(place.holdfast, trouble):
+            claude(place, "go")
     found = results(place.script.played()[-1])
     assert [text.count("def line_") for text in found] == [120, 120]
-
-
-def run_with_a_broken_host(place: Place, trouble: str) -> None:
-    """Something listens where the host would, and never answers, or refuses us."""
-    import socket
-    import threading
-
-    run = place.holdfast / "run"
-    run.mkdir(exist_ok=True, mode=0o700)
-    before = os.getcwd()
-    os.chdir(run)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
-        server.bind("host-default.sock")
-        os.chdir(before)
-        server.listen()
-        held = []
-
-        def refuse() -> None:
-            while True:
-                try:
-                    connection, _ = server.accept()
-                except OSError:
-                    return
-                held.append(connection)
-                if trouble == "another version":
-                    answer = {
-                        "holdfast": "mcp-host", "v": 1, "version": "0", "ok": False,
-                        "leaves": False, "message": "another version", "hint": "",
-                    }  # fmt: skip
-                    connection.sendall(json.dumps(answer).encode() + b"\n")
-
-        thread = threading.Thread(target=refuse, daemon=True)
-        thread.start()
-        try:
-            claude(place, "go")
-        finally:
-            server.shutdown(socket.SHUT_RDWR)
-            thread.join(10)
-            for connection in held:
-                connection.close()

@@ -540,6 +540,31 @@ def test_an_uninstall_says_that_there_was_nothing_to_do(
 
 
 @pytest.mark.shows("AGENT-UNINSTALL")
+def test_the_words_say_what_was_put_in_and_what_was_taken_out(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Uninstalling said "wrote ~/.claude.json, the tools"; in a project nobody was told to approve
+    the server."""
+    (home / ".claude.json").write_text('{"mcpServers": {"other": {"command": "x"}}}')
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    run("install", "--client", "claude")
+    told = capsys.readouterr().out
+    assert "wrote" in told
+    assert "approve" not in told
+    run("install", "--client", "claude", "--scope", "project")
+    assert "next: start claude in this directory and approve" in capsys.readouterr().out
+    run("uninstall", "--client", "claude", "--dry-run")
+    told = capsys.readouterr().out
+    assert f"would change {home}/.claude.json\n    took out: the tools" in told
+    run("uninstall", "--client", "claude")
+    told = capsys.readouterr().out
+    assert f"changed {home}/.claude.json\n    took out: the tools" in told
+    assert "wrote" not in told
+
+
+@pytest.mark.shows("AGENT-UNINSTALL")
 def test_an_agent_that_has_gone_is_uninstalled_by_its_receipt(home: Path) -> None:
     """`~/.claude.json` kept our entry when the folder `~/.claude` was no longer there."""
     run("install", "--client", "claude")

@@ -25,6 +25,7 @@ from holdfast.reading.session_log import ShownLines
 from holdfast.replay import player
 from holdfast.replay.texts import Change
 from holdfast.replay.writers import WRITERS, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
+from tests.reading.searches import search, search_result
 
 
 class Untrue(AssertionError):
@@ -298,14 +299,14 @@ class Session:
             + "\n".join(f"{n} {row}" for n, row in enumerate(one.rows, one.first))
             for one in lines
         )
-        call = self.writer.search(self.at)
+        call = search(self.writer, self.at)
         assert isinstance(self.log, ShownLines)
         self.log.record_shown(lines, text, call)
         if self.rng.random() < 0.1:
             # Put into a file by the agent, so that the model is shown a part of it.
-            self.writer.search_result(call, f"<persisted-output>{text[:20]}", self.at)
+            search_result(self.writer, call, f"<persisted-output>{text[:20]}", self.at)
             return
-        self.writer.search_result(call, text, self.at)
+        search_result(self.writer, call, text, self.at)
         for one in lines:
             file = int(one.path.removeprefix("/w/f").removesuffix(".txt"))
             self.request.append(Message(file, "shown", one.first, one.rows, call=call))

@@ -26,6 +26,7 @@ from holdfast.reading.sensitive import Sensitive
 from holdfast.reading.session_log import UnreadableLog
 from holdfast.replay.writers import SubagentWriter
 from tests.reading.desk import Desk, numbered, reason
+from tests.reading.searches import search, search_result
 
 CODE = numbered(300, "    value = compute")
 
@@ -654,10 +655,10 @@ def test_lines_of_several_reads_and_searches_are_held_together(tmp_path: Path, d
     writer = SubagentWriter(tmp_path)
     rows = tuple(numbered(20).split("\n"))
     for first, last in ((2, 5), (6, 9)):
-        call = writer.search(1.0)
+        call = search(writer, 1.0)
         printed = Printed(path, first, rows[first - 1 : last], excerpt=True)
         sidecar.record_shown(call, f"{first}", [printed])
-        writer.search_result(call, f"{first}", 1.0)
+        search_result(writer, call, f"{first}", 1.0)
     assert desk.reader.holds(path, Lines(3, 8), log)
     assert not desk.reader.holds(path, Lines(3, 10), log)
 

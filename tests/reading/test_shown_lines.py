@@ -17,6 +17,7 @@ from holdfast.reading.native_reader import is_first
 from holdfast.reading.session_log import SessionLog
 from holdfast.reading.tree import Evidence
 from holdfast.replay.writers import ClaudeWriter, CodexWriter, SubagentWriter, Writer
+from tests.reading.searches import search, search_result
 from tests.reading.test_host_lines import Claude, held
 
 TEXT = "a.py:3-8  total\n3 def total():\n4     return 1\n8 }"
@@ -77,9 +78,9 @@ def test_a_compaction_ends_what_a_search_showed(tmp_path: Path, kind: type[Write
     log = player.log_of(names[kind], writer)
     if hasattr(log, "newest_leaf"):
         log.newest_leaf = True
-    call = writer.search(1.0)
+    call = search(writer, 1.0)
     Sidecar(tmp_path / "sidecar.jsonl").record_shown(call, TEXT, LINES)
-    writer.search_result(call, TEXT, 2.0)
+    search_result(writer, call, TEXT, 2.0)
     assert held(log) == HELD
     writer.compact(3.0)
     assert held(log) == {}
@@ -91,9 +92,9 @@ def test_a_cleared_result_takes_the_lines_along(tmp_path: Path) -> None:
 
     log = player.log_of("claude-code", writer)
     log.newest_leaf = True  # type: ignore[attr-defined]
-    call = writer.search(1.0)
+    call = search(writer, 1.0)
     Sidecar(tmp_path / "sidecar.jsonl").record_shown(call, TEXT, LINES)
-    writer.search_result(call, TEXT, 2.0)
+    search_result(writer, call, TEXT, 2.0)
     assert held(log) == HELD
     writer.blank([call], 3.0)
     assert held(log) == {}

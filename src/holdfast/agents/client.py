@@ -66,6 +66,8 @@ class Client:
     install: Callable[[InstallTarget], list[Edit]]
     uninstall: Callable[[InstallTarget, Mapping[str, Any]], list[Edit]]
     next_step: str
+    next_step_in_project: str = ""
+    """The same for `--scope project`, where that asks for more."""
 
     def receipt(
         self,

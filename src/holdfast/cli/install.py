@@ -151,7 +151,10 @@ def _one(
             receipts.put(key, None)
     if not args.json:
         with ignore_broken_pipe():
-            _show(client, needed, kept, args.dry_run, install=install)
+            next_step = client.next_step
+            if target.project is not None and client.next_step_in_project:
+                next_step = client.next_step_in_project
+            _show(client.title, needed, kept, args.dry_run, next_step if install else None)
     return {
         "client": client.name,
         "status": "unchanged" if not needed else "planned" if args.dry_run else "written",
@@ -164,25 +167,25 @@ def _one(
 
 
 def _show(
-    client: Client, needed: list[Edit], kept: list[Path], dry_run: bool, *, install: bool
+    title: str, needed: list[Edit], kept: list[Path], dry_run: bool, next_step: str | None
 ) -> None:
-    name = styled(client.title, output.BOLD)
+    """What was done, or would be; without a next step it is an uninstallation."""
+    name = styled(title, output.BOLD)
     if not needed:
-        print(f"{name}: {'already set up' if install else 'not set up'}")
+        print(f"{name}: {'already set up' if next_step else 'not set up'}")
         return
-    verb = "would write" if dry_run else "wrote"
+    written = ("would write", "wrote") if next_step else ("would change", "changed")
     print(f"{name}:")
     for edit in needed:
-        gone = edit.after is None
-        print(
-            f"  {'would remove' if gone and dry_run else 'removed' if gone else verb} {edit.path}"
-        )
-        print(f"    {edit.what}")
+        verbs = ("would remove", "removed") if edit.after is None else written
+        print(f"  {verbs[not dry_run]} {edit.path}")
+        taken_out = "took out: " if not next_step and edit.after is not None else ""
+        print(f"    {taken_out}{edit.what}")
         if dry_run:
             for line in edit.diff().splitlines():
                 colour = {"+": output.GREEN, "-": output.RED}.get(line[:1], output.DIM)
                 print("    " + styled(line, colour))
     for path in kept:
         print(f"  backup: {path}")
-    if install and not dry_run:
-        print(f"  next: {client.next_step}")
+    if next_step and not dry_run:
+        print(f"  next: {next_step}")

@@ -67,14 +67,6 @@ class Writer:
     def wrote(self, file: int, rows: list[str], at: float) -> None:
         raise NotImplementedError
 
-    def search(self, at: float) -> str:
-        """The agent calls our search; returns the id of the call."""
-        return self.call("mcp__holdfast__search_code", {"query": "x"}, at)
-
-    def search_result(self, call: str, text: str, at: float) -> None:
-        """The answer of our search, as the model is shown it."""
-        raise NotImplementedError
-
     def other(self, size: int, at: float) -> str:
         """Some other result of so many bytes."""
         call = self.call("Bash", {"command": "make"}, at)
@@ -177,9 +169,6 @@ class ClaudeWriter(Writer):
         structured = {"stdout": shown, "stderr": "", "interrupted": False, "isImage": False}
         self.result(call, shown, structured, at)
 
-    def search_result(self, call: str, text: str, at: float) -> None:
-        self.result(call, text, {}, at)
-
     def edited(
         self, file: int, before: list[str], hunks: list[Change], echo: Echo, at: float
     ) -> None:
@@ -265,16 +254,6 @@ class CodexWriter(Writer):
         head = "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"
         shown = head + output if text is None else text
         self.item(at, type="function_call_output", call_id=call, output=shown)
-
-    def search(self, at: float) -> str:
-        call = self.next_id("c")
-        self.item(at, type="function_call", name="search_code", call_id=call, arguments="{}")
-        return call
-
-    def search_result(self, call: str, text: str, at: float) -> None:
-        content = [{"type": "text", "text": "Wall time: 0.1 seconds\nOutput:"}]
-        content.append({"type": "text", "text": text})
-        self.item(at, type="function_call_output", call_id=call, output=content)
 
     def edited(
         self, file: int, before: list[str], hunks: list[Change], echo: Echo, at: float

@@ -86,4 +86,5 @@ CLIENT = Client(
     _install,
     _uninstall,
     "start claude; /mcp lists holdfast",
+    "start claude in this directory and approve the server holdfast when it asks; /mcp lists it",
 )
