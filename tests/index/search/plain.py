@@ -217,7 +217,7 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
         "stem", "file_coverage", "changed",
     ]  # fmt: skip
     scores = [sum(weight[s] * value[s][i] for s in added if s in value) for i in range(n)]
-    for factor in ("role", "older", "head", "brief"):
+    for factor in ("role", "older", "header", "head", "brief"):
         scores = [scores[i] * value.get(factor, [1.0] * n)[i] for i in range(n)]
     # A function's body has the score of its declaration, which keeps a part of it.
     body_of = {int(row): int(body) for row, body in enumerate(bodies(c.corpus)) if body >= 0}
@@ -230,11 +230,12 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
         scores[declaration] *= c.weights.declared
     # The best chunk of a file gains by what else the file has.
     files = c.file_of.tolist()
-    sums = {file: sum(scores[i] for i in range(n) if files[i] == file) for file in set(files)}
+    squares = [max(one, 0.0) ** 2 for one in scores]
+    sums = {file: sum(squares[i] for i in range(n) if files[i] == file) for file in set(files)}
     top, most = max(scores), max(sums.values())
     for file in sums if most > 0 else ():
         first = max((i for i in range(n) if files[i] == file), key=lambda i: (scores[i], -i))
-        scores[first] += c.weights.coherence * top * (max(sums[file], 0.0) / most) ** 0.5
+        scores[first] += c.weights.coherence * top * (sums[file] / most) ** 0.5
     # A function takes the place of the head of its file.
     heads = {"class", "interface", "trait", "struct", "union", "enum", "object", "namespace"}
     kinds = [KINDS[kind] for kind in c.kinds.tolist()]

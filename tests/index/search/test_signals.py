@@ -64,7 +64,8 @@ def candidates(query: str, weights: Weights = WEIGHTS, **more: Any) -> Candidate
     corpus = corpus_of({path: prepared(path, text, extract) for path, text in TREE.items()})
     vector = more.pop("vector", PROVIDER.embed_query(query)[0])
     edited = more.pop("edited", frozenset())
-    return gather(analyze(query), corpus, weights, vector, 1.0, 20, lambda path: True, edited)
+    keep = more.pop("keep", lambda path: True)
+    return gather(analyze(query), corpus, weights, vector, 1.0, 20, keep, edited)
 
 
 def by_chunk(c: Candidates, values: Any) -> dict[tuple[str, int], float]:
@@ -188,6 +189,16 @@ def test_brief_is_a_factor_for_short_functions() -> None:
     values = by_chunk(c, signals.brief(c))
     assert WEIGHTS.brief in {value for (path, _), value in values.items() if "cart" in path}
     assert values["shop/tax.py", 1] == 1.0
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-HEADER")
+def test_header_is_a_factor_where_the_source_file_is_a_candidate_too() -> None:
+    c = candidates("load rows of a table")
+    values = by_path(c, signals.header(c))
+    assert values["include/rows.h"] == WEIGHTS.header
+    assert values["src/rows.c"] == 1.0
+    alone = candidates("load rows of a table", keep=lambda path: path != "src/rows.c")
+    assert set(signals.header(alone).tolist()) == {1.0}
 
 
 @pytest.mark.parametrize("name", ["head", "brief"])

@@ -7,6 +7,7 @@ header's name, or in the only source file that defines that name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.index.search.chunk_kinds import is_function
@@ -76,6 +77,13 @@ def definition_rows(corpus: Corpus) -> Numbers:
         same = keys[at] == wanted
         _give(corpus, out, asking[same], rows[at[same]])
     return out
+
+
+def with_source(paths: Sequence[str]) -> list[bool]:
+    """Which paths are headers with a source file of the same name among the others."""
+    told = [_part(path) for path in paths]
+    sources = {stem for part, stem in told if part == _DEFINES}
+    return [part == _DECLARES and stem in sources for part, stem in told]
 
 
 def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> None:

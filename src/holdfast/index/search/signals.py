@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.index.search import file_scores
 from holdfast.index.search.centrality import centrality
 from holdfast.index.search.chunk_kinds import HEADERS, is_container, is_short, promote_functions
+from holdfast.index.search.declarations import with_source
 from holdfast.index.search.definitions import rows_of_named_files
 from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
 from holdfast.index.search.older_copies import superseded
@@ -234,6 +235,13 @@ def older(c: Candidates) -> Floats:
     return np.where(has_newer, c.weights.older, 1.0)
 
 
+def header(c: Candidates) -> Floats:
+    """A factor for headers of which the source file is a candidate too."""
+    import numpy as np
+
+    return np.where(c.per_file(with_source(c.paths)), c.weights.header, 1.0)
+
+
 def head(c: Candidates) -> Floats:
     """A factor for the head of a class or the like, whose members are chunks of their own."""
     import numpy as np
@@ -277,15 +285,15 @@ def declared(c: Candidates, score: Floats) -> Floats:
 
 
 def coherence(c: Candidates, score: Floats) -> Floats:
-    """For the best chunk of each file, the root of the sum of the file's scores, up to 1.
+    """For the best chunk of each file, the root of the sum of its chunks' squared scores, up to 1.
 
-    The root, because a plain sum is proportional to a file's length: a long file with many weak
-    chunks would get most of it.
+    A plain sum is proportional to a file's length, so that a long file with many weak chunks would
+    get most of it. Squares count what matches well, and the root favours no length.
     """
     import numpy as np
 
     files = c.file_runs[1]
-    sums = np.bincount(files, weights=score)
+    sums = np.bincount(files, weights=np.square(np.maximum(score, 0.0)))
     best = np.full(len(sums), -np.inf)
     np.maximum.at(best, files, score)
     top = np.flatnonzero(score >= best[files])
@@ -295,7 +303,7 @@ def coherence(c: Candidates, score: Floats) -> Floats:
     values = np.zeros(len(score))
     most = float(sums.max(initial=0.0))
     if most > 0:
-        values[leaders] = np.sqrt(np.maximum(sums[files[leaders]], 0.0) / most)
+        values[leaders] = np.sqrt(sums[files[leaders]] / most)
     return values
 
 
@@ -322,6 +330,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("changed", Combine.ADD, changed, lambda c: c.weights.changed if c.edited else 0.0),
     Signal("role", Combine.MULTIPLY, role, lambda c: c.weights.roles.lowest),
     Signal("older", Combine.MULTIPLY, older, weight_named("older")),
+    Signal("header", Combine.MULTIPLY, header, weight_named("header")),
     Signal("head", Combine.MULTIPLY, head, unless_symbol(weight_named("head"))),
     Signal("brief", Combine.MULTIPLY, brief, unless_symbol(weight_named("brief"))),
 )

@@ -115,6 +115,8 @@ class Weights:
     roles: Held = Held()
     older: float = 0.7
     """Factor for a file with a newer copy among the candidates, such as `v1beta1/` beside `v1/`."""
+    header: float = 0.9
+    """Factor for a C or C++ header with its source file among the candidates."""
     head: float = 0.9
     """Factor for the head of a class or the like, whose members are chunks of their own."""
     brief: float = 0.85
@@ -140,7 +142,16 @@ class Weights:
             off = Held(*(1.0 for _ in fields(Held)))
         elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
-        elif signal in ("older", "head", "brief", "declared", "leader", "variant", "repeat"):
+        elif signal in (
+            "older",
+            "header",
+            "head",
+            "brief",
+            "declared",
+            "leader",
+            "variant",
+            "repeat",
+        ):
             off = 1.0
         elif signal == "fields":
             off = FieldWeights(*(1.0 for _ in range(7)))
