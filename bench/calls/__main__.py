@@ -32,6 +32,8 @@ PACKAGES = {
     "aiohttp": ("pip", "aiohttp==3.12.13", "python", "", "measured"),
     "flask": ("pip", "flask==3.1.1", "python", "", "tuned"),
     "marshmallow": ("pip", "marshmallow==4.0.0", "python", "", "measured"),
+    "werkzeug": ("pip", "werkzeug==3.1.3", "python", "", "measured"),
+    "anyio": ("pip", "anyio==4.9.0", "python", "", "measured"),
     "attrs": ("pip", "attrs==25.3.0", "python", "", "tuned"),
     "mobx": ("npm", "mobx@6.13.7", "typescript", "package/src", "tuned"),
     "rxjs": ("npm", "rxjs@7.8.1", "typescript", "package/src", "tuned"),
@@ -43,6 +45,8 @@ PACKAGES = {
     "mongodb": ("npm", "mongodb@6.17.0", "typescript", "package/src", "measured"),
     "prosemirror": ("npm", "prosemirror-view@1.40.0", "typescript", "package/src", "measured"),
     "apollo-server": ("npm", "@apollo/server@4.12.2", "typescript", "package/src", "measured"),
+    "tiptap": ("npm", "@tiptap/core@2.12.0", "typescript", "package/src", "measured"),
+    "table-core": ("npm", "@tanstack/table-core@8.21.3", "typescript", "package/src", "measured"),
     "commander": ("npm", "commander@14.0.0", "javascript", "package/lib", "tuned"),
     "three": ("npm", "three@0.170.0", "javascript", "package/src", "tuned"),
     "hono": ("npm", "hono@4.7.9", "javascript", "package/dist", "measured"),
@@ -51,6 +55,8 @@ PACKAGES = {
     "fastify": ("npm", "fastify@5.12.8", "javascript", "package/lib", "measured"),
     "ioredis": ("npm", "ioredis@6.0.0", "javascript", "package/built", "measured"),
     "knex": ("npm", "knex@3.1.0", "javascript", "package/lib", "measured"),
+    "express": ("npm", "express@5.1.0", "javascript", "package/lib", "measured"),
+    "yjs": ("npm", "yjs@13.6.27", "javascript", "package/src", "measured"),
     "ws": ("npm", "ws@8.22.2", "javascript", "package/lib", "measured"),
 }  # fmt: skip
 """Registry, package, language, folder, and whether we tuned on it or only measured it."""

@@ -10,6 +10,19 @@ from holdfast.index.facts.extract import extract
 from tests.index.claims import check
 
 CASES = {
+    "a name in the body of a class": """
+        # --- a.py
+        class Link:
+            class Cache: ...
+            def limit(): ...
+            cache = Cache()
+            # ^ calls a.Link.Cache
+            most = limit()
+            # ^ calls a.Link.limit
+            def go(self):
+                limit()
+                # ^ unresolved
+        """,
     "several callers pass different functions": """
         # --- a.py
         def one(): ...

@@ -202,3 +202,34 @@ def test_every_name_that_a_naive_scanner_sees_is_a_mention() -> None:
         mentions = find_mentions("a.py", source.encode(), WORDS).found
         found = sorted((one.line, one.name) for one in mentions)
         assert found == sorted(_names(source)), f"seed {seed}\n{source}"
+
+
+@pytest.mark.shows("REF-KINDS")
+def test_types_in_comments_and_names_in_strings_are_mentions() -> None:
+    script = """\
+/**
+ * Adds a Cart up, see {@link Cart} and {@link shop.Cart}.
+ * @param {Cart} cart The Cart.
+ * @param {import("./x").Cart} other
+ * @param {{Cart: string, b: Map<string, Cart>}} third
+ * @returns {Promise<shop.Cart>}
+ * @example {Cart}
+ */
+function f(cart) {}
+// {Cart}
+"""
+    typed = ["3 annotation", "4 annotation './x'", "5 annotation", "6 annotation shop"]
+    links = ["2 annotation", "2 annotation shop"]
+    assert seen("a.js", script, "Cart") == links + typed
+    assert seen("a.ts", script, "Cart") == links, "in TypeScript types are written in the code"
+    source = """\
+__all__ = ["Cart", "Cart x"]
+x = "Cart"
+y = cast("Cart", z)
+T = TypeVar("T", bound="Cart")
+U = Union["Cart", None]
+d["Cart"] = 1
+"""
+    assert seen("a.py", source, "Cart") == [
+        "1 value", "3 annotation", "4 annotation", "5 annotation",
+    ]  # fmt: skip

@@ -10,10 +10,15 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.errors import UsageError
+from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.resolve import Resolver
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.facts import extractor
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.mentions import find_mentions
 from holdfast.index.references.answers import ReferencesAnswer
+from holdfast.index.references.find import ReadFile, ReferenceSearch, target_of
 from holdfast.index.tools import mention_files
 from holdfast.index.tools.references import references
 from tests.index.wire import manage_index
@@ -242,3 +247,27 @@ def test_overrides_are_one_member_in_typescript(tmp_path: Path) -> None:
     finally:
         index.close()
     assert [(one.line, one.reason == "override") for one in found] == [(5, True), (6, False)]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "wanted"),
+    [
+        ("a.ts", "class A {\n  get size() {\n    let size = 0;\n    size += 1;\n"
+                 "    return size;\n  }\n}\nnew A().size;\n", [2, 8]),
+        ("a.py", "class A:\n    def tree(self):\n        tree = []\n        return tree\n"
+                 "\n\nA().tree()\n", [2, 7]),
+    ],
+)  # fmt: skip
+def test_a_variable_with_the_name_of_its_function_is_not_a_reference(
+    path: str, source: str, wanted: list[int]
+) -> None:
+    """It was reported as certain: the name of the function around it was taken for its own."""
+    data = source.encode()
+    facts = extract(path, data)
+    program = LinkedProgram(Resolver([facts]))
+    symbol = next(one for one in facts.symbols if one.parent >= 0)
+    target = target_of(program, symbol.id, overrides=True)
+    assert target is not None
+    mentions = find_mentions(path, data, [symbol.name])
+    found = ReferenceSearch(program).judge(target, [ReadFile(path, data, mentions)])
+    assert sorted(one.line for one in found.found) == wanted

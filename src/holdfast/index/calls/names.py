@@ -197,7 +197,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         while at != MODULE:
             symbol = view.symbol(at)
             if symbol.kind in OWNERS:
-                if view.family in MEMBERS_IN_SCOPE or symbol.kind == "namespace":
+                body = view.family == "python" and at == scope  # of the class itself
+                if body or view.family in MEMBERS_IN_SCOPE or symbol.kind == "namespace":
                     found = self.member(Thing("symbol", view.path, at), name)
                     if found:
                         return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from holdfast.index.facts import chains, languages
+from holdfast.index.facts.doc_mentions import in_comment, in_string
 from holdfast.index.facts.parse import TooHardError, parse
 
 if TYPE_CHECKING:
@@ -170,9 +171,7 @@ class _File:
         self._at = start
         name = self._source[start:end].decode("utf-8", "replace")
         if _TEXT.search(node.type):
-            quoted = "string" in node.type and self._language.name == "python"
-            if quoted and _inside(node, "type", 4):
-                self._add(name, "", "annotation", start)
+            self._in_text(node, name, start, end)
             return
         if node.start_byte != start or node.end_byte != end or node.child_count:
             return
@@ -180,6 +179,22 @@ class _File:
         kind = self._kind(node, tail, called)
         if kind is not None:
             self._add(name, receiver, kind, start)
+
+    def _in_text(self, node: tree_sitter.Node, name: str, start: int, end: int) -> None:
+        """A name in a string or a comment, if it is meant as one."""
+        language = self._language.name
+        if language == "python" and "string" in node.type:
+            if _inside(node, "type", 4):
+                self._add(name, "", "annotation", start)
+            elif kind := in_string(node, self._source, start, end):
+                self._add(name, "", kind, start)
+        elif node.type == "comment" and language in ("javascript", "typescript", "tsx"):
+            begin = node.start_byte
+            text = self._source[begin : node.end_byte].decode("latin-1")
+            types = language == "javascript"
+            receiver = in_comment(text, start - begin, end - begin, types=types)
+            if receiver is not None:
+                self._add(name, receiver, "annotation", start)
 
     def _add(self, name: str, receiver: str, kind: Kind, start: int) -> None:
         self._found.append(Mention(name, receiver, kind, self._line, start))

@@ -119,15 +119,10 @@ class Meanings:
         at = scope
         while at != MODULE:
             symbol = view.symbol(at)
-            if (
-                symbol.name == mention.name
-                and symbol.parent != MODULE
-                and mention.kind
-                in (
-                    "definition",
-                    "write",
-                )
-            ):
+            written = mention.kind in ("definition", "write")
+            # On a later line it is a variable of the function with the function's name.
+            here = symbol.name == mention.name and symbol.span.first_line == mention.line
+            if written and here and symbol.parent != MODULE:
                 return self._defined(view, mention)
             inner = view.by_qualified.get(f"{symbol.qualified}.{mention.name}")
             if inner and symbol.kind not in OWNERS:
