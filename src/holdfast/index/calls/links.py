@@ -468,7 +468,7 @@ class FileLinks:
             if groups & called:
                 yield name, ""
             for group in groups & outs.keys():
-                # Through one name of its own, so that many names and many others are no product.
+                # Through one name of its own, so that many names and many others do not multiply.
                 yield name, through.setdefault(group, f"@{self.facts.path}:{group[0]}:{group[1]}")
         for group, between in through.items():
             for other in outs[group]:
