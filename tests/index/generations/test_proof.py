@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,21 @@ def test_roots_contain_by_whole_segments() -> None:
     assert within("/repo", "/repo/a")
     assert not within("/repo", "/repository")
     assert within(os.sep, "/x")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema_version": "older"}, "it has the format of another version of Holdfast"),
+        (
+            {"embedding_model": "small", "embedding_dimension": 64},
+            "it was made with the embedding local small (64 numbers), "
+            "and local plain (256 numbers) is set now",
+        ),
+        ({"vector_store_provider": "postgres"}, "it is kept by postgres, and embedded is set now"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_words(change: dict[str, Any], words: str) -> None:
+    """The message had both fingerprints in it, as they are stored."""
+    runtime = Fingerprint("local", "plain", 256, "embedded")
+    assert replace(runtime, **change).differences(runtime) == words

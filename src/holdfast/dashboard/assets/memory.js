@@ -275,8 +275,11 @@ function listChanges(one, other, path) {
 const change = ({ path, before: was, after: is }) =>
   h("div", { class: "change", key: `${path} ${was === undefined}` },
     h("span", { class: "at" }, path || "(all)"),
-    was !== undefined && h("div", { class: "was" }, json(was)),
-    is !== undefined && h("div", { class: "is" }, json(is)));
+    was !== undefined && h("div", { class: "was" }, withoutDigests(json(was))),
+    is !== undefined && h("div", { class: "is" }, withoutDigests(json(is))));
+
+/** A text for people: of a digest, which says which state of the code is meant, only the start. */
+export const withoutDigests = (text) => text.replace(/\b([0-9a-f]{8})[0-9a-f]{56}\b/g, "$1…");
 
 /** A value as a tree of names and values. */
 function tree(value) {
@@ -293,7 +296,7 @@ function branchOf(value) {
   });
 }
 
-const leaf = (value) => typeof value === "string" ? h("span", { class: "text" }, value) : h("span", { class: "lit" }, JSON.stringify(value) ?? "–");
+const leaf = (value) => typeof value === "string" ? h("span", { class: "text" }, withoutDigests(value)) : h("span", { class: "lit" }, JSON.stringify(value) ?? "–");
 
 // branches
 

@@ -53,7 +53,7 @@ function detail(name, query) {
       figure("Held now", number(session.files), `${session.files === 1 ? "file" : "files"}, in ${counted(session.scopes, "piece")}`),
       figure("In context", context.value ? `~${brief(context.value.tokens)}` : "…", "tokens of held text"),
       figure("Saved", brief(session.savedTokens), `tokens, ${percent(session.savedTokens, session.savedTokens + session.sentTokens)} of plain reads`),
-      figure("Counted from", session.boundary === "root" ? "the start" : "a compaction", session.boundary === "root" ? "nothing was compacted" : session.boundary.replace("compaction:", "entry "))),
+      figure("Counted from", session.boundary === "root" ? "the start" : "a compaction", session.boundary === "root" ? "nothing was compacted" : "what came before it counts as not held")),
     tabs("View", view, [["context", "Context map"], ["tree", "Tree"]], (next) => refine({ view: next === "context" ? "" : next, file: "" })),
     view === "tree" ? card("Tree", { note: "The filled line is the active branch." }, shown(tree, drawTree, undefined, 8)) : shown(context, (value) => map(value, name, query), undefined, 8) ?? card(null, {}, loading(8)),
   ];

@@ -39,6 +39,24 @@ class Fingerprint:
     def __str__(self) -> str:
         return "/".join(str(value) for value in self.to_wire().values())
 
+    def differences(self, runtime: Fingerprint) -> str:
+        """In words, how an index made with this one does not fit the settings in force."""
+        parts = []
+        if self.schema_version != runtime.schema_version:
+            parts.append("it has the format of another version of Holdfast")
+        made, wanted = (
+            f"{one.embedding_provider} {one.embedding_model} ({one.embedding_dimension} numbers)"
+            for one in (self, runtime)
+        )
+        if made != wanted:
+            parts.append(f"it was made with the embedding {made}, and {wanted} is set now")
+        if self.vector_store_provider != runtime.vector_store_provider:
+            parts.append(
+                f"it is kept by {self.vector_store_provider}, and "
+                f"{runtime.vector_store_provider} is set now"
+            )
+        return "; ".join(parts)
+
 
 def from_wire(value: object) -> Fingerprint | None:
     """The fingerprint in a JSON value; None when it is not one."""

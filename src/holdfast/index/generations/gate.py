@@ -120,7 +120,7 @@ def fingerprint_gate(record: Record, runtime: Fingerprint) -> Incompatible | Non
     if record.fingerprint != runtime:
         return Incompatible(
             record,
-            f"Indexed with {record.fingerprint}, running with {runtime}.",
+            f"The index does not fit: {record.fingerprint.differences(runtime)}.",
             "fingerprint_mismatch",
             record.fingerprint,
         )
