@@ -205,16 +205,17 @@ class App:
 
     def open_shared_rows(self) -> SharedStore:
         """What `holdfast serve` shares with the team: on PostgreSQL if set, else in the home."""
-        from holdfast.index.settings import is_postgresql
+        from holdfast.index.settings import is_postgresql, shared_bytes_max
 
+        limit = shared_bytes_max(self.environment)
         url = self.environment.get("HOLDFAST_INDEX_URL", "")
         if is_postgresql(url):
             from holdfast.index.shared.postgres import PostgresShared
 
-            return PostgresShared(url)
+            return PostgresShared(url, bytes_max=limit)
         from holdfast.index.shared.store import SqliteShared
 
-        return SqliteShared(self.home.index_shared)
+        return SqliteShared(self.home.index_shared, limit)
 
     def _origin(self, root: str) -> str | None:
         tree = self.repositories().at(root)

@@ -11,6 +11,7 @@ HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-kn
 HOLDFAST_INDEX_MEMORY_MB      what a build may use, all its processes together; default 800, or
                               an eighth of the machine's memory if that is more
 HOLDFAST_INDEX_CACHE_MB       the size of the cache of prepared files; default 256, 0 for none
+HOLDFAST_INDEX_SHARED_MB      how much shared work is kept; the least recently used goes; no limit
 OPENAI_API_KEY, VOYAGE_API_KEY
 """
 
@@ -61,6 +62,12 @@ def _megabytes(environment: Mapping[str, str], name: str, least: int) -> int | N
     return int(text)
 
 
+def shared_bytes_max(environment: Mapping[str, str]) -> int | None:
+    """How much shared work is kept; None if there is no limit."""
+    limit = _megabytes(environment, "HOLDFAST_INDEX_SHARED_MB", 1)
+    return None if limit is None else limit << 20
+
+
 def shared_of(environment: Mapping[str, str]) -> SharedIndex | None:
     """What the team shares, if HOLDFAST_INDEX_URL names a place; nothing is connected yet."""
     url = environment.get("HOLDFAST_INDEX_URL", "")
@@ -73,7 +80,7 @@ def shared_of(environment: Mapping[str, str]) -> SharedIndex | None:
     if is_postgresql(url):
         from holdfast.index.shared.postgres import PostgresShared
 
-        return SharedIndex(PostgresShared(url), seal)
+        return SharedIndex(PostgresShared(url, bytes_max=shared_bytes_max(environment)), seal)
     if url.startswith(("http://", "https://")):
         from holdfast.index.shared.http import HttpShared
 

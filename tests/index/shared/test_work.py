@@ -306,6 +306,68 @@ def test_the_stores_keep_what_the_simplest_one_keeps(store: SharedStore) -> None
     assert store.get([]) == {}
 
 
+@pytest.mark.shows("TEAM-WORK-KEPT")
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_above_the_limit_what_was_not_used_for_longest_is_removed(
+    kind: str, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    schema, limit = f"shared_{next(numbers)}", 10_000
+    keys = [bytes([n]) * KEY_BYTES for n in range(20)]
+    row = bytes(936)  # with its share of 64 bytes: ten rows are the limit
+
+    def opened(bytes_max: int | None) -> SharedStore:
+        if kind == "sqlite":
+            return SqliteShared(tmp_path / "shared.sqlite", bytes_max)
+        return PostgresShared(postgres.url, schema, bytes_max)
+
+    def a_day_passes() -> None:
+        if kind == "sqlite":
+            import apsw
+
+            apsw.Connection(str(tmp_path / "shared.sqlite")).execute(
+                "UPDATE used SET day = day - 1"
+            )
+        else:
+            with connect(postgres.url, "test") as connection:
+                connection.execute(f"UPDATE {schema}.work SET used = used - 1")
+
+    store = opened(limit)
+    for key in keys[:10]:
+        store.put([(key, row)])
+    assert store.has(keys) == frozenset(keys[:10]), "that is not more than the limit"
+    a_day_passes()
+    assert set(store.get(keys[3:6])) == set(keys[3:6])
+    store.put([(keys[10], row)])
+    left = store.has(keys)
+    assert len(left) == 8
+    assert left > {*keys[3:6], keys[10]}
+    store.close()
+    store = opened(None)
+    store.put([(key, row) for key in keys])
+    assert store.has(keys) == frozenset(keys), "without a limit nothing is removed"
+    store.close()
+
+
+@pytest.mark.shows("TEAM-WORK-KEPT")
+def test_tables_without_the_day_of_use_are_given_it_and_older_machines_go_on(
+    postgres: PostgresServer,
+) -> None:
+    schema, keys = f"shared_{next(numbers)}", [bytes([n]) * KEY_BYTES for n in range(3)]
+    with connect(postgres.url, "test") as connection:
+        for statement in tables(schema):
+            connection.execute(statement)
+        connection.execute(f"ALTER TABLE {schema}.work DROP COLUMN used")
+        connection.execute(f"INSERT INTO {schema}.work VALUES ($1, $2)", (keys[0], b"before"))
+        store = PostgresShared(postgres.url, schema, 1 << 20)
+        assert store.get(keys) == {keys[0]: b"before"}
+        # As a machine without this setting and without this column in mind gives its work.
+        put = f"INSERT INTO {schema}.work SELECT * FROM unnest($1::bytea[], $2::bytea[])"
+        connection.execute(put, ([keys[1]], [b"older"]))
+    store.put([(keys[2], b"newer")])
+    assert store.get(keys) == {keys[0]: b"before", keys[1]: b"older", keys[2]: b"newer"}
+    store.close()
+
+
 def test_a_newer_file_is_not_used(tmp_path: Path) -> None:
     import apsw
 

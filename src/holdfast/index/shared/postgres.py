@@ -2,6 +2,9 @@
 
 The server needs no extension. A role that may only read takes rows and gives none. Tables of a
 newer version are not touched; every wait has a deadline (`holdfast.postgresql`).
+
+With a limit, rows that were not used for the longest time are removed until four fifths of it are
+left. The day on which a row was used is written by every reader that may write, once a day.
 """
 
 from __future__ import annotations
@@ -12,8 +15,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.errors import NewerFormat
-from holdfast.index.shared.store import SHARED_VERSION, SharedUnavailable
-from holdfast.postgresql import NotReached, address, connect, silent_sentence, statement_ms
+from holdfast.index.shared.store import KEEP_SHARE, ROW_BYTES, SHARED_VERSION, SharedUnavailable
+from holdfast.postgresql import (
+    NotReached,
+    address,
+    connect,
+    maintenance,
+    silent_sentence,
+    statement_ms,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -32,6 +42,7 @@ def tables(schema: str) -> list[str]:
         f"CREATE SCHEMA {schema}",
         f"CREATE TABLE {schema}.work (key bytea PRIMARY KEY, data bytea NOT NULL)"
         " PARTITION BY HASH (key)",
+        _used_column(schema),
     ]
     for number in range(PARTITIONS):
         made.append(
@@ -43,12 +54,24 @@ def tables(schema: str) -> list[str]:
     return [*made, f"COMMENT ON SCHEMA {schema} IS '{_COMMENT}{SHARED_VERSION}'"]
 
 
-class PostgresShared:
-    """Shared rows on a server of the team's."""
+def _used_column(schema: str) -> str:
+    """The day of the last use. A server without this column reads and writes all the same."""
+    return (
+        f"ALTER TABLE {schema}.work"
+        " ADD COLUMN IF NOT EXISTS used date NOT NULL DEFAULT CURRENT_DATE"
+    )
 
-    def __init__(self, url: str, schema: str = SCHEMA) -> None:
+
+class PostgresShared:
+    """Shared rows on a server of the team's, at most `bytes_max` of them if it is given."""
+
+    def __init__(self, url: str, schema: str = SCHEMA, bytes_max: int | None = None) -> None:
         assert schema.isidentifier(), "a schema is named by us"
-        self._url, self._schema = url, schema
+        self._url, self._schema, self._bytes_max = url, schema, bytes_max
+        self._given = 0
+        """Bytes given since the limit was last checked."""
+        self._dated = True
+        """Whether this role may write on which day a row was used."""
         self.name = f"postgresql://{address(url)}"
         self._lock = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
@@ -87,6 +110,7 @@ class PostgresShared:
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
         if self._version(connection) == SHARED_VERSION:
+            self._date_rows(connection)
             self._ready = True
             return
         with connection.transaction():
@@ -97,6 +121,60 @@ class PostgresShared:
                 for statement in tables(self._schema):
                     connection.execute(statement)
         self._ready = True
+
+    def _date_rows(self, connection: psycopg.Connection[Any]) -> None:
+        """Add the day of the last use to tables that were made without it."""
+        import psycopg
+
+        found = connection.execute(
+            "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'used'",
+            (f"{self._schema}.work",),
+        ).fetchone()
+        if found is None:
+            try:
+                connection.execute(_used_column(self._schema))
+            except psycopg.errors.InsufficientPrivilege:
+                self._dated = False
+
+    def _note_use(self, connection: psycopg.Connection[Any], keys: Sequence[bytes]) -> None:
+        import psycopg
+
+        if not self._dated or not keys:
+            return
+        try:
+            connection.execute(
+                f"UPDATE {self._schema}.work SET used = CURRENT_DATE"  # noqa: S608
+                " WHERE key = ANY($1) AND used < CURRENT_DATE",
+                (sorted(keys),),
+            )
+        except psycopg.errors.InsufficientPrivilege:
+            self._dated = False
+
+    def _keep_limit(self, connection: psycopg.Connection[Any], given: int) -> None:
+        """Remove what was not used for the longest time, if there is more than the limit.
+
+        Checked when a hundredth of the limit was given: counting reads every row's length.
+        """
+        self._given += given
+        if self._bytes_max is None or self._given * 100 < self._bytes_max:
+            return
+        self._given = 0
+        table = f"{self._schema}.work"
+        with maintenance(connection), connection.transaction():
+            lock = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 1))"
+            locked = connection.execute(lock, (self._schema,)).fetchone()
+            size = f"SELECT coalesce(sum(octet_length(data) + {ROW_BYTES}), 0) FROM {table}"  # noqa: S608
+            row = connection.execute(size).fetchone()
+            assert row is not None
+            assert locked is not None
+            if not locked[0] or int(row[0]) <= self._bytes_max:
+                return
+            connection.execute(
+                f"DELETE FROM {table} USING (SELECT key AS old, sum(octet_length(data) + "  # noqa: S608
+                f"{ROW_BYTES}) OVER (ORDER BY used DESC, key) AS kept FROM {table}) AS ordered "
+                "WHERE key = old AND kept > $1",
+                (int(self._bytes_max * KEEP_SHARE),),
+            )
 
     def _version(self, connection: psycopg.Connection[Any]) -> int | None:
         """The version of the tables; None if there are none. Raises NewerFormat for a newer one."""
@@ -122,7 +200,9 @@ class PostgresShared:
             return {}
         asked = f"SELECT key, data FROM {self._schema}.work WHERE key = ANY($1)"  # noqa: S608
         with self._session() as connection:
-            return dict(connection.execute(asked, (list(keys),), binary=True).fetchall())
+            found = dict(connection.execute(asked, (list(keys),), binary=True).fetchall())
+            self._note_use(connection, list(found))
+            return found
 
     def has(self, keys: Sequence[bytes]) -> frozenset[bytes]:
         if not keys:
@@ -140,11 +220,13 @@ class PostgresShared:
             return
         then = "UPDATE SET data = EXCLUDED.data" if replace else "NOTHING"
         put = (
-            f"INSERT INTO {self._schema}.work SELECT * FROM unnest($1::bytea[], $2::bytea[])"  # noqa: S608
+            f"INSERT INTO {self._schema}.work (key, data)"  # noqa: S608
+            " SELECT * FROM unnest($1::bytea[], $2::bytea[])"
             f" ON CONFLICT (key) DO {then}"
         )
         with self._session() as connection:
             connection.execute(put, ([key for key, _ in ordered], [data for _, data in ordered]))
+            self._keep_limit(connection, sum(len(data) + ROW_BYTES for _, data in ordered))
 
     def ping(self) -> None:
         with self._session() as connection:

@@ -20,8 +20,15 @@ from holdfast.index.errors import BackendUnavailable, NewerFormat
 SHARED_VERSION = 1
 """The version of the tables and of the requests to `holdfast serve`.
 
-1: work(key, data), generation(repository, prefix, settings, name, data), repository(key, …).
+1: work(key, data), generation(repository, prefix, settings, name, data), repository(key, …). The
+   day of the last use is kept beside it; who does not know it works without.
 """
+
+KEEP_SHARE = 0.8
+"""What is left of a full store, so that it is not full again at once."""
+
+ROW_BYTES = 64
+"""What a row takes besides its data."""
 
 ASK_MAX = 2_000
 """The most keys in one request."""
@@ -47,13 +54,16 @@ class SharedStore(Protocol):
 _TABLES = """
 CREATE TABLE work (key BLOB PRIMARY KEY, data BLOB NOT NULL);
 """
+_USED = "CREATE TABLE IF NOT EXISTS used (key BLOB PRIMARY KEY, day INTEGER NOT NULL) WITHOUT ROWID"
+_TODAY = "CAST(julianday('now') AS INTEGER)"
 
 
 class SqliteShared:
     """Shared rows in one file; for the server of a team without PostgreSQL."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, bytes_max: int | None = None) -> None:
         self._path, self.name = path, os.fspath(path)
+        self._bytes_max, self._given = bytes_max, 0
         self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
 
@@ -74,8 +84,39 @@ class SqliteShared:
             with connection:
                 connection.execute(_TABLES)
                 connection.execute(f"PRAGMA user_version={SHARED_VERSION}")
+        if self._bytes_max is not None:
+            connection.execute(_USED)
         self._connection = connection
         return connection
+
+    def _note_use(self, connection: apsw.Connection, keys: Iterable[bytes]) -> None:
+        """Write on which day rows were used, once a day each."""
+        if self._bytes_max is not None:
+            put = (
+                f"INSERT INTO used VALUES (?, {_TODAY}) ON CONFLICT (key) "  # noqa: S608
+                "DO UPDATE SET day = excluded.day WHERE day < excluded.day"
+            )
+            with connection:
+                connection.executemany(put, [(key,) for key in keys])
+
+    def _keep_limit(self, connection: apsw.Connection, given: int) -> None:
+        """Remove what was not used for the longest time, if there is more than the limit."""
+        self._given += given
+        if self._bytes_max is None or self._given * 100 < self._bytes_max:
+            return
+        self._given = 0
+        size = f"length(data) + {ROW_BYTES}"
+        with connection:
+            total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM work").fetchone()  # noqa: S608
+            if total is None or int(total[0]) <= self._bytes_max:
+                return
+            connection.execute(
+                f"DELETE FROM work WHERE key IN (SELECT key FROM (SELECT work.key, sum({size}) "  # noqa: S608
+                "OVER (ORDER BY coalesce(day, 0) DESC, work.key) AS kept FROM work "
+                "LEFT JOIN used ON used.key = work.key) WHERE kept > ?)",
+                (int(self._bytes_max * KEEP_SHARE),),
+            )
+            connection.execute("DELETE FROM used WHERE key NOT IN (SELECT key FROM work)")
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
@@ -85,6 +126,7 @@ class SqliteShared:
                 row = connection.execute("SELECT data FROM work WHERE key = ?", (key,)).fetchone()
                 if row is not None and isinstance(row[0], bytes):
                     found[key] = row[0]
+            self._note_use(connection, found)
         return found
 
     def has(self, keys: Sequence[bytes]) -> frozenset[bytes]:
@@ -98,9 +140,11 @@ class SqliteShared:
         if replace:
             put = "INSERT OR REPLACE INTO work VALUES (?,?)"
         with self._lock, _translated():
-            connection = self._open()
+            connection, given = self._open(), list(rows)
             with connection:
-                connection.executemany(put, rows)
+                connection.executemany(put, given)
+            self._note_use(connection, (key for key, _ in given))
+            self._keep_limit(connection, sum(len(data) + ROW_BYTES for _, data in given))
 
     def ping(self) -> None:
         with self._lock, _translated():
