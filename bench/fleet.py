@@ -7,7 +7,8 @@ more agent has a tree indexed meanwhile. All of it stays on loopback and ends af
 of each agent.
 
 One and three servers take turns. What they cost is the processor time of all servers and of the
-database per call; by the clock the agents, which are threads of one process, take part of it.
+database per call; by the clock the agents, which are threads of one process, take part of it. Then
+one of the three is killed while clients commit.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import holdfast
 from bench.arguments import parser
 from bench.timing import Row, percentiles, report
 from tests.postgres import PostgresServer, running_server
@@ -38,6 +40,7 @@ from tests.web.http_agent import HttpAgent, metrics
 AGENTS, CALLS, ROUNDS = 200, 10, 2
 NODES = (1, 3)
 OVER_MAX, SLOWEST_MAX = 1.15, 3.0
+CLIENTS, AFTER_KILL, GAP_MAX_S = 20, 3, 2.0
 PATIENCE_S = 300.0
 """By when every call is answered, also on a machine that does much else."""
 
@@ -194,7 +197,8 @@ class Fleet:
 
     def stop(self) -> None:
         for node in self.nodes:
-            node.stop()
+            if node.process.returncode is None:
+                node.stop()
 
 
 def copied(target: Path, parts: tuple[str, ...], most: int) -> Path:
@@ -251,6 +255,50 @@ def loaded(postgres: PostgresServer, fleet: Fleet, agents: int, calls: int) -> L
     return load
 
 
+class Failover(threading.Thread):
+    """A client that commits without a pause; the longest time between two acknowledged commits."""
+
+    def __init__(self, fleet: Fleet, number: int) -> None:
+        super().__init__(name=f"failover{number}", daemon=True)
+        self._urls, self._token = [node.url for node in fleet.nodes], fleet.token
+        self.begun, self.killed = threading.Event(), threading.Event()
+        self.gap_s = 0.0
+        self.failed: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            with holdfast.connect(self._urls, SPACE, token=self._token) as space:
+                last, after = time.perf_counter(), 0
+                while after < AFTER_KILL:
+                    space.put(self.name, {"value": {"at": after}})
+                    now = time.perf_counter()
+                    if self.killed.is_set():
+                        self.gap_s, after = max(self.gap_s, now - last), after + 1
+                    last = now
+                    self.begun.set()
+        except BaseException as error:
+            self.failed = error
+        finally:
+            self.begun.set()
+
+
+def killed(fleet: Fleet, clients: int) -> list[float]:
+    """Kill one node; how long each client was without an acknowledged commit."""
+    threads = [Failover(fleet, number) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.begun.wait(PATIENCE_S)
+    for thread in threads:
+        thread.killed.set()
+    fleet.nodes[0].kill()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+        if thread.failed is not None:
+            raise thread.failed
+    return [thread.gap_s for thread in threads]
+
+
 def measure(
     postgres: PostgresServer,
     folder: Path,
@@ -260,6 +308,7 @@ def measure(
     files: int = 200,
 ) -> list[Row]:
     processes.WAIT_S = PATIENCE_S
+    gaps: list[float] = []
     loads: dict[int, list[Load]] = {nodes: [] for nodes in NODES}
     for turn in range(rounds):
         for nodes in NODES if turn % 2 == 0 else NODES[::-1]:
@@ -271,7 +320,15 @@ def measure(
                 stack.callback(fleet.stop)
                 fleet.build("create", fleet.other)
                 loads[nodes].append(loaded(postgres, fleet, agents, calls))
-    return [row for nodes in NODES for row in _rows(nodes, loads[nodes])] + _compared(loads)
+                if nodes > 1:
+                    gaps += killed(fleet, min(agents, CLIENTS))
+    rows = [row for nodes in NODES for row in _rows(nodes, loads[nodes])]
+    note = f"{len(gaps)} clients, median {statistics.median(gaps):.2f} s"
+    went_on = Row(
+        "one of three nodes killed: longest wait of a client", max(gaps), "s",
+        f"at most {GAP_MAX_S:g}", max(gaps) <= GAP_MAX_S, note,
+    )  # fmt: skip
+    return [*rows, went_on, *_compared(loads)]
 
 
 def _rows(nodes: int, loads: list[Load]) -> list[Row]:
