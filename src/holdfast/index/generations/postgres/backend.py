@@ -1,8 +1,9 @@
 """Generations on PostgreSQL: one schema for a namespace, rows by root.
 
-The next generation is written in one transaction; other sessions still see the last committed one,
-and the server rolls back a session that dies. A namespace (by default the host's name) separates
-machines that share a server, because `/home/me/repo` is a different tree on each.
+The tables are partitioned by root, which is in every key. The next generation is written in one
+transaction; other sessions still see the last committed one, and the server rolls back a session
+that dies. A namespace (by default the host's name) separates machines that share a server, because
+`/home/me/repo` is a different tree on each.
 
 Postings and vectors are stored in the same segments as in the embedded backend and ranked by the
 same code, so both backends give the same answers. The server needs no extension.
@@ -152,7 +153,7 @@ class PostgresBackend:
             # Derived data: the tables of an older version are dropped, and the indexes are rebuilt.
             connection.execute(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
             connection.execute(f"CREATE SCHEMA {self._schema}")
-            for statement in tables.TABLES.split(";\n"):
+            for statement in tables.statements():
                 connection.execute(statement)
             connection.execute(
                 f"COMMENT ON SCHEMA {self._schema} IS 'holdfast index {tables.SCHEMA_VERSION}'"
@@ -220,7 +221,7 @@ class PostgresBackend:
         digests = connection.execute("SELECT id, digest FROM segment WHERE root_id = $1", (number,))
 
         def load(segment: int) -> PostingSegment:
-            return tables.segment(connection, segment, self._dimension)
+            return tables.segment(connection, number, segment, self._dimension)
 
         standing = dict(digests.fetchall())
         notes = tables.notes(connection, number) if known is not None else []
@@ -248,9 +249,11 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection, maintenance(connection):
             self._prepare(connection)
-            for table, made in (("trigram", tables.TRIGRAM), ("change", tables.CHANGE)):
+            for table in ("trigram", "change"):
                 if not tables.has(connection, table):
-                    connection.execute(made)
+                    with connection.transaction():
+                        for statement in tables.later_statements(table):
+                            connection.execute(statement)
             connection.execute("BEGIN")
             try:
                 writer = PostgresWriter(connection, root, self._dimension)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _CHUNK = (
     f"SELECT file_id, {tables.CHUNK}, chunk_check, language FROM chunk "
-    "JOIN file ON file.id = file_id"
+    "JOIN file ON file.root_id = chunk.root_id AND file.id = file_id"
 )
 _ASKED = "JOIN unnest($2::bigint[], $3::bigint[]) AS asked (number, place) ON file_id = number AND ordinal = place"  # noqa: E501
 
@@ -62,7 +62,7 @@ class PostgresReader:
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         asked = list(set(ids))
         rows = self._connection.execute(
-            f"{_CHUNK} {_ASKED} WHERE root_id = $1",
+            f"{_CHUNK} {_ASKED} WHERE chunk.root_id = $1",
             (self._root, [number for number, _ in asked], [place for _, place in asked]),
         )
         found = {chunk.id: chunk for chunk in _checked_chunks(rows)}
@@ -95,12 +95,13 @@ class PostgresReader:
         """Every file; without signatures and names where they are missing or damaged."""
         kept = (
             "signatures, names, trigram_check FROM file "
-            "LEFT JOIN trigram ON trigram.file_id = file.id"
+            "LEFT JOIN trigram ON trigram.root_id = file.root_id AND trigram.file_id = file.id"
         )
         there = tables.has(self._connection, "trigram")
         rows = self._connection.execute(
             f"SELECT id, {tables.PLACE}, place_check, "
-            f"{kept if there else 'NULL, NULL, NULL FROM file'} WHERE root_id = $1 ORDER BY path",
+            f"{kept if there else 'NULL, NULL, NULL FROM file'} "
+            "WHERE file.root_id = $1 ORDER BY path",
             (self._root,),
         )
         found = []
@@ -199,7 +200,7 @@ class PostgresReader:
         if not {file[3] for file in placed} <= segments:
             raise DamagedBackend("a segment of the index is missing")
         for number in sorted(segments):
-            tables.segment(self._connection, number, dimension)
+            tables.segment(self._connection, self._root, number, dimension)
         for path, facts in self.all_facts():
             if facts is None:
                 raise tables.damaged_file(path)
@@ -210,7 +211,7 @@ class PostgresReader:
         numbers = [file[0] for file in placed]
         for at in range(0, len(numbers), FILES_AT_ONCE):
             some = self._connection.execute(
-                f"{_CHUNK} WHERE root_id = $1 AND file_id = ANY($2)",
+                f"{_CHUNK} WHERE chunk.root_id = $1 AND file_id = ANY($2)",
                 (self._root, numbers[at : at + FILES_AT_ONCE]),
             )
             chunks += sum(1 for _ in _checked_chunks(some))

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
     from holdfast.index.search.posting_segment import PostingSegment
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """The tables' version, in the schema's comment. Another version's schema is made anew by a writer.
 
 - 1: root, file, chunk, posting.
 - 2: root, file, chunk, segment: the embedded backend's postings and vectors.
 - 3: every row has a checksum (`checksums.py`), and root has the numbers of files and chunks.
+- 4: the root is in every key, and all tables but root are partitioned by it.
 """
+
+PARTITIONS = 8
+"""Of each table, by root: a distributed server can place a repository anywhere as a whole."""
 
 TABLES = """
 CREATE TABLE root (
@@ -38,8 +42,10 @@ CREATE TABLE root (
   chunks bigint NOT NULL DEFAULT 0,
   root_check bigint
 );
+CREATE SEQUENCE file_id AS bigint;
+CREATE SEQUENCE segment_id AS bigint;
 CREATE TABLE file (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id bigint NOT NULL DEFAULT nextval('file_id'),
   root_id bigint NOT NULL REFERENCES root (id) ON DELETE CASCADE,
   path text COLLATE "C" NOT NULL,
   digest text NOT NULL,
@@ -55,11 +61,13 @@ CREATE TABLE file (
   stat_check bigint NOT NULL,
   place_check bigint NOT NULL,
   facts_check bigint NOT NULL,
+  PRIMARY KEY (root_id, id),
   UNIQUE (root_id, path)
-);
-CREATE INDEX file_segment ON file (segment_id);
+) PARTITION BY HASH (root_id);
+CREATE INDEX file_segment ON file (root_id, segment_id);
 CREATE TABLE chunk (
-  file_id bigint NOT NULL REFERENCES file (id) ON DELETE CASCADE,
+  root_id bigint NOT NULL,
+  file_id bigint NOT NULL,
   ordinal bigint NOT NULL,
   start_line bigint NOT NULL,
   end_line bigint NOT NULL,
@@ -68,27 +76,28 @@ CREATE TABLE chunk (
   kind text NOT NULL,
   text text NOT NULL,
   chunk_check bigint NOT NULL,
-  PRIMARY KEY (file_id, ordinal)
-);
+  PRIMARY KEY (root_id, file_id, ordinal)
+) PARTITION BY HASH (root_id);
 CREATE TABLE segment (
-  id bigint PRIMARY KEY,
+  id bigint NOT NULL,
   root_id bigint NOT NULL REFERENCES root (id) ON DELETE CASCADE,
   digest text NOT NULL,
   rows bigint NOT NULL,
   postings bytea STORAGE EXTERNAL NOT NULL,
-  vectors bytea STORAGE EXTERNAL NOT NULL
-);
-CREATE INDEX segment_root ON segment (root_id);
-CREATE SEQUENCE segment_id AS bigint
+  vectors bytea STORAGE EXTERNAL NOT NULL,
+  PRIMARY KEY (root_id, id)
+) PARTITION BY HASH (root_id)
 """
 
 TRIGRAM = """
 CREATE TABLE IF NOT EXISTS trigram (
-  file_id bigint PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+  root_id bigint NOT NULL,
+  file_id bigint NOT NULL,
   signatures bytea NOT NULL,
   names bytea NOT NULL,
-  trigram_check bigint NOT NULL
-)
+  trigram_check bigint NOT NULL,
+  PRIMARY KEY (root_id, file_id)
+) PARTITION BY HASH (root_id)
 """
 """Separate from the others: its contents have their own version, and an index works without."""
 
@@ -97,9 +106,39 @@ CREATE TABLE IF NOT EXISTS change (
   root_id bigint PRIMARY KEY REFERENCES root (id) ON DELETE CASCADE,
   notes text NOT NULL,
   notes_check bigint NOT NULL
-)
+) PARTITION BY HASH (root_id)
 """
 """What the last generations changed (`change_log.py`); an index works without it."""
+
+
+def statements() -> list[str]:
+    """Make the tables of a namespace."""
+    made = TABLES.strip().split(";\n")
+    for table in ("file", "chunk", "segment"):
+        made += _partitions(table)
+    return made
+
+
+def later_statements(table: str) -> list[str]:
+    """Make one of the tables that an index works without."""
+    return [{"trigram": TRIGRAM, "change": CHANGE}[table], *_partitions(table)]
+
+
+def _partitions(table: str) -> list[str]:
+    made = []
+    for number in range(PARTITIONS):
+        made.append(
+            f"CREATE TABLE IF NOT EXISTS {table}_{number} PARTITION OF {table} "
+            f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
+        )
+        if table in ("chunk", "trigram"):
+            # Between partitions of one number, which belong to the same roots.
+            made.append(
+                f"ALTER TABLE {table}_{number} ADD FOREIGN KEY (root_id, file_id) "
+                f"REFERENCES file_{number} (root_id, id) ON DELETE CASCADE"
+            )
+    return made
+
 
 ROOT = "path, generation, taken_ns, run, marker, files, chunks"
 """The values that `root_check` covers, once a generation was published."""
@@ -185,12 +224,11 @@ def totals(connection: psycopg.Connection[Any], root: int) -> Totals:
     return Totals(*row)
 
 
-def segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> PostingSegment:
-    row = (
-        connection.cursor(binary=True)
-        .execute("SELECT postings, vectors, digest, rows FROM segment WHERE id = $1", (number,))
-        .fetchone()
-    )
+def segment(
+    connection: psycopg.Connection[Any], root: int, number: int, dimension: int
+) -> PostingSegment:
+    asked = "SELECT postings, vectors, digest, rows FROM segment WHERE root_id = $1 AND id = $2"
+    row = connection.cursor(binary=True).execute(asked, (root, number)).fetchone()
     if row is None:
         raise DamagedBackend("a segment of the index is missing")
     postings, vectors = bytes(row[0]), bytes(row[1])

@@ -103,7 +103,8 @@ class PostgresWriter:
         self._added.add(row[0])
         check = blob_check(path, file.signatures, file.names)
         run(
-            "INSERT INTO trigram VALUES ($1,$2,$3,$4)", (row[0], file.signatures, file.names, check)
+            "INSERT INTO trigram VALUES ($1,$2,$3,$4,$5)",
+            (self._root, row[0], file.signatures, file.names, check),
         )
         chunks = [
             (ordinal, c.start_line, c.end_line, c.symbol_id,
@@ -111,9 +112,9 @@ class PostgresWriter:
             for ordinal, c in enumerate(file.chunks)
         ]  # fmt: skip
         self._copy(
-            "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text, "
+            "chunk (root_id, file_id, ordinal, start_line, end_line, symbol_id, label, kind, text, "
             "chunk_check)",
-            [(row[0], *chunk, row_check((path, *chunk))) for chunk in chunks],
+            [(self._root, row[0], *chunk, row_check((path, *chunk))) for chunk in chunks],
         )
         if self._gathering.rows >= ROWS_MAX:
             self._put_segment()
@@ -140,18 +141,20 @@ class PostgresWriter:
         """Merge segments that are small or mostly dead."""
         found = self._connection.execute(
             "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0)::bigint FROM file "
-            "WHERE segment_id = segment.id) FROM segment WHERE root_id = $1",
+            "WHERE file.root_id = segment.root_id AND segment_id = segment.id) "
+            "FROM segment WHERE root_id = $1",
             (self._root,),
         )
         for group in to_merge([SegmentUse(*row) for row in found]):
             parts, moves = [], []
             slots = 0
             for old in group:
-                segment = tables.segment(self._connection, old, self._dimension)
+                segment = tables.segment(self._connection, self._root, old, self._dimension)
                 renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
                 for file in self._connection.execute(
-                    f"SELECT id, {tables.PLACE}, place_check FROM file WHERE segment_id = $1",
-                    (old,),
+                    f"SELECT id, {tables.PLACE}, place_check FROM file "
+                    "WHERE segment_id = $1 AND root_id = $2",
+                    (old, self._root),
                 ):
                     if file[-1] != row_check(file[1:-1]):
                         raise tables.damaged_file(file[1])
@@ -166,15 +169,17 @@ class PostgresWriter:
                 self._connection.execute(
                     "UPDATE file SET segment_id = $1, slot = place, place_check = checked "
                     "FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) "
-                    "AS moved (number, place, checked) WHERE id = number",
+                    "AS moved (number, place, checked) WHERE id = number AND root_id = $5",
                     (
                         new,
                         [file[0] for file, _ in moves],
                         [slot for _, slot in moves],
                         [row_check((*file[1:5], new, slot)) for file, slot in moves],
+                        self._root,
                     ),
                 )
-            self._connection.execute("DELETE FROM segment WHERE id = ANY($1)", (group,))
+            gone = "DELETE FROM segment WHERE id = ANY($1) AND root_id = $2"
+            self._connection.execute(gone, (group, self._root))
 
     def _copy(self, into: str, rows: list[tuple[Any, ...]]) -> None:
         if not rows:
