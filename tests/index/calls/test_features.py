@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from tests.index.calls.feature_programs import JAVASCRIPT, PYTHON
@@ -53,3 +54,18 @@ def test_calls_of_features(programs: dict[str, str]) -> None:
 def test_every_call_of_more_features_is_found_and_none_is_made_up(programs: dict[str, str]) -> None:
     claims, found, edges, notes = counted(programs)
     assert (claims, found) == (edges, edges), notes
+
+
+@pytest.mark.parametrize(
+    "programs", [PYTHON, JAVASCRIPT, MORE_PYTHON, MORE_JAVASCRIPT], ids=["p", "j", "mp", "mj"]
+)
+def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]) -> None:
+    missing = []
+    for name, text in programs.items():
+        files = split(text)
+        facts = [extract(f.path, ("\n".join(f.lines) + "\n").encode()) for f in files]
+        resolver, linked = Resolver(facts), LinkedProgram(Resolver(facts))
+        for file in files:
+            edges = resolved(resolver, file.path)[0]
+            missing += [f"{name}: {e}" for e in edges if e not in linked.incoming(e.callee)]
+    assert not missing

@@ -61,6 +61,9 @@ _CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"}
 _ABOVE = frozenset({"super", "super()", "base", "parent"})
 _OWN = frozenset({"cls", "self", "this", "static", "Self"})
 MAKERS = frozenset({"__init__", "__new__", "constructor", "initialize", "__construct", "init"})
+_PROTOCOL = frozenset({
+    "__iter__", "__next__", "__getitem__", "__enter__", "__aiter__", "__anext__", "__aenter__",
+})  # fmt: skip
 _WORDS = re.compile(r"[^\W\d]\w*").findall
 _DEFAULTS = re.compile(r"([^\W\d]\w*)\s*(?::[^=,()]*)?=\s*([\w.]+)").findall
 _CLASSES = re.compile(r"([^\W\d]\w*)\??\s*:[^,()]*?(?:[Tt]ype\[|typeof\s)[\s\"']*([\w.]+)").findall
@@ -221,13 +224,29 @@ class FileLinks:
         else:
             into = self._exported(held)
         contains = "[" in value or "{" in value or "[" in binding.name
+        around = self._given_by(scope) if binding.name in (RESULT, YIELD) else ""
         for name in names_in(value):
+            if around:
+                self._holds(inside, name, around)
             self._holds(inside, name, into)
-            if contains and not name.endswith(VALUE):
-                self._contains(inside, name, into)
+            if not name.endswith(VALUE):
+                if contains:
+                    self._contains(inside, name, into)
+                if key := _key(binding.name):
+                    self._holds(inside, name, key)
+            elif isinstance(into, str) and not into.endswith(VALUE):
+                self.leads[name].add(into + VALUE)  # elements may have elements
         if "{" in value:
             for key, name in _ENTRIES(value):
                 self._holds(inside, name.rpartition(".")[2], key)
+
+    def _given_by(self, scope: int) -> str:
+        """The class whose objects give what a method returns when they are looped over."""
+        symbols = self.facts.symbols
+        if scope == MODULE or symbols[scope].name not in _PROTOCOL:
+            return ""
+        parent = symbols[scope].parent
+        return symbols[parent].name + VALUE if parent != MODULE else ""
 
     def _contains(self, scope: int, name: str, into: tuple[int, str] | str) -> None:
         """Note that `into` may be a list or a dictionary that has what `name` is."""
@@ -245,13 +264,14 @@ class FileLinks:
 
     def _holds(self, scope: int, name: str, into: tuple[int, str] | str) -> None:
         """Note that `into` may hold what `name` is in a scope."""
-        if not name or name == into:
+        if not name:
             return
         bare = name.removesuffix(VALUE)
         source = self._variable(scope, bare)
         if isinstance(into, str):
-            self.leads[name].add(into)
-            if source is not None:
+            if name != into:
+                self.leads[name].add(into)
+            if source is not None:  # also `self.task = task`
                 self._out[source].add(into)
             return
         self._into[name].add(into)
@@ -491,6 +511,11 @@ def exported(path: str, family: str, name: str) -> str:
         return name
     stem = path.rpartition("/")[2].partition(".")[0]
     return ANY_DEFAULT if stem == "index" else f"default*{stem}"
+
+
+def _key(name: str) -> str:
+    """The key of an element that a binding is about: `k` in `table['k']`."""
+    return name.partition("['")[2].removesuffix("']")
 
 
 def _base(name: str) -> str:

@@ -126,7 +126,8 @@ def names(text: str) -> tuple[str, ...]:
 
     Most expressions are simple, or a few simple ones together, and need not be parsed.
     """
-    if _is_flat(text) is None:
+    text = text.lstrip("*")  # what is spread
+    if _is_flat(text) is None or "'" in text or _gives_elements(text):
         return _names(text)
     leaves = [name + VALUE_OF if behind else name for name, behind in _leaves(text)]
     return tuple(leaves) if len(leaves) <= NAMES_MAX else _names(text)
@@ -145,10 +146,18 @@ _leaves = re.compile(
 ).findall
 
 
+_ELEMENTS = frozenset({
+    "values", "items", "get", "pop", "setdefault", "copy", "shift", "at", "find", "popleft",
+    "forEach", "map", "filter", "some", "every", "flatMap", "reduce", "sort", "slice", "concat",
+})  # fmt: skip
+"""Methods of containers that give what they hold."""
+_gives_elements = re.compile(rf"\.(?:{'|'.join(sorted(_ELEMENTS))})\b").search
+
+
 @lru_cache(maxsize=16_384)
 def _names(text: str) -> tuple[str, ...]:
     found: list[str] = []
-    work = [text]
+    work = [text.lstrip("*")]
     while work and len(found) < NAMES_MAX:
         for steps in parse(work.pop()):
             last = steps[-1]
@@ -156,10 +165,14 @@ def _names(text: str) -> tuple[str, ...]:
             work.extend(part.lstrip("*") for part in inner if part and part not in ("?", "*"))
             if last.kind in ("name", "own"):
                 found.append(last.text)
-            elif last.kind in ("call", "item"):
+            elif last.kind in ("call", "item", "context"):
                 heads = [s.text for s in steps if s.kind == "name"]
                 if heads:
                     found.append(heads[-1] + VALUE_OF)
+                if len(heads) > 1 and heads[-1] in _ELEMENTS:  # of what comes before
+                    found.append(heads[-2] + VALUE_OF)
+                if last.kind == "item" and last.text[:1] == "'":
+                    found.append(last.text.strip("'"))
     return tuple(found)
 
 
