@@ -17,6 +17,7 @@ from typing import Any
 
 from holdfast.reading.events import Printed
 from holdfast.reading.focus import Focus, Part
+from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.native import AGAIN, Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.paths import Place
@@ -163,6 +164,10 @@ def _patched(
     return [*out, *(lines.get(n + shift) for n in range(number, asked[1] + 1))]
 
 
+LONG = 110_000
+"""An output of so many bytes pushes what is old out of a context of Claude Code. The real bound is
+four times that, which costs time and shows nothing else."""
+
 WORDS = ["}", "", "    return value", "value = compute(1)", "def function():", "# a note of mine"]
 
 
@@ -181,6 +186,8 @@ class Session:
         self.kind, self.rng = kind, random.Random(seed)
         self.writer = WRITERS[kind](folder)
         self.log = player.log_of(kind, self.writer)
+        if isinstance(self.log, ClaudeCodeLog):
+            self.log.bytes_back_max = LONG - 10_000
         self.objects = player.MemoryObjects(folder)
         self.files = {n: [self.word() for _ in range(self.rng.randint(3, 40))] for n in range(2)}
         self.versions = {n: [list(rows)] for n, rows in self.files.items()}
@@ -408,8 +415,9 @@ class Session:
 
     def do_other(self) -> None:
         """Some other output; a very long one pushes what is old out of the context."""
-        size = self.rng.choice([10, 100, 1000, 1000, 450_000])
+        trims = isinstance(self.writer, ClaudeWriter)
+        size = self.rng.choice([10, 100, 1000, 1000, LONG if trims else 1000])
         self.writer.other(size, self.at)
-        if size > 400_000 and self.kind.startswith("claude"):
+        if size == LONG:
             self.request = self.request[self.rng.randrange(len(self.request) + 1) :]
             self.places.clear()
