@@ -65,6 +65,16 @@ class CheckedFile:
         if len(checks) != len(self._seen) * 4:
             raise DamagedBackend("a segment of the index is damaged: checks are missing")
 
+    def check_size(self) -> None:
+        """Raise DamagedBackend if the file was truncated since it was mapped.
+
+        Reading behind the end of a mapped file ends the process (SIGBUS), so this is checked
+        before each question and before a block is read for the first time. We never shorten a
+        published file; a program that does so while a question is read still ends the process.
+        """
+        if self.data.size() < len(self.data):
+            raise DamagedBackend("a segment of the index was truncated while it was open")
+
     def need(self, start: int, stop: int) -> None:
         import numpy as np
 
@@ -87,6 +97,7 @@ class CheckedFile:
             self._check(set(blocks[~self._seen[blocks]].tolist()))
 
     def _check(self, blocks: Iterable[int]) -> None:
+        self.check_size()
         with memoryview(self.data) as data:
             for block in blocks:
                 at = block * BLOCK_BYTES

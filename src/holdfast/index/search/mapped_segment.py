@@ -31,6 +31,9 @@ class Blocks(Protocol):
     @property
     def data(self) -> Buffer: ...
 
+    def check_size(self) -> None:
+        """Raise DamagedBackend if the file is shorter than it was."""
+
     def need(self, start: int, stop: int) -> None:
         """Check a range of bytes, unless it was before; raises DamagedBackend."""
 
@@ -142,6 +145,9 @@ class MappedSegment(PostingSegment):
     @cached_property
     def signs(self) -> NDArray[np.uint64]:
         return self._array("signs").reshape(self._rows, -(-self._width // _WORD_BITS))
+
+    def check_size(self) -> None:
+        self._blocks.check_size()
 
     def run(self, low: int, high: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         return self._array("entry_rows", low, high), self._array("entry_counts", low, high)

@@ -181,6 +181,9 @@ class PostingSegment:
         own = first + 1 if first < last and self._is_at(prefix, first) else first
         return int(self.starts[first]), int(self.starts[own]), int(self.starts[last])
 
+    def check_size(self) -> None:
+        """Raise DamagedBackend if the segment is in a file that became shorter."""
+
     def run(self, low: int, high: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """A range of entries: their rows, and their fields packed with counts."""
         return self.entry_rows[low:high], self.entry_counts[low:high]

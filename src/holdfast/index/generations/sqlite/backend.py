@@ -176,6 +176,13 @@ class SqliteBackend:
     def _corpus(self, root: str, connection: apsw.Connection, identity: Identity) -> Corpus:
         with self._lock:
             known = self._open.get(root)
+            if known is not None:
+                try:
+                    for segment in known[1].segments.values():
+                        segment.check_size()
+                except DamagedBackend:
+                    del self._open[root]
+                    raise
             if known is not None and known[0] == identity:
                 self._open.move_to_end(root)
                 return known[1].corpus
