@@ -11,19 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from holdfast.index.calls.links import (
-    BASE,
-    CALLS,
-    HELD,
-    INDIRECT,
-    LEADS,
-    MAKERS,
-    FileLinks,
-    Term,
-    entered_by,
-    exported,
-    key_of,
-)
+from holdfast.index.calls.link_terms import BASE, CALLS, HELD, INDIRECT, LEADS, Term, key_of
+from holdfast.index.calls.links import MAKERS, FileLinks, entered_by, exported
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import VALUE, FileFacts, Symbol
 from holdfast.index.facts.walk import CONTAINERS

@@ -12,8 +12,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, count
-from operator import attrgetter, eq
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.index.facts import chains
@@ -29,6 +27,7 @@ from holdfast.index.facts.model import (
     InheritanceKind,
     Kind,
 )
+from holdfast.index.facts.node_order import in_order
 from holdfast.index.facts.parse import TooHardError, captures, parse, parser_of, size_limits
 from holdfast.index.facts.passed import nameable, names_passed, values_passed, with_passed
 
@@ -227,7 +226,7 @@ class Walk(RawFacts):
             self.tree = tree = self._repaired(tree, self.language.repair)
         with size_limits(len(self.source)):
             nodes = captures(self.language.grammar, self.language.query, tree)
-        begins = _in_order(nodes)
+        begins = in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
         lines = len(starts) - 1
         last, last_start = None, -1
@@ -489,23 +488,3 @@ class Walk(RawFacts):
         self, line: int, module: str, name: str, alias: str, *, reexport: bool = False
     ) -> None:
         self.imports.append(Import(module, name, alias, line, self.symbol(), reexport))
-
-
-_START, _END = attrgetter("start_byte"), attrgetter("end_byte")
-
-
-def _in_order(nodes: list[tree_sitter.Node]) -> list[int]:
-    """Sort nodes by start, outer nodes first, and return the starts.
-
-    Patterns with children complete late, so captures are only nearly in document order. Sorting by
-    start is cheap then, and the ends matter only where starts are equal.
-    """
-    nodes.sort(key=_START)
-    begins = list(map(_START, nodes))
-    for at in compress(count(), map(eq, begins, begins[1:])):
-        if nodes[at].end_byte < nodes[at + 1].end_byte:
-            # Two stable sorts by plain attributes are cheaper than one by a computed key.
-            nodes.sort(key=_END, reverse=True)
-            nodes.sort(key=_START)
-            break
-    return begins
