@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from collections.abc import Set as Collection
 from functools import cached_property
 
+from holdfast.index.calls.link_names import ending, packages_of, passing_of
 from holdfast.index.calls.link_terms import (
     ANY_DEFAULT,
     APART,
@@ -486,36 +487,3 @@ def _base(name: str) -> str:
 def _given(passed: str) -> str:
     """The expression of an argument: `shop.work` of `key=shop.work`."""
     return passed.partition("=")[2]
-
-
-def ending(qualified: str) -> str:
-    """The last two parts of a name."""
-    owner, _, name = qualified.rpartition(".")
-    return f"{owner.rpartition('.')[2]}.{name}"
-
-
-def packages_of(facts: FileFacts, family: str) -> list[str]:
-    """The dotted packages and namespaces of a file, with their parents."""
-    found: set[str] = set()
-    names = [facts.module] if family not in ("python", "js", "lua", "bash") else []
-    names += [facts.label(i) for i, s in enumerate(facts.symbols) if s.kind == "namespace"]
-    for name in names:
-        parts = name.split(".")
-        found.update(".".join(parts[: n + 1]) for n in range(len(parts)) if parts[n])
-    return sorted(found)
-
-
-def passing_of(facts: FileFacts) -> list[tuple[str, int]]:
-    """The calls that pass something, by what is called there and by what that is an alias of."""
-    passing = [(call.name, number) for number, call in enumerate(facts.calls) if call.passed]
-    if not passing:
-        return []
-    aliases: dict[str, str] = {}
-    for binding in facts.bindings:
-        if binding.value and binding.value[-1].isidentifier():
-            aliases[binding.name] = binding.value.rpartition(".")[2]
-    for item in facts.imports:
-        if item.name and item.alias != item.name:
-            aliases[item.alias] = item.name
-    more = [(aliases[name], number) for name, number in passing if name in aliases]
-    return passing + more

@@ -12,7 +12,8 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from functools import cached_property
 from typing import NamedTuple
 
-from holdfast.index.calls.links import MEMBERS_APART, FileLinks, packages_of, passing_of
+from holdfast.index.calls.link_names import packages_of, passing_of
+from holdfast.index.calls.links import MEMBERS_APART, FileLinks
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol, file_id
 from holdfast.index.facts.walk import CONTAINERS
