@@ -7,10 +7,11 @@ import pytest
 
 from holdfast.replay.texts import Change
 from tests.reading.requests import Message, Session, Untrue, known, rebuilt
+from tests.scale import QUICK, size
 
 SOAK = bool(os.environ.get("HOLDFAST_SOAK"))
 STEPS = 100
-SESSIONS = 10_000 if SOAK else 200
+SESSIONS = 10_000 if SOAK else size(200, 20)
 """20,000 steps for every kind of agent; a million under soak."""
 PARTS = 10
 
@@ -34,6 +35,8 @@ def test_every_short_answer_is_true_of_its_request(
                 raise AssertionError(f"{kind} seed {seed} step {step}: {error}") from error
         shorts += session.shorts
         folds += session.folds
+    if QUICK:
+        return  # too few sessions to reach everything
     assert folds > SESSIONS // PARTS // 4 or kind == "codex", "the simulation reaches folds"
     assert shorts > SESSIONS // PARTS, "the simulation reaches short answers"
 

@@ -81,6 +81,7 @@ def test_a_text_that_no_parser_ends_with_is_kept_as_text(path: str) -> None:
         assert len(extract(name, good).symbols) >= 60, "and the next text is parsed"
 
 
+@pytest.mark.long
 @pytest.mark.shows("FACT-ENDS")
 def test_a_text_that_no_query_ends_with_is_kept_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of a megabyte kept whoever asked about it busy for half an hour."""
@@ -139,6 +140,7 @@ index.close()
 """
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-POOL-UNSTARTED")
 @pytest.mark.parametrize(
     "limits", ["", "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (24, 24))"]

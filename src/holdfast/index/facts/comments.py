@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from holdfast.index.facts.walk import Language
+from typing import Protocol
 
 DOC_MAX = 2_000
 LEAD_BYTES_MAX = 2_000
@@ -22,8 +19,21 @@ _WORDS = re.compile(rb"[A-Za-z_(\s]+\Z")  # `export const`, `local`, `type (`
 _MARKS = re.compile(r"^[ \t]*(?:/\*[*!]?|\*/|\*(?!/)|//[/!]?|#+|--+|;+)?[ \t]?", re.MULTILINE)
 
 
+class CommentStyle(Protocol):
+    """How a language marks comments and attributes."""
+
+    @property
+    def block_comments(self) -> bool: ...
+    @property
+    def leads(self) -> frozenset[int]: ...
+    @property
+    def comment_marks(self) -> tuple[bytes, ...]: ...
+    @property
+    def attribute_marks(self) -> tuple[bytes, ...]: ...
+
+
 def comment_above(
-    language: Language, source: bytes, starts: list[int], first_line: int, start: int
+    language: CommentStyle, source: bytes, starts: list[int], first_line: int, start: int
 ) -> tuple[int, str]:
     """The first line of the comment and attributes above a symbol, and the comment's text.
 
