@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from holdfast.index.facts import chains, expressions
-from holdfast.index.facts.model import Call, Import
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from holdfast.index.facts.walk import SymbolDraft, Walk
+from holdfast.index.facts import chains
+from holdfast.index.facts.model import Call, Import, Kind
 
 _KINDS = frozenset({"function", "method", "class"})
 _BETWEEN_NAMES = re.compile(r"[^\w$]+")
 _NAMED = re.compile(r"(?:([A-Za-z_]\w*)\s*[=:]\s*)?((?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$][\w$]*)\Z")
 
 
-def nameable(symbols: Iterable[SymbolDraft], imports: Iterable[Import]) -> set[str]:
+class _Named(Protocol):
+    name: str
+    kind: Kind
+
+
+def nameable(symbols: Iterable[_Named], imports: Iterable[Import]) -> set[str]:
     """The names by which a file can pass a function or a class."""
     known = {symbol.name for symbol in symbols if symbol.kind in _KINDS}
     known.update(item.alias for item in imports if item.alias)
@@ -38,16 +38,16 @@ def names_passed(arguments: str, known: set[str]) -> tuple[str, ...]:
 
 
 def values_passed(
-    walk: Walk,
     arguments: str,
     known: set[str],
-    local: Callable[[int, str], bool],
-    scope: int,
-    span: tuple[int, int],
+    local: Callable[[str], bool],
+    chain: Callable[[str], str],
+    read: Callable[[int], str],
 ) -> tuple[str, ...]:
     """The arguments that may hold a function, a class or an instance of one of this file.
 
-    Names, calls of known names, and lists and objects of known names.
+    Names, calls of known names (`chain`), and lists and objects of known names: `read` gives the
+    expression of an argument by its place.
     """
     found = []
     for place, text in enumerate(_split(arguments)):
@@ -56,13 +56,12 @@ def values_passed(
         if value.startswith(("*", "...")):
             key = "**" if value.startswith("**") else f"{place}*"
             value = value.lstrip("*. ")
-        read = _value(walk, value, known, lambda name: local(scope, name))
-        container = read is None and value[:1] in ("[", "{", "(")
+        held = _value(value, known, local, chain)
+        container = held is None and value[:1] in ("[", "{", "(")
         if container and not known.isdisjoint(_BETWEEN_NAMES.split(value)):
-            node = _argument_node(walk, span, place)
-            read = expressions.read(walk, node) if node is not None else None
-        if read and read != "?":
-            found.append(f"{key}={read}")
+            held = read(place)
+        if held and held != "?":
+            found.append(f"{key}={held}")
     return tuple(found)
 
 
@@ -70,7 +69,9 @@ _KEYED = re.compile(r"([A-Za-z_]\w*)\s*=(?![=>])\s*")
 _VALUE_MAX = 80
 
 
-def _value(walk: Walk, text: str, known: set[str], local: Callable[[str], bool]) -> str | None:
+def _value(
+    text: str, known: set[str], local: Callable[[str], bool], chain: Callable[[str], str]
+) -> str | None:
     """A name, or a call of a known one, as an expression; None when it is neither."""
     if not text or len(text) > _VALUE_MAX or not (text[0].isalpha() or text[0] in "_$"):
         return None
@@ -79,24 +80,10 @@ def _value(walk: Walk, text: str, known: set[str], local: Callable[[str], bool])
         named = last.rpartition(".")[2] or head
         return text if named in known or (not last and local(head)) else None
     if text[-1] == ")":
-        chain = walk.chain(text)
-        if chain.endswith("()") and chain.partition(".")[0].removesuffix("()") in known:
-            return chain
+        path = chain(text)
+        if path.endswith("()") and path.partition(".")[0].removesuffix("()") in known:
+            return path
     return None
-
-
-def _argument_node(walk: Walk, span: tuple[int, int], place: int) -> Node | None:
-    root = walk.tree.root_node if walk.tree is not None else None
-    around = root.descendant_for_byte_range(*span) if root is not None else None
-    if around is None or place >= around.named_child_count:
-        return None
-    given = [c for c in around.named_children if c.type != "comment"]
-    node = given[place] if place < len(given) else None
-    if node is not None and node.type == "keyword_argument":
-        return node.child_by_field_name("value")
-    if node is not None and node.type in ("list_splat", "dictionary_splat", "spread_element"):
-        return node.named_child(0) if node.named_child_count else None
-    return node
 
 
 def with_passed(call: Call, passed: tuple[str, ...]) -> Call:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
-from holdfast.index.facts import chains
+from holdfast.index.facts import chains, expressions
 from holdfast.index.facts.comments import comment_above
 from holdfast.index.facts.model import (
     MODULE,
@@ -161,6 +161,7 @@ def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     return node.named_child(0) if node.named_child_count else None
 
 
+_SPREAD = frozenset({"list_splat", "dictionary_splat", "spread_element"})
 _OWN = frozenset({"self", "cls", "this"})
 
 
@@ -250,6 +251,18 @@ class Walk(RawFacts):
         if self.passing:
             self._note_functions_passed()
 
+    def _argument(self, span: tuple[int, int], place: int) -> str:
+        """The expression of an argument, by where the arguments are and its place among them."""
+        root = self.tree.root_node if self.tree is not None else None
+        around = root.descendant_for_byte_range(*span) if root is not None else None
+        given = [c for c in around.named_children if c.type != "comment"] if around else []
+        node = given[place] if place < len(given) else None
+        if node is not None and node.type == "keyword_argument":
+            node = node.child_by_field_name("value")
+        elif node is not None and node.type in _SPREAD:
+            node = first_child(node)
+        return expressions.read(self, node) if node is not None else ""
+
     def _local(self, scope: int, name: str) -> bool:
         """Whether a name is bound in a file, or is perhaps a parameter of functions around it."""
         if self._bound is None:
@@ -274,7 +287,9 @@ class Walk(RawFacts):
             )
             if inner:
                 span = (start - 1, end + 1)
-                passed = values_passed(self, text, known, self._local, call.caller, span)
+                local = partial(self._local, call.caller)
+                read = partial(self._argument, span)
+                passed = values_passed(text, known, local, self.chain, read)
             else:
                 passed = names_passed(text, known)
             if passed:
