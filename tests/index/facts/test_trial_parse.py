@@ -67,7 +67,13 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.shows("FACT-ENDS")
-@pytest.mark.parametrize("path", ENDLESS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.long] if number else [])
+        for number, path in enumerate(ENDLESS)
+    ],
+)
 @pytest.mark.usefixtures("impatient")
 def test_a_text_that_no_parser_ends_with_is_kept_as_text(path: str) -> None:
     """A file of 32 KB once took fifteen seconds, and one of a megabyte never came to an end."""
