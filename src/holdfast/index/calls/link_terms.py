@@ -9,11 +9,6 @@ from zlib import crc32
 
 from holdfast.index.facts.model import VALUE
 
-LINKS_VERSION = 1
-"""Of what is stored of a file; a generation with another one is read completely.
-
-1: first version.
-"""
 PASSED_TO, BASE, ANY_DEFAULT = "^", "<", "default*"
 """A parameter of the function of that name; a class below the one of that name; the default export
 of a file that may be imported under any path."""
