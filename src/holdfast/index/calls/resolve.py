@@ -222,6 +222,7 @@ class Resolver:
     def _in_subclasses(self, receivers: list[Found], name: str) -> list[Found]:
         """A member of `self` that the class does not have: it is meant to be below it."""
         own = [f.thing for f in receivers if f.reason in ("self", "this")]
+        own = [each for each in own if not self._has_outside(each)]
         found: dict[Thing, Found] = {}
         for each in own[:1]:
             for below in self.names.below(each):
@@ -229,6 +230,12 @@ class Resolver:
                     if f.thing.kind == "symbol" and self._callable(f.thing):
                         found[f.thing] = Found(f.thing, 0.9, "defined in a subclass")
         return list(found.values()) if len(found) <= SEVERAL_MAX else []
+
+    def _has_outside(self, thing: Thing) -> bool:
+        """Whether a base class is outside the program: the member may be there."""
+        view = self.program.files[thing.path]
+        named = view.bases.get(view.symbol(thing.at).qualified, ())
+        return len(self.names.bases(thing)) < len(named)
 
     def _makes(self, thing: Thing) -> bool:
         return self._callable(thing) or (

@@ -418,3 +418,16 @@ def read_chain(walk: Walk, node: Node) -> str:
 
 
 _CHAINS = frozenset({"identifier", "attribute", "member_expression"})
+
+
+def argument(walk: Walk, span: tuple[int, int], place: int) -> str:
+    """The expression of an argument, by where the arguments are and its place among them."""
+    root = walk.tree.root_node if walk.tree is not None else None
+    around = root.descendant_for_byte_range(*span) if root is not None else None
+    given = [c for c in around.named_children if c.type != "comment"] if around else []
+    node = given[place] if place < len(given) else None
+    if node is not None and node.type == "keyword_argument":
+        node = node.child_by_field_name("value")
+    elif node is not None and node.type in ("list_splat", "dictionary_splat", "spread_element"):
+        node = node.named_child(0) if node.named_child_count else None
+    return read(walk, node) if node is not None else ""

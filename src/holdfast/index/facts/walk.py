@@ -161,7 +161,6 @@ def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     return node.named_child(0) if node.named_child_count else None
 
 
-_SPREAD = frozenset({"list_splat", "dictionary_splat", "spread_element"})
 _OWN = frozenset({"self", "cls", "this"})
 
 
@@ -251,18 +250,6 @@ class Walk(RawFacts):
         if self.passing:
             self._note_functions_passed()
 
-    def _argument(self, span: tuple[int, int], place: int) -> str:
-        """The expression of an argument, by where the arguments are and its place among them."""
-        root = self.tree.root_node if self.tree is not None else None
-        around = root.descendant_for_byte_range(*span) if root is not None else None
-        given = [c for c in around.named_children if c.type != "comment"] if around else []
-        node = given[place] if place < len(given) else None
-        if node is not None and node.type == "keyword_argument":
-            node = node.child_by_field_name("value")
-        elif node is not None and node.type in _SPREAD:
-            node = first_child(node)
-        return expressions.read(self, node) if node is not None else ""
-
     def _local(self, scope: int, name: str) -> bool:
         """Whether a name is bound in a file, or is perhaps a parameter of functions around it."""
         if self._bound is None:
@@ -288,7 +275,7 @@ class Walk(RawFacts):
             if inner:
                 span = (start - 1, end + 1)
                 local = partial(self._local, call.caller)
-                read = partial(self._argument, span)
+                read = partial(expressions.argument, self, span)
                 passed = values_passed(text, known, local, self.chain, read)
             else:
                 passed = names_passed(text, known)
