@@ -262,7 +262,6 @@ LINES_MAX = 500
 LIBRARY = {
     "named by a format or by another program": {
         *(
-            "LINKS_VERSION",
             "LAYOUT_VERSION",
             "NOTE_FORMAT",
             "AUTHOR_FORMAT",

@@ -1,4 +1,4 @@
-"""Nodes of a syntax tree in document order."""
+"""Nodes of a syntax tree: in document order, and how much of a file errors cost."""
 
 from __future__ import annotations
 
@@ -27,3 +27,17 @@ def in_order(nodes: list[tree_sitter.Node]) -> list[int]:
             nodes.sort(key=_START)
             break
     return begins
+
+
+def lost_bytes(root: tree_sitter.Node) -> int:
+    """How many bytes of a file are inside syntax errors, or missing."""
+    lost, work = 0, [root]
+    while work:
+        node = work.pop()
+        if node.is_error:
+            lost += node.end_byte - node.start_byte
+        elif node.is_missing:
+            lost += 1
+        elif node.has_error:
+            work.extend(node.children)
+    return lost

@@ -27,7 +27,7 @@ from holdfast.index.facts.model import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.facts.node_order import in_order
+from holdfast.index.facts.node_order import in_order, lost_bytes
 from holdfast.index.facts.parse import TooHardError, captures, parse, parser_of, size_limits
 from holdfast.index.facts.passed import nameable, names_passed, values_passed, with_passed
 
@@ -168,20 +168,6 @@ def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     """The last named child, if there is one."""
     count = node.named_child_count
     return node.named_child(count - 1) if count else None
-
-
-def lost_bytes(root: tree_sitter.Node) -> int:
-    """How many bytes of a file are inside syntax errors, or missing."""
-    lost, work = 0, [root]
-    while work:
-        node = work.pop()
-        if node.is_error:
-            lost += node.end_byte - node.start_byte
-        elif node.is_missing:
-            lost += 1
-        elif node.has_error:
-            work.extend(node.children)
-    return lost
 
 
 def line_starts(source: bytes) -> list[int]:
