@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.link_table import HOLDERS_MAX
+from holdfast.index.calls.linked_program import RESOLVED_MAX, LinkedProgram
 from holdfast.index.calls.resolve import Edge, Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts
@@ -159,3 +160,32 @@ def test_a_replaced_file_is_found_by_its_new_names() -> None:
     assert [edge.line for edge in program.incoming(total)] == [3]
     program.remove("main.py")
     assert program.incoming(total) == []
+
+
+def test_a_name_that_nearly_everything_holds_is_not_followed_and_the_answer_says_so() -> None:
+    sources = {"shop.py": "def total():\n    pass\n", "main.py": WAYS["by its name"]}
+    sources["near.py"] = WAYS["by a variable"]
+    sources["hub.py"] = "from shop import total\nvalue = total\n"
+    for n in range(300):
+        sources[f"m{n}.py"] = f"from hub import value\nheld{n} = value\ndef use():\n    held{n}()\n"
+    program = _program(sources)
+    total = next(identity for facts, identity in _symbols(program) if facts.path == "shop.py")
+    assert {edge.path for edge in program.incoming(total)} >= {"main.py", "near.py"}
+    assert total in program.partial
+    assert len(program._known) <= RESOLVED_MAX + 2
+
+
+def test_calls_by_an_alias_and_of_classes_below_are_found_however_many_they_are() -> None:
+    count = 2 * max(HOLDERS_MAX, RESOLVED_MAX)
+    sources = {
+        "shop.py": "def total():\n    pass\nclass Cart:\n    def __init__(self):\n        pass\n"
+    }
+    for n in range(count):
+        sources[f"m{n}.py"] = (
+            f"from shop import Cart, total as sum_up\nclass C{n}(Cart):\n    pass\n"
+            f"def use():\n    sum_up()\n    C{n}()\n"
+        )
+    program = _program(sources)
+    for facts, identity in _symbols(program):
+        if facts.path == "shop.py":
+            assert len(program.incoming(identity)) == count, identity

@@ -18,8 +18,9 @@ from holdfast.index.facts.model import VALUE, FileFacts, Symbol
 from holdfast.index.facts.walk import CONTAINERS
 
 OWNERS = CONTAINERS | {"namespace"}
-HOLDERS_MAX = 20_000
-"""So many names are followed from one symbol."""
+HOLDERS_MAX = 100
+"""So many names are followed from one symbol, the nearest first. One that leads to more than are
+left is not followed: `filter` or `value` lead to nearly every name of a large tree."""
 
 
 class LinkTable(Protocol):
@@ -65,7 +66,7 @@ class MemoryLinks:
 
     def keys(self, term: Term) -> Iterable[str]:
         found = self._following.get(term, {})
-        return [rest for rest, whole in found.items() if self._files.get(whole)]
+        return (rest for rest, whole in found.items() if self._files.get(whole))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,10 @@ class Holders:
     family: str
     own: frozenset[str]
     """Its own names: a call by one of them comes first."""
-    others: frozenset[str]
-    """These and all that may hold it."""
-    entered: frozenset[str]
-    """The same, with the names whose holders may have what these do."""
+    below: frozenset[str]
+    """The same for the classes below it, which its constructor makes."""
+    steps: tuple[tuple[str, ...], ...]
+    """The names that may hold it, those it has first, then those these lead to, and so on."""
     anything: bool = False
     """Whether any call of a parameter or of a value may reach it."""
     more: bool = False
@@ -103,15 +104,54 @@ def holders_of(table: LinkTable, facts: FileFacts, symbol: Symbol) -> Holders:
     if owner and anything:
         start |= {owner, owner + VALUE}
     keys = {key_of(name) for name in start}
-    queue = list(keys)
-    while queue and len(keys) < HOLDERS_MAX:
-        for new in _held_by(table, family, queue.pop(), makes=makes):
-            if new not in keys:
-                keys.add(new)
-                queue.append(new)
+    below = _below(table, family, keys)
+    steps, more = _steps(table, family, keys | below, makes=makes)
     own_keys = frozenset(key_of(name) for name in own)
-    entered = frozenset(entered_by(keys))
-    return Holders(family, own_keys, frozenset(keys), entered, anything, more=bool(queue))
+    return Holders(family, own_keys, frozenset(below), steps, anything, more)
+
+
+def _below(table: LinkTable, family: str, keys: set[str]) -> set[str]:
+    """The keys of the classes below those among the keys, and of what makes them."""
+    found: set[str] = set()
+    queue = [key for key in keys if key[0] == BASE]
+    while queue:
+        for other in table.keys(Term(LEADS, family, queue.pop() + " ")):
+            if other not in found:
+                found.add(other)
+                if other[0] == BASE:
+                    queue.append(other)
+    return found
+
+
+def _steps(
+    table: LinkTable, family: str, start: set[str], *, makes: bool
+) -> tuple[tuple[tuple[str, ...], ...], bool]:
+    """The keys that these lead to, step by step, and whether some were not followed."""
+    steps, seen, more, most = [tuple(sorted(start))], set(start), False, len(start) + HOLDERS_MAX
+    while steps[-1]:
+        following: list[str] = []
+        reached = [_few(_held_by(table, family, key, makes=makes), seen, most) for key in steps[-1]]
+        for found in sorted((each for each in reached if each is not None), key=len):
+            new = sorted(found - seen)
+            if len(seen) + len(new) > most:
+                more = True
+                break
+            seen.update(new)
+            following += new
+        more = more or None in reached
+        steps.append(tuple(following))
+    return tuple(steps[:-1]), more
+
+
+def _few(keys: Iterable[str], seen: set[str], most: int) -> set[str] | None:
+    """The keys that are new, unless they are too many."""
+    found: set[str] = set()
+    for key in keys:
+        if key not in seen:
+            found.add(key)
+            if len(found) + len(seen) > most:
+                return None
+    return found
 
 
 def _held_by(table: LinkTable, family: str, key: str, *, makes: bool) -> Iterator[str]:
@@ -124,16 +164,30 @@ def _held_by(table: LinkTable, family: str, key: str, *, makes: bool) -> Iterato
             yield other if other.endswith(VALUE) else other + VALUE
 
 
-def files_that_call(table: LinkTable, holders: Holders) -> set[str]:
-    """The files with a call by one of the symbol's own names."""
-    terms = (Term(CALLS, holders.family, key) for key in holders.own)
+def named_in_files(table: LinkTable, holders: Holders) -> dict[str, set[str]]:
+    """The keys by which each file may call the symbol itself.
+
+    These are its own names, those of the classes below it, and in a file that says what else one
+    of them is called there, as `from shop import total as sum_up`, that one.
+    """
+    family, found = holders.family, defaultdict[str, set[str]](set)
+    for key in holders.own | holders.below:
+        for path in table.files(Term(CALLS, family, key)):
+            found[path].add(key)
+        for other in table.keys(Term(LEADS, family, key + " ")):
+            called = table.files(Term(CALLS, family, other))
+            for path in table.files(Term(LEADS, family, f"{key} {other}")) if called else ():
+                if path in called:
+                    found[path].add(other)
+    return found
+
+
+def files_that_may_call(table: LinkTable, family: str, key: str) -> set[str]:
+    """The files with a call that may reach by another name what has this key."""
+    terms = [Term(CALLS, family, key), *(Term(HELD, family, each) for each in entered_by({key}))]
     return {path for term in terms for path in table.files(term)}
 
 
-def files_that_may_call(table: LinkTable, holders: Holders) -> set[str]:
-    """The files with a call that may reach the symbol by another name."""
-    terms = [Term(CALLS, holders.family, key) for key in holders.others - holders.own]
-    terms += [Term(HELD, holders.family, key) for key in holders.entered]
-    if holders.anything:
-        terms.append(Term(INDIRECT, holders.family, ""))
-    return {path for term in terms for path in table.files(term)}
+def files_that_call_anything(table: LinkTable, holders: Holders) -> set[str]:
+    """The files with calls of parameters or of values, if those may reach the symbol."""
+    return set(table.files(Term(INDIRECT, holders.family, ""))) if holders.anything else set()

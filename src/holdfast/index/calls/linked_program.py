@@ -8,24 +8,26 @@ resolving the whole tree, or reading it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from holdfast.index.calls.link_table import (
+    Holders,
     LinkTable,
     MemoryLinks,
-    files_that_call,
+    files_that_call_anything,
     files_that_may_call,
     holders_of,
+    named_in_files,
 )
 from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import MODULE, FileFacts, Symbol
 
-RESOLVED_MAX = 20_000
-"""Calls that are resolved to find the callers of one symbol. A name such as `run` is held and
-passed under thousands of others, which is nearly every call of a large tree."""
+RESOLVED_MAX = 100
+"""Calls by other names that are resolved to find the callers of one symbol. A name such as `run` is
+held and passed under thousands of others, which is nearly every call of a large tree."""
 KNOWN_MAX = 200_000
 """So many resolved calls are kept."""
 
@@ -137,28 +139,38 @@ class LinkedProgram:
         holders = holders_of(table, facts, symbol)
         if holders.more:
             self.partial.add(identity)
-        left = self.resolved_max
-        elsewhere = files_that_may_call(table, holders)
-        by_name = files_that_call(table, holders)
-        for path in sorted(elsewhere | by_name):
-            if path not in files:
-                continue
-            links, others = files[path].links, set[int]()
-            own = links.called(holders.own)
-            if path in elsewhere:
-                others = links.reached(holders.others, holders.entered)
-                if holders.anything:
-                    others |= links.indirect()
-                others -= own
-            if len(others) > left:
-                # Calls by its own name are never left out for those by others.
-                self.partial.add(identity)
-                others = set(sorted(others)[:left])
-            left -= len(others)
-            for number in sorted(own | others):
+        numbers: dict[str, set[int]] = defaultdict(set)
+        for path, keys in named_in_files(table, holders).items():
+            if path in files:
+                numbers[path] = files[path].links.called(keys)
+        # Calls by its own name are never left out for those by others.
+        if self._add_others(table, holders, numbers):
+            self.partial.add(identity)
+        for path in sorted(numbers):
+            for number in sorted(numbers[path]):
                 for one in self._resolved(path, number):
                     if isinstance(one, Edge) and one.callee in wanted:
                         yield one
+
+    def _add_others(self, table: LinkTable, holders: Holders, numbers: dict[str, set[int]]) -> bool:
+        """Add the calls by other names, the nearest and rarest first; returns if some are left."""
+        files, left = self.resolver.program.files, self.resolved_max
+        for step in holders.steps:
+            places = [(files_that_may_call(table, holders.family, key), key) for key in step]
+            for paths, key in sorted(places, key=lambda one: (len(one[0]), one[1])):
+                for path in sorted(paths & files.keys()):
+                    found = files[path].links.reached({key}) - numbers[path]
+                    if len(found) > left:
+                        return True
+                    left -= len(found)
+                    numbers[path] |= found
+        for path in sorted(files_that_call_anything(table, holders) & files.keys()):
+            found = files[path].links.indirect() - numbers[path]
+            if len(found) > left:
+                return True
+            left -= len(found)
+            numbers[path] |= found
+        return False
 
     @staticmethod
     def _same(facts: FileFacts, symbol: Symbol) -> set[str]:

@@ -336,15 +336,12 @@ class FileLinks:
 
     # what is asked
 
-    def reached(self, keys: Collection[str], entered: Collection[str]) -> set[int]:
-        """The calls by a name with one of these keys, or by a variable that may hold it.
-
-        `entered` is `entered_by(keys)`: the same for every file.
-        """
+    def reached(self, keys: Collection[str]) -> set[int]:
+        """The calls by a name with one of these keys, or by a variable that may hold it."""
         self._follow()
         found = self.called(keys)
         groups: set[tuple[int, str]] = set()
-        for key in self._entering.keys() & entered:
+        for key in self._entering.keys() & entered_by(keys):
             groups |= self._entering[key]
         for group in groups & self._grouped.keys():
             found.update(self._grouped[group])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.index.calls.program import Program, Thing, View
 from holdfast.index.calls.signatures import Shape, documented, shape
-from holdfast.index.facts.model import Binding, Import
+from holdfast.index.facts.model import Binding, Call, Import
 
 SELF = {
     "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
@@ -27,7 +27,7 @@ SHARED = frozenset({"go", "jvm", "csharp", "php", "c", "ruby", "swift"})
 """Language families in which files of a package or program see each other without imports."""
 CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
 STEPS_MAX = 24
-SPENT_MAX = 400
+SPENT_MAX = 100
 """Expressions that are evaluated to answer for one; beyond that its value is not known."""
 
 
@@ -57,6 +57,8 @@ class Lookup(ABC):
         """How many lookups were stopped: what was found meanwhile may be incomplete."""
         self.spent = 0
         """How many expressions were evaluated for the one that was asked for."""
+        self.sites: dict[tuple[str, int, str], list[tuple[View, Call, str]]] = {}
+        """The calls that may pass something to a parameter, with what they pass."""
         self.members_apart: dict[tuple[str, str, str], dict[str, Thing]] = {}
         self.found_apart: dict[tuple[str, str, str], dict[str, list[tuple[str, str, str]]]] = {}
         """Members and base classes declared outside of a class, by family and name."""
@@ -74,6 +76,7 @@ class Lookup(ABC):
         self.memo.clear()
         self.above.clear()
         self.own.clear()
+        self.sites.clear()
         self.members_apart.clear()
         self.found_apart.clear()
 

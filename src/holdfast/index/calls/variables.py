@@ -270,13 +270,21 @@ class Variables(Lookup):
         if symbol.kind == "constructor" and symbol.parent != MODULE:
             functions.add(Thing("symbol", view.path, symbol.parent))
         key = (view.path, -7, f"{name}:{at}", 0)
-        if self.blocked(key):
+        known = self.memo.get(key)
+        if known is not None:
+            return known
+        sites = self.sites.get((view.path, at, name))
+        if sites is None:
+            spread = self.shape(view, at).spread.get(name, "")
+            sites = self._sites(view, at, name, parameters, spread)
+            self.sites[view.path, at, name] = sites
+        if not sites or self.blocked(key):
             return []
-        spread = self.shape(view, at).spread.get(name, "")
         found: list[Found] = []
+        cuts = self.cuts
         self.busy.add(key)
         try:
-            for site, call, value in self._sites(view, at, name, parameters, spread):
+            for site, call, value in sites:
                 chain = call.receiver
                 if call.name != VALUE:
                     chain = f"{call.receiver}.{call.name}" if call.receiver else call.name
@@ -287,7 +295,10 @@ class Variables(Lookup):
             self.busy.discard(key)
         # What comes from outside says nothing about what else is passed.
         inside = [f for f in found if f.thing.kind != "external"]
-        return unique(Found(f.thing, f.confidence * 0.9, "passed as an argument") for f in inside)
+        passed = unique(Found(f.thing, f.confidence * 0.9, "passed as an argument") for f in inside)
+        if cuts == self.cuts:
+            self.memo[key] = passed
+        return passed
 
     def _sites(
         self, view: View, at: int, name: str, parameters: list[str], spread: str
