@@ -57,6 +57,8 @@ class Lookup(ABC):
         """How many lookups were stopped: what was found meanwhile may be incomplete."""
         self.spent = 0
         """How many expressions were evaluated for the one that was asked for."""
+        self.members: dict[tuple[Thing, str], list[Found]] = {}
+        """What names mean on classes and their instances."""
         self.sites: dict[tuple[str, int, str], list[tuple[View, Call, str]]] = {}
         """The calls that may pass something to a parameter, with what they pass."""
         self.members_apart: dict[tuple[str, str, str], dict[str, Thing]] = {}
@@ -76,6 +78,7 @@ class Lookup(ABC):
         self.memo.clear()
         self.above.clear()
         self.own.clear()
+        self.members.clear()
         self.sites.clear()
         self.members_apart.clear()
         self.found_apart.clear()

@@ -26,6 +26,9 @@ class Members(Lookup):
 
     def member(self, thing: Thing, name: str) -> list[Found]:
         """What `name` means on a thing."""
+        kept = self.members.get((thing, name))
+        if kept is not None:
+            return kept
         if thing.kind == "file":
             return self._member_of_file(thing, name)
         if thing.kind == "package":
@@ -51,7 +54,11 @@ class Members(Lookup):
             return [Found(thing, 0.97, "member")]
         if view.family == "ruby" and name == "new" and thing.kind == "symbol":
             return [Found(thing, 0.97, "constructor")]
-        return self._member_of_class(thing, name)
+        cuts = self.cuts
+        found = self._member_of_class(thing, name)
+        if cuts == self.cuts:  # a result that was cut short is not kept
+            self.members[thing, name] = found
+        return found
 
     def _member_of_object(self, thing: Thing, text: str, name: str) -> list[Found]:
         """A member of an object type that is written out: `{total: Money, pay(): Receipt}`."""
