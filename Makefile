@@ -9,7 +9,7 @@ PARALLEL := --numprocesses=auto --dist=worksteal
 # Tests and benchmarks start thousands of processes; each would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: try quick test lint types browser bench soak requirements package audit site clean help
+.PHONY: try quick test lint types browser bench evidence soak requirements package audit site clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -48,6 +48,9 @@ browser:         ## a Chromium for the tests of the dashboard, if there is none 
 
 bench: $(STAMP)  ## every benchmark, as a table and as JSON in bench/out
 	$(BIN)/python -m bench
+
+evidence: $(STAMP)  ## every benchmark recorded in docs/evidence, and the pages that show the figures; takes hours
+	$(BIN)/python -m bench.evidence run $(if $(TRACES),--traces $(TRACES)) $(if $(SESSIONS),--sessions $(SESSIONS)) $(if $(TREE),--tree $(TREE)) $(if $(JSCPD),--jscpd $(JSCPD)) $(ONLY)
 
 soak: $(STAMP) $(NODE)  ## the long versions of the property, crash and simulation tests
 	HOLDFAST_SOAK=1 $(BIN)/python -m pytest tests/store tests/sync tests/simulation tests/reading tests/sequence tests/index tests/hostile tests/agents

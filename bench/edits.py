@@ -268,6 +268,7 @@ def main() -> int:
     for kind, results in hits.items():
         share = sum(results) / max(1, len(results))
         rows.append(Row(kind, 100 * share, "%", "95 %", share >= GOAL, f"{len(results)} edits"))
+    rows.append(Row("worst kind", min(row.value or 0.0 for row in rows), "%"))
     rows.append(Row("tokens of an answer, median", statistics.median(sizes), "tokens"))
     rows.append(Row("tokens of an answer, largest", max(sizes), "tokens"))
     rows.append(Row("lines of an answer, largest", max(heights), "lines", "60 + 4"))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.arguments import parser
+from bench.timing import Row, save
 from holdfast.ids import EntityId, Seq
 from holdfast.store.graph import Loaded, Memo, TrackedGraph, query_graph, roots_of
 from holdfast.store.graph.links import link_in
@@ -75,6 +76,7 @@ def main() -> None:
         print(json.dumps(found))
         return
     baseline = found["scan for links (baseline)"]
+    save("graph", [Row(n, us / baseline, "times", note=f"{us:.0f} µs") for n, us in found.items()])
     for name, micros in found.items():
         print(f"{name:34} {micros:9.1f} us  {micros / baseline:7.2f} x")
 

@@ -233,40 +233,14 @@ def _other_writer(store: Store, commits: int = 300) -> dict[str, float]:
 
 def chart(path: Path, sizes: list[int], costs: dict[str, list[float]]) -> None:
     """A chart of costs against sizes, both as logarithms, as SVG."""
-    width, height, left, top = 860, 420, 60, 20
-    flat = [cost for line in costs.values() for cost in line]
-    low, high = math.floor(math.log10(max(min(flat), 1e-2))), math.ceil(math.log10(max(flat)))
+    from bench.evidence.charts import lines  # it imports matplotlib, which takes a second
 
-    def x(size: float) -> float:
-        span = math.log10(sizes[-1] / sizes[0]) or 1
-        return left + math.log10(size / sizes[0]) / span * 460
-
-    def y(cost: float) -> float:
-        return top + (high - math.log10(max(cost, 10**low))) / (high - low or 1) * 340
-
-    colours = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2"]
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        'font-family="sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-    ]
-    for power in range(low, high + 1):
-        at = y(10**power)
-        parts.append(f'<path d="M{left} {at:.0f}h460" stroke="#ddd"/>')
-        parts.append(f'<text x="8" y="{at + 4:.0f}">{10.0**power:g} ms</text>')
-    parts += [f'<text x="{x(n) - 20:.0f}" y="{top + 362}">{n:,}</text>' for n in sizes]
-    for number, (what, line) in enumerate(costs.items()):
-        colour = colours[number % len(colours)]
-        points = " ".join(f"{x(s):.1f},{y(c):.1f}" for s, c in zip(sizes, line, strict=True))
-        parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
-        )
-        at = top + 14 + number * 22
-        parts.append(f'<rect x="545" y="{at - 9}" width="12" height="4" fill="{colour}"/>')
-        parts.append(f'<text x="563" y="{at}">{what}: {exponent(sizes, line):.2f}</text>')
-    parts.append("</svg>")
+    named = {
+        f"{what}: {exponent(sizes, line):.2f}": list(zip(sizes, line, strict=True))
+        for what, line in costs.items()
+    }
     path.parent.mkdir(exist_ok=True)
-    path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    path.write_text(lines("Costs against sizes, with exponents", "size", "ms", named), "utf-8")
 
 
 GOALS = {"diff of one change": 5.0, "merge of one change, proposed": 5.0}
@@ -290,7 +264,8 @@ def main(arguments: list[str] | None = None) -> int:
     for what, line in costs.items():
         slope = exponent(sizes, line)
         note = ", ".join(f"{cost:.3g}" for cost in line) + " ms"
-        rows.append(Row(f"{what}: exponent", slope, "", f"≤ {FLAT}", slope <= FLAT, note))
+        rows.append(Row(f"{what}: exponent", slope, "", f"≤ {FLAT}", slope <= FLAT, note,
+                        tuple(zip(sizes, line, strict=True))))  # fmt: skip
         if what in GOALS:
             goal, last = GOALS[what], line[-1]
             rows.append(Row(f"  at {sizes[-1]:,}", last, "ms", f"≤ {goal:g}", last <= goal))

@@ -270,7 +270,8 @@ def main(arguments: list[str] | None = None) -> int:
         most = FLAT if what.startswith(("search", "first answer", "sync, one")) else LINEAR
         unit = "" if what in SIZES else "ms"
         note = f"{', '.join(f'{cost:.3g}' for cost in line)} {unit}; at most {most}"
-        rows.append(Row(f"{what}: exponent", slope, "", f"≤ {most}", slope <= most, note))
+        rows.append(Row(f"{what}: exponent", slope, "", f"≤ {most}", slope <= most, note,
+                        tuple(zip(chunks, line, strict=True))))  # fmt: skip
     share = min(one["recall"] for one in measured)
     rows.append(Row("of the ten nearest, kept by signs", share, "", f"≥ {RECALL_MIN}",
                     share >= RECALL_MIN, f"the best {corpora.BY_SIGNS:,} by signs"))  # fmt: skip

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.facts import CORPORA, fetch, sources
+from bench.timing import Row, save
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts
 
@@ -146,6 +147,7 @@ def main() -> int:
     if shutil.which("ctags") is None:
         print("bench.outline: skipped, ctags (universal-ctags) is not installed", file=sys.stderr)
         return 0
+    rows: list[Row] = []
     print("| language | files | definitions | missed | share | files with a syntax error |")
     print("|---|---|---|---|---|---|")
     for name, (ctags, packages, suffixes, kinds) in LANGUAGES.items():
@@ -168,10 +170,16 @@ def main() -> int:
             sure = [tag for tag in tags[str(path)] if not doubtful(name, lines, tag)]
             total += len(sure)
             gone += [(path, tag) for tag in missed(facts, sure)]
+        if total:
+            value = 100 * len(gone) / total
+            note = f"{len(gone)} of {total:,} definitions in {len(files)} files"
+            rows.append(Row(f"{name}: missed", value, "%", "≤ 1", value <= 1, note))
         share = f"{100 * len(gone) / total:.2f} %" if total else "-"
         print(f"| {name} | {len(files)} | {total} | {len(gone)} | {share} | {broken} |", flush=True)
         for path, tag in gone[:: max(1, len(gone) // max(1, args.show))][: args.show]:
             print(f"    {path.relative_to(CORPORA)}:{tag.line} {tag.kind} {tag.name}")
+    if not args.language:
+        save("outline", rows)
     return 0
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.arguments import takes_none
+from bench.timing import Row, save
 from holdfast.reading import baseline, diff, disk, images, paths
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
@@ -33,7 +34,6 @@ from holdfast.reading.reader import Reader
 from holdfast.reading.result import Answer
 from tests.reading.pi_session import PiSession
 
-OUT = Path(__file__).parent / "out"
 ENTRIES = (100, 5_000, 20_000)
 ROUNDS = 150
 
@@ -339,11 +339,21 @@ def main() -> None:
             rows += [foreign_reads(root, host, entries) for entries in (ENTRIES[0], ENTRIES[-1])]
         rows.append(first_open(root, ENTRIES[-1]))
     rows += diffs()
-    OUT.mkdir(exist_ok=True)
-    (OUT / "reading.json").write_text(json.dumps(rows, indent=1))
+    save("reading", [as_row(row) for row in rows])
     for row in rows:
         print(format_row(row))
     sys.stdout.flush()
+
+
+def as_row(cell: dict[str, Any]) -> Row:
+    """A cell as a row of the report: its ratio where it has one, otherwise its time."""
+    budget = cell.get("budget", cell.get("budget_ms"))
+    if "ratio" in cell:
+        value, unit = cell["ratio"], "times"
+    else:
+        value, unit = cell["ms"], "ms"
+    goal, met = ("", None) if budget is None else (f"≤ {budget:g}", value <= budget)
+    return Row(cell["cell"], value, unit, goal, met)
 
 
 def format_row(row: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from urllib.parse import quote, unquote, urlparse
 from bench.calls.__main__ import PACKAGES, files_of, judge_folder
 from bench.calls.judges import HERE, LanguageServer
 from bench.facts import fetch
+from bench.timing import Row, save
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
@@ -208,6 +209,19 @@ def _shown(package: Package, name: str, place: Place) -> str:
     return f"{name}  {place[0]}:{number}  {line.decode('utf-8', 'replace').strip()[:90]}"
 
 
+GOALS = {"python": 95, "typescript": 90}
+
+
+def summary(language: str, total: Score) -> Iterator[Row]:
+    """What is recorded: shares of the judge's references, in percent."""
+    value, goal = 100 * total.found / max(1, total.known), GOALS.get(language)
+    met = None if goal is None else value >= goal
+    note = f"of {total.known:,}; {total.undecided:,} named as undecided"
+    yield Row(f"{language}: found", value, "%", f"≥ {goal}" if goal else "", met, note)
+    wrong = 100 * total.certain_extra / max(1, total.named)
+    yield Row(f"{language}: certain and not the judge's", wrong, "%", note=f"of {total.named:,}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[])
@@ -234,6 +248,8 @@ def main() -> int:
             setattr(total, member, getattr(total, member) + getattr(one, member))
     for language, total in totals.items():
         print(total.line(language))
+    if not args.only:
+        save("references", [row for each in totals.items() for row in summary(*each)])
     return 0
 
 

@@ -12,17 +12,15 @@ Tokens are bytes divided by four.
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bench import sessions, traces
+from bench.timing import Row, save
 from holdfast.replay import bound
 from holdfast.replay.player import KINDS, play
 from holdfast.replay.trace import trace_of
-
-OUT = Path(__file__).parent / "out"
 
 
 def main() -> None:
@@ -42,8 +40,7 @@ def main() -> None:
         out["sessions"] = rows_of(found, arguments.kind)
         print("sessions:")
         table(out["sessions"])
-    OUT.mkdir(exist_ok=True)
-    (OUT / "savings.json").write_text(json.dumps(out, indent=1))
+    save("savings", [row for part, found in out.items() for row in summary(part, found)])
 
 
 def rows_of(found: Iterable[Mapping[str, Any]], only: str | None) -> list[dict[str, Any]]:
@@ -65,15 +62,30 @@ def rows_of(found: Iterable[Mapping[str, Any]], only: str | None) -> list[dict[s
     return rows
 
 
-def table(rows: list[dict[str, Any]]) -> None:
-    names = ("kind", "contexts", "read tokens", *KINDS, "saved %", "bound %", "of bound")
-    print("".join(f"{name:>17}" for name in names))
+def shares(rows: list[dict[str, Any]]) -> Iterator[tuple[str, int, int, list[float], float]]:
+    """For each kind: its contexts, bytes read, the share that each rule saves, and the bound."""
     for kind in dict.fromkeys(row["kind"] for row in rows):
         ours = [row for row in rows if row["kind"] == kind]
         read = sum(row["read"] for row in ours) or 1
         by_rule = [sum(row["saved"][name] for row in ours) / read for name in KINDS]
-        limit = sum(row["bound"] for row in ours) / read
-        cells = [kind, str(len(ours)), str(read // 4), *(f"{share:.1%}" for share in by_rule)]
+        yield kind, len(ours), read, by_rule, sum(row["bound"] for row in ours) / read
+
+
+def summary(part: str, rows: list[dict[str, Any]]) -> Iterator[Row]:
+    """What is recorded: shares of the tokens read, in percent."""
+    for kind, count, read, by_rule, limit in shares(rows):
+        saved, goal = 100 * sum(by_rule), 90 * limit
+        note = ", ".join(f"{n} {100 * s:.1f}" for n, s in zip(KINDS, by_rule, strict=True))
+        yield Row(f"{part}, {kind}: saved", saved, "%", f"≥ {goal:.1f}", saved >= goal, note)
+        yield Row(f"{part}, {kind}: possible", 100 * limit, "%")
+        yield Row(f"{part}, {kind}: read", read / 4, "tokens", note=f"{count} {part}")
+
+
+def table(rows: list[dict[str, Any]]) -> None:
+    names = ("kind", "contexts", "read tokens", *KINDS, "saved %", "bound %", "of bound")
+    print("".join(f"{name:>17}" for name in names))
+    for kind, count, read, by_rule, limit in shares(rows):
+        cells = [kind, str(count), str(read // 4), *(f"{share:.1%}" for share in by_rule)]
         saved = sum(by_rule)
         cells += [f"{saved:.1%}", f"{limit:.1%}", f"{saved / limit:.0%}" if limit else "-"]
         print("".join(f"{cell:>17}" for cell in cells))

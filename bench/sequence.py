@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpus import default_roots, gather
+from bench.timing import Row, save
 from holdfast.files import disk
 from holdfast.sequence import clones
 from holdfast.sequence.corpus import TokenCorpus
@@ -39,7 +40,6 @@ from holdfast.sequence.tokens.lexer import CODE_ONLY, lex
 from tests.sequence.reference.statistics import matching_statistics, minima_of
 
 PLAIN = re.compile(rb"\w+|[^\w\s]")
-OUT = Path(__file__).parent / "out"
 
 
 def least(run: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
@@ -376,6 +376,18 @@ def _inner_lines(tree: Path, side: dict[str, Any]) -> tuple[str, list[bytes], se
     return name, tokens, lines
 
 
+def as_row(row: dict[str, Any]) -> Row:
+    """A line of the table: its ratio, or the number that its value begins with."""
+    text = row["ratio"] if row["ratio"].endswith("x") else row["value"]
+    found = re.match(r"([\d.]+)(?:x|\s|$)", text)
+    value = float(found[1]) if found else None
+    unit = "times" if text.endswith("x") else text[found.end() :].strip() if found else ""
+    rest = [part for part in (row["value"], row["ratio"]) if part and part != text]
+    met = {"ok": True, "MISSED": False}.get(row["ok"])
+    note = ", ".join(rest if found else [text, *rest])
+    return Row(row["what"].strip(), value, unit, row["budget"], met, note)
+
+
 def main() -> None:
     """Print the table and write it to bench/out/sequence.json."""
     parser = argparse.ArgumentParser(prog="python -m bench.sequence", description=__doc__)
@@ -396,8 +408,7 @@ def main() -> None:
         if args.jscpd:
             against_jscpd(bench, args.jscpd, args.jscpd_megabytes * 1_000_000)
     finally:
-        OUT.mkdir(exist_ok=True)
-        (OUT / "sequence.json").write_text(json.dumps(bench.rows, indent=1))
+        save("sequence", [as_row(row) for row in bench.rows])
         if gathered is not None:
             shutil.rmtree(gathered.parent)
 

@@ -29,6 +29,8 @@ class Row:
     goal: str = ""
     met: bool | None = None
     note: str = ""
+    points: tuple[tuple[float, float], ...] = ()
+    """Pairs of a size and a cost, for a chart."""
 
 
 def rate(act: Callable[[], int]) -> float:
@@ -81,6 +83,15 @@ def machine() -> str:
     return f"{os.cpu_count()} cores, {model}, Python {platform.python_version()}"
 
 
+def save(name: str, rows: list[Row]) -> None:
+    """Write bench/out/NAME.json, which `python -m bench.evidence run` records."""
+    OUT.mkdir(exist_ok=True)
+    text = json.dumps(
+        {"name": name, "machine": machine(), "rows": [asdict(row) for row in rows]}, indent=2
+    )
+    (OUT / f"{name}.json").write_text(text + "\n")
+
+
 def report(name: str, rows: list[Row]) -> int:
     """Print the table, write bench/out/NAME.json; 1 if a goal was missed."""
     width = max(len(row.what) for row in rows)
@@ -90,11 +101,7 @@ def report(name: str, rows: list[Row]) -> int:
         value = "" if row.value is None else f"{row.value:,.{2 if row.value < 100 else 0}f}"
         goal = f"goal {row.goal}" if row.goal else ""
         print(f"{mark} {row.what:<{width}}  {value:>12} {row.unit:<10} {goal:<14} {row.note}")
-    OUT.mkdir(exist_ok=True)
-    text = json.dumps(
-        {"name": name, "machine": machine(), "rows": [asdict(row) for row in rows]}, indent=2
-    )
-    (OUT / f"{name}.json").write_text(text + "\n")
+    save(name, rows)
     missed = [row.what for row in rows if row.met is False]
     if missed:
         print(f"\nmissed: {', '.join(missed)}", file=sys.stderr)

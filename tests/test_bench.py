@@ -32,7 +32,7 @@ def test_growth_can_be_measured_and_drawn(tmp_path: Path) -> None:
     assert all(cost >= 0 for line in costs.values() for cost in line)
     growth.chart(tmp_path / "growth.svg", sizes, costs)
     drawn = (tmp_path / "growth.svg").read_text()
-    assert drawn.count("<polyline") == len(costs)
+    assert all(what in drawn for what in costs)
     assert growth.exponent([10, 100, 1000], [1, 10, 100]) == pytest.approx(1)
     assert growth.exponent([10, 100, 1000], [5, 5, 5]) == pytest.approx(0)
 

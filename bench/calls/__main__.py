@@ -16,10 +16,12 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from bench.calls import judges, score
 from bench.facts import CORPORA, fetch
+from bench.timing import Row, save
 from holdfast.index.facts.extract import extract
 
 PACKAGES = {
@@ -110,6 +112,19 @@ def answers(name: str, language: str, folder: Path, files: list[str]) -> list[ju
     return [judges.plausible(folder, each) for each in found]
 
 
+GOALS = {"python": (98, 99.5), "typescript": (95, 99), "javascript": (95, 99)}
+
+
+def summary(name: str, total: score.Score) -> Iterator[Row]:
+    """What is recorded: shares of the judge's calls, in percent."""
+    found, known = total.recall()
+    right, edges = total.precision()
+    least, sure = GOALS[name.partition(",")[0]]
+    recall, precision = 100 * found / max(1, known), 100 * right / max(1, edges)
+    yield Row(f"{name}: found", recall, "%", f"≥ {least}", recall >= least, f"of {known:,} calls")
+    yield Row(f"{name}: right", precision, "%", f"≥ {sure}", precision >= sure, f"of {edges:,}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[])
@@ -138,6 +153,7 @@ def main() -> int:
         total = totals.setdefault(f"{language}, {part}", score.Score())
         total.verdicts += one.verdicts
         total.unmatched += one.unmatched
+    save("calls", [row for name, total in totals.items() for row in summary(name, total)])
     if args.json:
         print(json.dumps({name: [v._asdict() for v in s.verdicts] for name, s in totals.items()}))
         return 0

@@ -1,0 +1,1 @@
+"""Evidence: recorded results of benchmarks, and the pages whose figures come from them."""

@@ -1,0 +1,143 @@
+"""Figures in pages come from recorded runs of benchmarks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bench.evidence import figures, records
+from bench.evidence.__main__ import DOCS, pages, rendered
+from bench.evidence.drawings import DRAWINGS, images
+from bench.evidence.records import Record
+from bench.evidence.running import BENCHMARKS, Inputs, retrieval_rows
+from bench.timing import Row
+
+ROOT = Path(__file__).parents[1]
+
+
+def record(*rows: Row, name: str = "shop") -> Record:
+    return Record(name=name, command="python -m bench.shop", machine="2 cores", date="2026-11-17",
+                  commit="0a1b2c3d", load=0.2, rows=list(rows))  # fmt: skip
+
+
+SHOP = {
+    "shop": record(
+        Row("sales", 1234.5, "/s", "≥ 1,000", True),
+        Row("  of them returned", 0.123, ""),
+        Row("reads in 4,711 rooms, p50", 2.0, "ms", "≤ 1", False, "a busy day"),
+    )
+}
+
+
+@pytest.mark.shows("EVIDENCE-PAGES")
+@pytest.mark.parametrize("path", pages(), ids=lambda path: path.name)
+def test_every_figure_of_a_page_is_the_recorded_one(path: Path) -> None:
+    assert path.read_text("utf-8") == rendered(records.read())[path]
+
+
+@pytest.mark.shows("EVIDENCE-PAGES")
+def test_the_readme_shows_no_measurement_without_a_record() -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    assert figures.names(page) == ["benefit", "readme"]
+    measurements = re.search(r"## Measurements\n(.*?)\n## ", figures.outside(page), re.DOTALL)
+    assert measurements is not None
+    assert "|" not in measurements[1]
+    assert "measured:" not in figures.outside(page)
+
+
+@pytest.mark.shows("EVIDENCE-PAGES")
+def test_every_record_is_shown_on_the_evidence_page_with_its_chart() -> None:
+    page = (DOCS / "evidence.md").read_text("utf-8")
+    found = records.read()
+    assert set(found) == {name.removeprefix("table ") for name in figures.names(page)}
+    for name in DRAWINGS:
+        if name in found:
+            image = f"evidence-{name.replace('_', '-')}.svg"
+            assert f"(images/{image})" in page
+            assert (DOCS / "images" / image).is_file()
+
+
+def test_a_figure_is_the_value_of_its_row_in_the_form_asked_for() -> None:
+    template = (
+        "{{shop: sales | ,.0f}} of {{shop: sales | goal}}, {{shop: sales > of them returned | %}} %"
+    )
+    assert figures.fill(template, SHOP) == "1,234 of ≥ 1,000, 12 %"
+    assert figures.fill("{{shop: reads in* | .1f}}", SHOP) == "2.0"
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("{{shop: rent}}", "has 0 rows 'rent'; its rows: sales; sales > of them returned"),
+        ("{{shop: *}}", "has 2 rows"),
+        ("{{bank: sales}}", "no record 'bank'"),
+        ("{{shop}}", "not a figure"),
+    ],
+)
+def test_a_figure_that_no_record_has_is_an_error(template: str, problem: str) -> None:
+    with pytest.raises((KeyError, ValueError), match=re.escape(problem)):
+        figures.fill(template, SHOP)
+
+
+def test_a_table_says_which_goals_were_missed() -> None:
+    assert figures.table(SHOP["shop"]).splitlines()[2:] == [
+        "| sales | 1,234 /s | ≥ 1,000 | met |",
+        "| of them returned | 0.12 |  |  |",
+        "| reads in 4,711 rooms, p50 | 2 ms (a busy day) | ≤ 1 | **missed** |",
+    ]
+
+
+def test_only_blocks_of_a_page_are_written() -> None:
+    page = "12 apples\n<!-- evidence: fruit -->\nold\n<!-- end of evidence -->\nand 3 pears\n"
+    new = figures.updated(page, lambda name: f"new {name}")
+    assert new == page.replace("old", "new fruit")
+    assert figures.outside(page) == "12 apples\n\nand 3 pears\n"
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    records.write(SHOP["shop"], tmp_path)
+    assert records.read(tmp_path) == SHOP
+    (tmp_path / "shop.json").write_text(
+        (tmp_path / "shop.json").read_text().replace('"version": 1', '"version": 2')
+    )
+    with pytest.raises(ValueError, match=r"shop\.json is holdfast-evidence 2"):
+        records.read(tmp_path)
+
+
+def test_charts_show_every_series_and_are_the_same_twice() -> None:
+    found = {
+        "savings": record(
+            Row("contexts, pi: saved", 29.5, "%"), Row("contexts, pi: possible", 30.5, "%"),
+        ),
+        "retrieval": record(Row("plain, holdfast", 0.9, ""), Row("plain, bm25", 0.6, "")),
+        "growth": record(Row("diff: exponent", 0.1, "", points=((1e3, 1.0), (1e4, 1.3)))),
+    }  # fmt: skip
+    drawn = dict(images(found))
+    assert drawn == dict(images(found))
+    assert "contexts, pi" in drawn["evidence-savings.svg"]
+    assert "holdfast" in drawn["evidence-retrieval.svg"]
+    assert "diff (0.10)" in drawn["evidence-growth.svg"]
+
+
+def test_a_benchmark_without_its_input_is_left_as_recorded() -> None:
+    assert BENCHMARKS["savings"].arguments(Inputs()) is None
+    assert BENCHMARKS["savings"].arguments(Inputs(traces=Path("t"))) == ["--traces", "t"]
+    assert BENCHMARKS["clones"].arguments(Inputs(tree=Path("t"))) is None
+    assert BENCHMARKS["store"].arguments(Inputs()) == ()
+
+
+def test_a_retrieval_report_becomes_a_row_for_each_system() -> None:
+    report: dict[str, object] = {
+        "systems": {
+            "holdfast": {"queries": 3, "path_ndcg10": 0.8, "ndcg10": 0.8, "ndcg10_95": [0.7, 0.9]},
+            "bm25": {"queries": 3, "path_ndcg10": 0.6, "ndcg10": 0.5, "ndcg10_95": [0.4, 0.6]},
+            "semble": {"queries": 0},
+        }
+    }
+    rows = retrieval_rows("plain", report)
+    assert [(row.what, row.value, row.note) for row in rows] == [
+        ("plain, holdfast", 0.8, "3 questions, 95% 0.700 to 0.900"),
+        ("plain, bm25", 0.6, "3 questions"),
+    ]
