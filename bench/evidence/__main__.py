@@ -1,4 +1,4 @@
-"""`python -m bench.evidence run|campaigns|render`: record benchmarks, and write the pages that show them.
+"""`python -m bench.evidence run|campaigns|render`: record benchmarks, and write pages from that.
 
 `run [NAME …]` runs every benchmark, or those named, one after the other, and records each in
 docs/evidence; one that fails, or whose input is not given, stays as it was recorded. `campaigns
