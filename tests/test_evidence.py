@@ -11,7 +11,7 @@ from bench.evidence import figures, records
 from bench.evidence.__main__ import DOCS, pages
 from bench.evidence.drawings import DRAWINGS, images
 from bench.evidence.records import Record
-from bench.evidence.running import BENCHMARKS, Inputs, campaign_rows, retrieval_rows
+from bench.evidence.running import BENCHMARKS, Inputs, retrieval_rows
 from bench.timing import Row
 
 ROOT = Path(__file__).parents[1]
@@ -131,11 +131,16 @@ def test_a_benchmark_without_its_input_is_left_as_recorded() -> None:
 
 def test_a_campaign_becomes_a_row_of_tries_and_one_of_problems() -> None:
     found = {"name": "flips", "tried": 1_200, "outcomes": {"same": 200, "refused": 1_000}}
-    rows = campaign_rows({"campaigns": [found | {"problems": ["a traceback"]}]})
-    assert [(row.what, row.value, row.met, row.note) for row in rows] == [
+    results = {"minutes": 4.0, "machine": "2 cores", "commit": "0a1b2c3d4e"}
+    campaigns = records.of_campaigns(
+        {**results, "campaigns": [found | {"problems": ["a traceback"]}]}
+    )
+    assert [(row.what, row.value, row.met, row.note) for row in campaigns.rows] == [
         ("flips: tried", 1_200, None, "same 200, refused 1,000"),
         ("  problems", 1, False, ""),
     ]
+    said = "`python -m tests.hostile --minutes 4`, commit 0a1b2c3d, 2 cores."
+    assert figures.origin(campaigns) == said
 
 
 def test_a_retrieval_report_becomes_a_row_for_each_system() -> None:

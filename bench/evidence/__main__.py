@@ -1,8 +1,7 @@
-"""`python -m bench.evidence run|campaigns|render`: record benchmarks, and write pages from that.
+"""`python -m bench.evidence run|render`: record benchmarks, and write pages from that.
 
 `run [NAME …]` runs every benchmark, or those named, one after the other, and records each in
-docs/evidence; one that fails, or whose input is not given, stays as it was recorded. `campaigns
-FILE` records a run of `python -m tests.hostile --minutes N --out FILE`. `render`
+docs/evidence; one that fails, or whose input is not given, stays as it was recorded. `render`
 writes the tables and figures of docs/evidence.md, the README and the other pages, and the charts.
 """
 
@@ -16,7 +15,7 @@ from bench.arguments import parser
 from bench.evidence import figures
 from bench.evidence.drawings import images
 from bench.evidence.records import Records, read
-from bench.evidence.running import BENCHMARKS, REPOSITORY, Inputs, record_campaigns, run
+from bench.evidence.running import BENCHMARKS, REPOSITORY, Inputs, run
 
 DOCS = REPOSITORY / "docs"
 
@@ -53,16 +52,12 @@ def main(arguments: list[str] | None = None) -> int:
     ):
         running.add_argument(name, type=Path, help=what)
     running.add_argument("--jscpd", help="the program to compare clones with")
-    campaigns = verbs.add_parser("campaigns", help="record what `python -m tests.hostile` found")
-    campaigns.add_argument("file", type=Path, help="what its --out wrote")
     args = options.parse_args(arguments)
     if args.verb == "run":
         unknown = set(args.name) - {*BENCHMARKS, "retrieval"}
         if unknown:
             options.error(f"unknown benchmark: {', '.join(sorted(unknown))}")
         _run(args)
-    if args.verb == "campaigns":
-        print(record_campaigns(args.file))
     render()
     return 0
 

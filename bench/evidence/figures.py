@@ -68,10 +68,10 @@ def number(row: Row) -> str:
 
 def origin(record: Record) -> str:
     """Where and when a record was measured, in one sentence."""
-    return (
-        f"`{record.command}`, {record.date}, commit {record.commit}, {record.machine}, "
-        f"load {record.load:.1f} at the start."
-    )
+    parts = [f"`{record.command}`", record.date, f"commit {record.commit}", record.machine]
+    if record.load is not None:
+        parts.append(f"load {record.load:.1f} at the start")
+    return ", ".join(part for part in parts if part) + "."
 
 
 def updated(page: str, make: Callable[[str], str]) -> str:

@@ -12,8 +12,10 @@ pairs of a size and a cost, for a chart.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -21,6 +23,8 @@ from bench.timing import Row
 
 FORMAT = "holdfast-evidence"
 VERSION = 1
+CAMPAIGNS = "campaigns.json"
+"""Results of `python -m tests.hostile`, in the form that its docstring describes."""
 FOLDER = Path(__file__).parents[2] / "docs" / "evidence"
 
 Records = Mapping[str, "Record"]
@@ -36,7 +40,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     date: str
     commit: str
-    load: float
+    load: float | None
     rows: list[Row]
 
     def row(self, what: str) -> Row:
@@ -74,11 +78,27 @@ def read(folder: Path = FOLDER) -> dict[str, Record]:
     """Every record of a folder, by name."""
     found = {}
     for path in sorted(folder.glob("*.json")):
+        if path.name == CAMPAIGNS:
+            found["campaigns"] = of_campaigns(json.loads(path.read_text("utf-8")))
+            continue
         record = msgspec.json.decode(path.read_bytes(), type=Record)
         if (record.format, record.version) != (FORMAT, VERSION):
             raise ValueError(f"{path.name} is {record.format} {record.version}, not {VERSION}")
         found[record.name] = record
     return found
+
+
+def of_campaigns(results: dict[str, Any]) -> Record:
+    """What `python -m tests.hostile --out FILE` found: how often each was tried, and problems."""
+    rows = []
+    for one in results["campaigns"]:
+        outcomes = ", ".join(f"{name} {count:,}" for name, count in one["outcomes"].items())
+        rows.append(Row(f"{one['name']}: tried", one["tried"], "", note=outcomes))
+        problems = len(one["problems"])
+        rows.append(Row("  problems", problems, "", "0", problems == 0))
+    command = f"python -m tests.hostile --minutes {results['minutes']:g}"
+    return Record(name="campaigns", command=command, machine=results["machine"], date="",
+                  commit=results["commit"][:8], load=None, rows=rows)  # fmt: skip
 
 
 def write(record: Record, folder: Path = FOLDER) -> None:

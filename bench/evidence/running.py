@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -143,23 +142,6 @@ def _retrieval() -> str:
         if subprocess.run(command, cwd=REPOSITORY).returncode == 0:
             rows += retrieval_rows(name, json.loads(out.read_text()))
     return recorded("retrieval", "python -m bench.retrieval", rows, load)
-
-
-def campaign_rows(results: dict[str, Any]) -> list[Row]:
-    """What `python -m tests.hostile --out FILE` found: how often each was tried, and problems."""
-    rows = []
-    for one in results["campaigns"]:
-        outcomes = ", ".join(f"{name} {count:,}" for name, count in one["outcomes"].items())
-        rows.append(Row(f"{one['name']}: tried", one["tried"], "", note=outcomes))
-        problems = len(one["problems"])
-        rows.append(Row("  problems", problems, "", "0", problems == 0))
-    return rows
-
-
-def record_campaigns(path: Path) -> str:
-    results = json.loads(path.read_text("utf-8"))
-    command = f"python -m tests.hostile --minutes {results['minutes']:g}"
-    return recorded("campaigns", command, campaign_rows(results), os.getloadavg()[0])
 
 
 def retrieval_rows(name: str, report: dict[str, object]) -> list[Row]:
