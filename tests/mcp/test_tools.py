@@ -98,6 +98,11 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         assert mentions["total"] == len(mentions["references"]) > 0
         explored = await ask("explore", symbol="Cart.total", path=tree)
         assert explored["found"][0]["symbol"]["symbolLabel"] == "Cart.total"
+        assert explored == await ask("explore", symbol="shop/cart.py:Cart.total", path=tree)
+        by_file = await ask(
+            "call_graph", symbol="shop/cart.py:Cart.total", path=tree, direction="callers"
+        )
+        assert by_file["edges"] == graph["edges"]
         await ask("impact", "error", failed=True, path=tree)
         preview = await ask(
             "edit_symbol", action="rename", symbol="Cart.total", text="sum_up", path=tree

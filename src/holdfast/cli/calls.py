@@ -11,6 +11,7 @@ from holdfast.app import App
 from holdfast.cli.console import absolute, here
 from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json
+from holdfast.cli.symbol_command import split_symbol
 from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
 from holdfast.index.answers import CallGraphAnswer
 from holdfast.index.code_index import CodeIndex
@@ -23,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", help="the file the symbol is in (default: where its name is found)"
     )
-    parser.add_argument("symbol", help="its name or qualified name; with its file, its id too")
+    parser.add_argument("symbol", help="its name or qualified name, or FILE:NAME")
     parser.add_argument(
         "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
     )
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    split_symbol(args)
     file = args.file if args.path or not args.file else absolute(args.file)
     tree = absolute(args.path) if args.path else os.path.dirname(file) if file else here()
     whole = os.path.join(tree, file or "")

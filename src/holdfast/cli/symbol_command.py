@@ -20,6 +20,7 @@ from holdfast.index.references.answers import (
     SymbolEditAnswer,
 )
 from holdfast.index.tools.render import Surface
+from holdfast.index.tools.symbol_place import file_and_symbol
 
 Found = TypeVar("Found", ReferencesAnswer, ExploreAnswer, ImpactAnswer)
 
@@ -29,7 +30,7 @@ def add_symbol(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", help="the file the symbol is in (default: where its name is found)"
     )
-    parser.add_argument("symbol", help="its name, qualified name or id")
+    parser.add_argument("symbol", help="its name, qualified name or id; or FILE:NAME")
     parser.add_argument(
         "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
     )
@@ -47,8 +48,20 @@ def add_limit(parser: argparse.ArgumentParser, default: int, noun: str) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
+def split_symbol(args: argparse.Namespace) -> None:
+    """Take apart a symbol that was typed with its file, as `src/cart.py:Cart.total`."""
+    if args.file:
+        return
+    tree = absolute(args.path) if args.path else here()
+    file, args.symbol = file_and_symbol(
+        args.symbol, lambda name: os.path.isfile(os.path.join(tree, name))
+    )
+    args.file = file or None
+
+
 def named_place(args: argparse.Namespace, command: str) -> tuple[str, str]:
     """The tree and the file that were named; raises if there is no such file."""
+    split_symbol(args)
     tree = absolute(args.path) if args.path else None
     file = absolute(args.file) if args.file and tree is None else args.file or ""
     whole = os.path.join(tree or "", file)

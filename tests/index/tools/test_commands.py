@@ -162,3 +162,20 @@ def test_a_repair_without_its_backend_does_not_say_that_nothing_needed_it(
     assert (code, "Nothing needed repair" in out, "cannot reach it" in out) == (1, False, True)
     code, answer = run_json(capsys, "index", "repair")
     assert (code, answer["status"]) == (1, "error")
+
+
+@pytest.mark.parametrize("command", ["calls", "explore", "references"])
+def test_a_symbol_may_be_named_with_its_file(
+    tree: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    """`read shop.py:total` was understood, and `calls shop.py:total` was an unknown name."""
+    (tree / "other.py").write_text("def total(cart):\n    return 0\n")
+    run(capsys, "index", "create", tree)
+    monkeypatch.chdir(tree)
+    code, out = run(capsys, command, "shop.py:total")
+    assert code == 0
+    assert "pay" in out or "shop.py:5" in out
+    assert (code, out) == run(capsys, command, "shop.py", "total")

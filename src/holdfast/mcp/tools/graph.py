@@ -28,12 +28,14 @@ from holdfast.mcp.tools.common import (
     tree_of,
 )
 from holdfast.mcp.tools.outline import similar_file
+from holdfast.mcp.tools.symbol_call import split_symbol
 
 
 def run(call: ToolCall) -> Result:
     from holdfast.index.tools.calls import call_graph, symbol_ref
     from holdfast.index.tools.named_calls import calls_of_name
 
+    split_symbol(call)
     a = call.arguments
     file, symbol = _asked(a)
     if not symbol:
