@@ -12,6 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from holdfast.index.calls.alike import Alike
 from holdfast.index.calls.link_table import (
     Holders,
     LinkTable,
@@ -21,8 +22,8 @@ from holdfast.index.calls.link_table import (
     holders_of,
     named_in_files,
 )
+from holdfast.index.calls.program import Thing
 from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
-from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import MODULE, FileFacts, Symbol
 
 RESOLVED_MAX = 100
@@ -56,6 +57,9 @@ class LinkedProgram:
         self.partial: set[str] = set()
         """The symbols whose callers were not all looked for."""
         self._known: dict[tuple[str, int], tuple[Edge | OpenCall, ...]] = {}
+        self._alike: dict[str, Alike] = {}
+        self.targets: dict[tuple[str, str, str, str], frozenset[Thing]] = {}
+        """What is one symbol for `references`: by path, family, full name and kind."""
         self._own_table: MemoryLinks | None = None
 
     def _table(self) -> LinkTable:
@@ -82,6 +86,8 @@ class LinkedProgram:
     def forget(self) -> None:
         """Drop what was resolved with other facts."""
         self._known.clear()
+        self._alike.clear()
+        self.targets.clear()
         self.partial.clear()
 
     def facts(self, path: str) -> FileFacts | None:
@@ -172,21 +178,16 @@ class LinkedProgram:
             numbers[path] |= found
         return False
 
-    @staticmethod
-    def _same(facts: FileFacts, symbol: Symbol) -> set[str]:
+    def _same(self, facts: FileFacts, symbol: Symbol) -> frozenset[str]:
         """The symbols that are reached by a call of this one.
 
         Calling a class reaches its constructor. In Python and JavaScript several definitions of one
         name are one function: overloads, or a later definition that replaces the earlier.
         """
-        same = {symbol.id}
-        one_function = FAMILIES.get(facts.language) in ("python", "js")
-        for each in facts.symbols:
-            owner = facts.symbols[each.parent] if each.parent >= 0 else None
-            made = each.kind == "constructor" and owner is not None and owner.id == symbol.id
-            if made or (one_function and each.qualified == symbol.qualified):
-                same.add(each.id)
-        return same
+        known = self._alike.get(facts.path)
+        if known is None:
+            known = self._alike[facts.path] = Alike.of(facts)
+        return known.same(symbol)
 
     def walk(self, start: str, direction: str, depth: int, limit: int) -> CallWalk:
         """The calls within `depth` steps, nearest first, at most `limit`."""

@@ -71,11 +71,14 @@ def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False)
     inner = program.resolver.program
     view = inner.files[thing.path]
     symbol = inner.symbol(thing)
-    same = {
-        one
-        for one in inner.exact(view.family, view.full(thing.at))
-        if one.path == thing.path or _is_one_in_parts(inner.symbol(one), symbol, view)
-    } | {thing}
+    key = thing.path, view.family, view.full(thing.at), symbol.kind
+    same = program.targets.get(key)
+    if same is None or thing not in same:
+        same = program.targets[key] = frozenset({
+            one
+            for one in inner.exact(view.family, view.full(thing.at))
+            if one.path == thing.path or _is_one_in_parts(inner.symbol(one), symbol, view)
+        } | {thing})  # fmt: skip
     called: set[Thing] = set()
     names = {symbol.name}
     if symbol.kind == "constructor" and symbol.parent != MODULE:
@@ -86,7 +89,7 @@ def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False)
     if overrides and view.family == "js" and symbol.kind in ("method", "property", "function"):
         related = override_family(program, thing) - same
     return Target(
-        frozenset(same),
+        same,
         frozenset(called),
         symbol.name,
         view.family,

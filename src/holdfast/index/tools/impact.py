@@ -19,6 +19,7 @@ from holdfast.files.policy import SIZE_BYTES_MAX, unfit
 from holdfast.files.secrets import masked
 from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts, Symbol
@@ -28,7 +29,13 @@ from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import ImpactAnswer, ImpactedSymbol, ImpactTest
 from holdfast.index.references.changed import Change, changed_symbols
-from holdfast.index.references.find import Mentioned, ReadFile, ReferenceSearch, target_of
+from holdfast.index.references.find import (
+    Mentioned,
+    ReadFile,
+    Reference,
+    ReferenceSearch,
+    target_of,
+)
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.mention_files import (
     HARD_ALL_S,
@@ -146,7 +153,8 @@ def _impact(
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
         mentioned = ReferenceSearch(program).table(files)
-        symbols = [_impacted(program, one, mentioned) for one in touched]
+        besides = _BesidesCalls(mentioned)
+        symbols = [_impacted(program, one, mentioned, besides) for one in touched]
         tests = _tests(program, touched)
     symbols.sort(key=_weight)
     return replace(
@@ -201,7 +209,29 @@ def _parsed(index: CodeIndex, path: str, source: bytes, budget: ParseBudget) -> 
     return facts
 
 
-def _impacted(program: LinkedProgram, one: _Touched, mentioned: Mentioned) -> ImpactedSymbol:
+class _BesidesCalls(dict[frozenset[Thing], list[Reference]]):
+    """The mentions of a target that are not calls, looked for once for each target.
+
+    A file may define one name thousands of times; then hundreds of changed symbols are one target.
+    """
+
+    def __init__(self, mentioned: Mentioned) -> None:
+        super().__init__()
+        self._mentioned = mentioned
+
+    def __missing__(self, things: frozenset[Thing]) -> list[Reference]:
+        found = self[things] = [
+            place
+            for thing in sorted(things)
+            for place in self._mentioned.by_thing.get(thing, ())
+            if place.kind != "call"
+        ]
+        return found
+
+
+def _impacted(
+    program: LinkedProgram, one: _Touched, mentioned: Mentioned, besides: _BesidesCalls
+) -> ImpactedSymbol:
     symbol = one.symbol
     made = ImpactedSymbol(
         symbol_label=symbol.qualified,
@@ -226,12 +256,7 @@ def _impacted(program: LinkedProgram, one: _Touched, mentioned: Mentioned) -> Im
     inner = program.resolver.program.by_id
     nodes = [node_of(program, inner[caller]) for caller in callers if caller in inner]
     nodes.sort(key=lambda node: role_of(node.file) == "test")
-    others = [
-        place
-        for thing in sorted(target.things)
-        for place in mentioned.by_thing.get(thing, ())
-        if place.kind != "call"
-    ]
+    others = besides[target.things]
     return replace(
         made,
         callers=tuple(nodes[:SHOWN]),

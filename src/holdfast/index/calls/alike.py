@@ -1,0 +1,46 @@
+"""Which symbols of a file are reached by a call of one of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from holdfast.index.facts.languages import FAMILIES
+from holdfast.index.facts.model import FileFacts, Symbol
+
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Ids by qualified name, where definitions of one name are one function, and constructors.
+
+    Made once for a file: a file may define one name thousands of times, and a question may be about
+    hundreds of them.
+    """
+
+    by_name: dict[str, frozenset[str]]
+    constructors: dict[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, facts: FileFacts) -> Alike:
+        names: dict[str, set[str]] = defaultdict(set)
+        made: dict[str, set[str]] = defaultdict(set)
+        one_function = FAMILIES.get(facts.language) in ("python", "js")
+        for each in facts.symbols:
+            if one_function:
+                names[each.qualified].add(each.id)
+            if each.kind == "constructor" and each.parent >= 0:
+                made[facts.symbols[each.parent].id].add(each.id)
+        return cls(
+            {name: frozenset(ids) for name, ids in names.items()},
+            {owner: frozenset(ids) for owner, ids in made.items()},
+        )
+
+    def same(self, symbol: Symbol) -> frozenset[str]:
+        """The symbol's own id and those of the symbols that are the same to a caller."""
+        found = self.by_name.get(symbol.qualified, _NONE)
+        constructors = self.constructors.get(symbol.id, _NONE)
+        if constructors:
+            found |= constructors
+        return found if symbol.id in found else found | {symbol.id}
