@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.reading.paths import Request
-from holdfast.reading.scope import Lines
 from tests.reading import window
-from tests.reading.desk import Desk
 from tests.reading.simulation import DRIVERS, Simulation
 from tests.scale import QUICK, SOAKING
 
@@ -66,11 +63,8 @@ def test_the_simulation_reaches_every_mode(
         maps += simulation.maps
     assert maps, "a context map listed something"
     assert modes >= {"full", "unchanged", "unchanged_range", "diff", "baseline_fallback"}
-    if host.startswith("pi"):
-        assert "unseen" not in modes, "pi keeps to its contract"
 
 
-HEAD = "[holdfast: lines 1-4, only what you do not have; bypass_cache=true prints all]"
 SHOWN = window.Shown("/f", "a\nb\nc", 1, ("a", "b", "c"))
 
 
@@ -94,11 +88,6 @@ SHOWN = window.Shown("/f", "a\nb\nc", 1, ("a", "b", "c"))
             "diff",
         ),
         ([SHOWN], "a\nb\nX", "a\nb\nc", "full"),
-        ([], f"{HEAD}\n[1-2 as you have them]\n[3-4:]\nc\nd", "a\nb\nc\nd", "full"),
-        ([SHOWN], f"{HEAD}\n[1-2 as you have them]\n[3-4:]\nc\nX", "a\nb\nc\nd", "full"),
-        ([SHOWN], f"{HEAD}\n[1-2 as you have them]\n[4:]\nd", "a\nb\nc\nd", "full"),
-        ([SHOWN], f"{HEAD}\n[1-2 as you have them]\n[3:]\nc", "a\nb\nc\nd", "full"),
-        ([SHOWN], f"{HEAD}\n[1-2 as you have them]\n[3-4:]\nc\nd", "a\nB\nc\nd", "full"),
     ],
 )
 def test_the_judge_finds_what_is_untrue(
@@ -106,32 +95,3 @@ def test_the_judge_finds_what_is_untrue(
 ) -> None:
     with pytest.raises(window.Untrue):
         window.judge(visible, "/f", text, current, 1, mode)
-
-
-def test_the_judge_takes_what_is_named_and_printed_truly() -> None:
-    text = f"{HEAD}\n[1-2 as you have them]\n[3-4:]\nc\nd"
-    fact = window.judge([SHOWN], "/f", text, "a\nb\nc\nd", 3, "full")
-    assert fact is not None
-    assert window.knowledge([fact], "/f").known == {"a\nb\nc\nd": {1, 2, 3, 4}}
-
-
-@pytest.mark.shows("READ-UNSEEN")
-def test_a_range_that_overlaps_what_was_shown_brings_only_the_rest(desk: Desk) -> None:
-    """The whole range came again, however much of it had just been shown."""
-    rows = [f"row {number} of a file with rows of some length" for number in range(1, 201)]
-    desk.write("a.txt", "\n".join(rows) + "\n")
-    desk.read("a.txt", offset=1, limit=100)
-    session = desk.session
-    plain = desk.reader.read(Request("a.txt", 50, 81), session)
-    assert plain.text.startswith(rows[49]), "only where it is asked for"
-    desk.reader.forget()
-    answer = desk.reader.only_unseen().read(Request("a.txt", 50, 81), session)
-    head, named, first, *rest = answer.text.split("\n")
-    assert head.startswith("[holdfast: lines 50-130, only what you do not have")
-    assert (named, first) == ("[50-100 as you have them]", "[101-130:]")
-    assert rest[:30] == rows[100:130]
-    assert rest[30:] == ["", "[71 more lines in file. Use offset=131 to continue.]"]
-    assert answer.meta is not None
-    assert (answer.meta.mode, answer.meta.scope) == ("full", Lines(101, 130))
-    fresh = desk.reader.only_unseen().read(Request("a.txt", 50, 81, bypass_cache=True), session)
-    assert fresh.text == plain.text

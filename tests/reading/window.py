@@ -56,15 +56,7 @@ class Same:
     last: int
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Several of these at once."""
-
-    path: str
-    facts: tuple[Shown, ...]
-
-
-Fact = Shown | Patched | Same | Parts
+Fact = Shown | Patched | Same
 
 
 @dataclass
@@ -79,10 +71,6 @@ class Knowledge:
     whole: list[str] = field(default_factory=list)
 
     def learn(self, fact: Fact) -> None:
-        if isinstance(fact, Parts):
-            for part in fact.facts:
-                self.learn(part)
-            return
         lines = fact.version.split("\n")
         about_all = True
         if isinstance(fact, Shown):
@@ -148,8 +136,6 @@ def judge(
         return _judge_lines(known, path, text, current, total)
     if mode == "diff":
         return _judge_diff(known, path, text, current, newest=newest)
-    if text.startswith("[holdfast: "):
-        return _judge_unseen(known, path, text, current)
     return _judge_plain(path, text, current, first, total)
 
 
@@ -203,63 +189,6 @@ def _judge_diff(
     if int(head[1]) != max(added, removed):
         raise Untrue(f"{head[0]!r} over a patch of {added} added and {removed} removed lines")
     return Patched(path, base, current)
-
-
-UNSEEN_HEAD = re.compile(
-    r"\[holdfast: lines? (\d+)(?:-(\d+))?, only what you do not have"
-    r"(?:; the file ends at line \d+ now)?; bypass_cache=true prints all\]\Z"
-)
-PRINTED = re.compile(r"\[(\d+)(?:-(\d+))?:\]\Z")
-NAMED = re.compile(r"\[(\d+)(?:-(\d+))? as you have them(?:, there numbered (\d+)-(\d+))?\]\Z")
-
-
-def _judge_unseen(known: Knowledge, path: str, text: str, current: str) -> Fact:
-    """Every line is printed as it is, or named as one that stands in the window."""
-    more = MORE.search(text)
-    head, *rows = (text if more is None else text[: more.start()]).split("\n")
-    found = UNSEEN_HEAD.match(head)
-    if found is None:
-        raise Untrue(f"not the head of an answer in part: {head!r}")
-    lines, at = current.split("\n"), int(found[1])
-    shown = []
-    while rows:
-        row = rows.pop(0)
-        printed, named = PRINTED.match(row), NAMED.match(row)
-        about = printed or named
-        if about is None or int(about[1]) != at:
-            raise Untrue(f"{row!r} where line {at} should be accounted for")
-        end = int(about[2] or about[1])
-        wanted = lines[at - 1 : end]
-        if printed is not None:
-            if rows[: len(wanted)] != wanted:
-                raise Untrue(f"lines {at}-{end} are printed as they are not")
-            del rows[: len(wanted)]
-            shown.append(Shown(path, current, at, tuple(wanted)))
-        elif named is not None:
-            before = int(named[3] or at)
-            there = range(before, before + len(wanted))
-            if not any(
-                all(n in numbers for n in there)
-                and version.split("\n")[before - 1 : before - 1 + len(wanted)] == wanted
-                for version, numbers in known.known.items()
-            ) and not _is_spread(known, there, wanted):
-                raise Untrue(f"{row!r}, but the window does not hold these lines of {path}")
-            shown.append(Shown(path, current, at, tuple(wanted)))
-        at = end + 1
-    if at - 1 != int(found[2] or found[1]):
-        raise Untrue(f"{head!r}, but it accounts for lines up to {at - 1}")
-    return Parts(path, tuple(shown))
-
-
-def _is_spread(known: Knowledge, numbers: range, wanted: list[str]) -> bool:
-    """Whether each line stands in the window under its number, in one version or another."""
-    return all(
-        any(
-            number in held and version.split("\n")[number - 1] == row
-            for version, held in known.known.items()
-        )
-        for number, row in zip(numbers, wanted, strict=True)
-    )
 
 
 def _judge_plain(path: str, text: str, current: str, first: int, total: int) -> Fact | None:

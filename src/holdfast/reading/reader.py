@@ -106,14 +106,6 @@ class Reader:
         other.settings = replace(self.settings, policy=policy)
         return other
 
-    def only_unseen(self) -> Reader:
-        """The same reader, sharing everything it remembers, that sends only the new lines of a run
-        of which some were shown: see `Policy.unseen`."""
-        other = copy.copy(self)
-        policy = replace(self.settings.policy, unseen=True)
-        other.settings = replace(self.settings, policy=policy)
-        return other
-
     def read(
         self,
         request: Request,
@@ -229,8 +221,6 @@ class Reader:
             self.settings.policy,
             bypass=request.bypass_cache is True,
             expired=lambda: self._monotonic() > deadline,
-            horizon=None if isinstance(evidence, Doubt) else evidence.horizon,
-            shown_bytes=0 if isinstance(evidence, Doubt) else evidence.seen_bytes,
         )
 
     def _holdings(self, evidence: Evidence | Doubt, log: SessionLog | None) -> Holdings:
