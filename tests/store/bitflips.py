@@ -265,7 +265,8 @@ def _columns(db: Any, table: str, postgres: bool) -> list[str]:
             "WHERE table_schema = current_schema() AND table_name = $1",
             (table,),
         )
-        return [row[0] for row in found]
+        # A row of another space is not visible here, so its flip could not be taken back.
+        return [row[0] for row in found if row[0] != "space"]
     return [row[1] for row in db.rows(f'PRAGMA table_info("{table}")')]
 
 

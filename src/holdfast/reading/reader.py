@@ -294,11 +294,13 @@ class Reader:
                 for path in sorted(before.paths() | set(before.ledger.seen_paths()))
                 if held.get(path) is None
             ]
+            # What most of was held comes first: a file that was read before lines of a search.
+            gone = sorted((file for file in lost if file is not None), key=lambda f: -f.tokens)
             return ContextMap(
                 evidence.session,
                 evidence.boundary,
                 tuple(file for file in held.values() if file is not None),
-                tuple(file for file in lost if file is not None),
+                tuple(gone),
             )
 
     def _held(
