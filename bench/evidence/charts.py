@@ -38,19 +38,16 @@ def drawn(title: str, height: float, draw: Callable[[Axes], None]) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def bars(title: str, unit: str, groups: Sequence[str], series: Mapping[str, Sequence[float]],
-         spans: Mapping[str, Sequence[tuple[float, float]]] | None = None) -> str:  # fmt: skip
+def bars(
+    title: str, unit: str, groups: Sequence[str], series: Mapping[str, Sequence[float]]
+) -> str:
     """Horizontal bars: a group for each name, a bar in it for each series."""
 
     def draw(axes: Axes) -> None:
         thick = 0.8 / len(series)
         for number, (name, values) in enumerate(series.items()):
             places = [at + number * thick for at in range(len(groups))]
-            errors = None
-            if spans and name in spans:
-                pairs = list(zip(values, spans[name], strict=True))
-                errors = [[v - low for v, (low, _) in pairs], [high - v for v, (_, high) in pairs]]
-            axes.barh(places, values, thick * 0.9, label=name, color=COLOURS[number], xerr=errors)
+            axes.barh(places, values, thick * 0.9, label=name, color=COLOURS[number])
             for place, value in zip(places, values, strict=True):
                 axes.text(value, place, f" {value:.3g}", va="center", fontsize=8)
         axes.set_yticks([at + 0.4 - thick / 2 for at in range(len(groups))], groups)

@@ -1,7 +1,7 @@
 """Where the links of many files are looked up, and the names that may hold a symbol.
 
 `FileLinks` says where the names of one file lead to. A table has them for a whole tree, by name:
-in memory here, or stored with a generation. It answers which files a question has to read.
+in memory. It answers which files a question has to resolve calls of.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the links of a file are stored and looked up: roles of terms, and short keys of names."""
+"""How the links of a file are looked up: roles of terms, and short keys of names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ i  has a class that names this base
 
 
 def key_of(name: str) -> str:
-    """A name in stored form: short ones as they are, long ones by a hash. Suffixes are kept.
+    """A name as it is looked up: short ones as they are, long ones by a hash. Suffixes are kept.
 
     Two names may have the same key, which is as if one led to what the other does.
     """

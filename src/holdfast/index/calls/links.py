@@ -388,7 +388,7 @@ class FileLinks:
                 yield number
 
     def terms(self) -> Iterator[tuple[Term, int]]:
-        """What is stored of the file, each with how often it is there."""
+        """What the file is looked up by, each with how often it is there."""
         family, facts = self.family, self.facts
         if facts.language in ("gomod", "json") and facts.module and "\n" not in facts.module:
             yield Term(MODULES, "", facts.module), 1
