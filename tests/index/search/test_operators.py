@@ -88,12 +88,16 @@ def test_a_wrong_operator_is_plain_text_and_says_why(asked: str, says: str) -> N
 
 
 @pytest.mark.shows("ANSWER-OPERATOR-WRONG")
-def test_a_pattern_that_ends_at_a_space_is_pointed_out() -> None:
-    found = parse(r"re:class \w+\(Error\)", wrong_pattern)
-    assert found.query == Query(r"\w+\(Error\)", patterns=("class",))
+def test_an_unquoted_pattern_includes_the_words_after_it_when_they_look_like_a_pattern() -> None:
+    found = parse(r"re:class \w+\(Error\) lang:python", wrong_pattern)
+    assert found.query == Query(langs=("python",), patterns=(r"class \w+\(Error\)",))
     assert r're:"class \w+\(Error\)"' in found.warnings[0]
-    assert parse(r"re:load_\w+ yaml config (safe)", wrong_pattern).warnings == ()
-    assert parse(r're:"load \w+" x.*y', wrong_pattern).warnings == ()
+    words = parse(r"re:load_\w+ yaml config (safe)", wrong_pattern)
+    assert words == Parsed(Query("yaml config (safe)", patterns=(r"load_\w+",)))
+    quoted = parse(r're:"load \w+" x.*y', wrong_pattern)
+    assert quoted == Parsed(Query("x.*y", patterns=(r"load \w+",)))
+    broken = parse(r"re:class \w+(", wrong_pattern)
+    assert broken.query == Query(r"\w+(", patterns=("class",))
 
 
 words = st.text(st.characters(exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cs"]), min_size=1)

@@ -4,9 +4,10 @@ r"""Operators of a query, such as `lang:` and `re:`.
 
 An operator is a name, one colon and a value, without spaces between. A value with spaces is put in
 double quotes, where `\"` is a quote (and `\\` a backslash, except in `re:`, which keeps its
-backslashes). A leading backslash turns an operator into plain text. Operators are recognised up to
-a blank line, or up to 200 characters of plain text, so that a pasted error message or snippet is
-not parsed.
+backslashes). An unquoted pattern includes the words after it when they look like a pattern
+(`re:class .*Error`), with a warning that shows it in quotes. A leading backslash turns an operator
+into plain text. Operators are recognised up to a blank line, or up to 200 characters of plain text,
+so that a pasted error message or snippet is not parsed.
 
 Everything else is plain text. An invalid operator is plain text too, with a warning that says what
 is wrong with it.
@@ -107,8 +108,6 @@ class _Draft:
     )
     words: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    bare_pattern: str = ""
-    """The last unquoted pattern."""
 
 
 def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) -> Parsed:
@@ -129,12 +128,15 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
                 at = token.end()
             else:
                 value, at = taken
+                longer = _with_spaces(query, operator.end(), end, value) if name == "re" else None
+                if longer and not (wrong_pattern and wrong_pattern(longer[0])):
+                    value, at = longer
+                    written = f"re:{_written('re', value)}"
+                    draft.warnings.append(f"the pattern is taken as {_shown(written)}")
                 word = query[token.start() : at]
                 value, problem = _checked(name, value, wrong_pattern)
                 if problem is None:
                     draft.values[name].append(value)
-                    if name == "re":
-                        draft.bare_pattern = "" if query[operator.end()] == '"' else value
                     continue
             draft.warnings.append(f"{_shown(word)} is taken as plain text: {problem}")
         else:
@@ -155,12 +157,6 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
     if rest:
         apart = "\n\n" if at <= end < len(query) and blank else " "
         text = f"{text}{apart}{rest}" if text else rest
-    if draft.bare_pattern and _LIKE_A_PATTERN.search(text):
-        whole = f're:"{draft.bare_pattern} {text}"'
-        draft.warnings.append(
-            f"re:{_shown(draft.bare_pattern)} ends at the space; for a pattern with spaces write "
-            f"it in quotes, as in {_shown(whole)}"
-        )
     values = {name: tuple(dict.fromkeys(found)) for name, found in draft.values.items()}
     return Parsed(
         Query(
@@ -196,6 +192,19 @@ def _value(query: str, at: int, end: int, *, raw: bool) -> tuple[str, int] | str
         letters.append(letter)
         place += 1
     return "its quote is not closed"
+
+
+def _with_spaces(query: str, at: int, end: int, value: str) -> tuple[str, int] | None:
+    """An unquoted pattern with the words behind it and its end, when they belong to it."""
+    if query[at] == '"':
+        return None
+    last = first = at + len(value)
+    while (token := _TOKEN.search(query, last, end)) and not _OPERATOR.match(token[0]):
+        last = token.end()
+        if last - at > BLOCK_CHARACTERS:
+            return None
+    behind = query[first:last]
+    return (query[at:last], last) if _LIKE_A_PATTERN.search(behind) else None
 
 
 def _checked(
@@ -263,7 +272,10 @@ def as_words(text: str) -> str:
 
 def render(query: Query) -> str:
     """A query as text; `parse` turns it into the same query."""
-    words = [f"{name}:{_written(name, value)}" for name, value in query.values()]
+    words = [
+        f"{name}:{_written(name, value, quoted=name == 're' and bool(query.text))}"
+        for name, value in query.values()
+    ]
     plain = [
         "\\" + word if _OPERATOR.match(word) or _ESCAPED.match(word) else word
         for word in query.text.split()
@@ -277,8 +289,8 @@ def only_below(folder: str) -> str:
     return f"path:{_written('path', f'/{pattern}/')}"
 
 
-def _written(name: str, value: str) -> str:
-    if value and not value.startswith(('"', ":")) and not _SPACE.search(value):
+def _written(name: str, value: str, *, quoted: bool = False) -> str:
+    if not quoted and value and not value.startswith(('"', ":")) and not _SPACE.search(value):
         return value
     if name != "re":
         value = value.replace("\\", "\\\\")
