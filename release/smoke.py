@@ -61,7 +61,7 @@ def _with_pip(wheel: Path, version: str) -> None:
         _call([str(python), "-m", "venv", str(at / "venv")], at, environment)
         binaries = at / "venv" / "bin"
         _call([str(binaries / "pip"), "install", "-q", str(wheel)], at, environment)
-        size = _installed_bytes(at / "venv", leave_out=("pip", "setuptools"))
+        size = _installed_bytes(at / "venv", leave_out=("pip", "setuptools", "pkg_resources"))
         _call([str(binaries / "python"), "-c", PYTHON_TRIAL], at, environment)
         use([str(binaries / "holdfast")], at, environment)
         print(f"Python {version}: installed by pip ({size / 2**20:.0f} MB) and used")

@@ -1,8 +1,8 @@
 """Choose the kernels for a stream: all give the same answers, at different costs.
 
-    compiled   divsufsort and numba (the extra `fast`): the fastest, after a second of importing,
+    compiled   numpy and numba (the extra `fast`): the fastest, after a second of importing,
                and after some seconds of compiling the first time on a machine
-    vector     divsufsort and numpy
+    vector     numpy
     pure       plain Python, for small streams: nothing to import
 
 Nothing is imported before a build needs it; a query needs none of them.
@@ -54,7 +54,7 @@ class Kernels:
 def available() -> list[SuffixBackend]:
     """The installed backends, the fastest first."""
     found = [SuffixBackend.PURE]
-    if find_spec("numpy") is not None and find_spec("pydivsufsort") is not None:
+    if find_spec("numpy") is not None:
         found.insert(0, SuffixBackend.VECTOR)
         if has_numba():
             found.insert(0, SuffixBackend.COMPILED)

@@ -1,4 +1,4 @@
-"""The kernels with divsufsort for the order and loops compiled by numba for the rest."""
+"""The kernels with the order from numpy and loops compiled by numba for the rest."""
 # mypy: disable-error-code="no-untyped-call,untyped-decorator,no-any-return"
 
 from __future__ import annotations

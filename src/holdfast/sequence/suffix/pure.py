@@ -10,8 +10,12 @@ from holdfast.sequence.suffix import SEPARATOR
 
 
 def suffix_array(tokens: Sequence[int]) -> array[int]:
-    """Positions of all suffixes in order, by prefix doubling."""
+    """Positions of all suffixes in order, by prefix doubling.
+
+    Suffixes are compared up to a separator; the one that reaches it earlier in the stream is less.
+    """
     count = len(tokens)
+    tokens = [at - count if token == SEPARATOR else token for at, token in enumerate(tokens)]
     order = sorted(range(count), key=tokens.__getitem__)
     rank = [0] * count
     for before, after in pairwise(order):
