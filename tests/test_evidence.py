@@ -9,9 +9,10 @@ import pytest
 
 from bench.evidence import figures, records
 from bench.evidence.__main__ import DOCS, pages
-from bench.evidence.drawings import DRAWINGS, images
+from bench.evidence.drawings import DRAWINGS, image_name, images
 from bench.evidence.records import Record
 from bench.evidence.running import BENCHMARKS, Inputs, retrieval_rows
+from bench.evidence.sections import SECTIONS
 from bench.timing import Row
 
 ROOT = Path(__file__).parents[1]
@@ -49,12 +50,51 @@ def test_the_headline_and_the_first_table_of_the_readme_are_recorded() -> None:
 def test_every_record_is_shown_on_the_evidence_page_with_its_chart() -> None:
     page = (DOCS / "evidence.md").read_text("utf-8")
     found = records.read()
-    assert set(found) == {name.removeprefix("table ") for name in figures.names(page)}
+    blocks = figures.names(page)
+    assert {"missing", "sections"} < set(blocks)
+    tables = {name.removeprefix("table ") for name in blocks if name.startswith("table ")}
+    assert tables.isdisjoint(SECTIONS)
+    assert set(found) == tables | (set(SECTIONS) & set(found))
     for name in DRAWINGS:
         if name in found:
-            image = f"evidence-{name.replace('_', '-')}.svg"
+            image = image_name(name)
             assert f"(images/{image})" in page
             assert (DOCS / "images" / image).is_file()
+
+
+@pytest.mark.shows("EVIDENCE-PAGES")
+def test_every_benchmark_has_a_place_on_the_evidence_page() -> None:
+    blocks = figures.names((DOCS / "evidence.md").read_text("utf-8"))
+    tables = {name.removeprefix("table ") for name in blocks if name.startswith("table ")}
+    assert {*BENCHMARKS, "retrieval"} <= tables | set(SECTIONS)
+    assert set(SECTIONS) <= set(BENCHMARKS)
+
+
+def test_a_new_record_brings_its_section_and_its_chart() -> None:
+    page = (
+        "<!-- evidence: missing -->\n<!-- end of evidence -->\n"
+        "<!-- evidence: sections -->\n<!-- end of evidence -->\n"
+    )
+    before = figures.updated(page, figures.maker({}))
+    assert "`store`" in before
+    assert "##" not in before
+    found = {name: record(Row("sales", 3.0, "/s"), name=name) for name in ("store", "index_growth")}
+    after = figures.updated(before, figures.maker(found))
+    assert "`store`" not in after.split("## ")[0]
+    assert after.count("| sales | 3 /s |") == 2
+    assert after.index("## Store") < after.index("(images/evidence-index-growth.svg)")
+    assert "## Sync" not in after
+    every = {name: record(Row("sales", 3.0, "/s"), name=name) for name in SECTIONS}
+    assert "Every benchmark is recorded." in figures.updated(after, figures.maker(every))
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark_can_be_run_by_its_name_and_saves_under_it(name: str) -> None:
+    module = ROOT / "bench" / f"{name}.py"
+    path = module if module.is_file() else module.with_suffix("") / "__main__.py"
+    text = path.read_text("utf-8")
+    assert '__name__ == "__main__"' in text
+    assert re.search(rf'(?:save|report)\(\s*"{name}"', text)
 
 
 def test_a_figure_is_the_value_of_its_row_in_the_form_asked_for() -> None:

@@ -65,8 +65,13 @@ DRAWINGS: dict[str, Draw] = {
 }
 
 
+def image_name(name: str) -> str:
+    """The file name of a record's chart."""
+    return f"evidence-{name.replace('_', '-')}.svg"
+
+
 def images(records: Records) -> Iterator[tuple[str, str]]:
     """The file name and the text of every chart that has a record."""
     for name, draw in DRAWINGS.items():
         if name in records:
-            yield f"evidence-{name.replace('_', '-')}.svg", draw(records[name])
+            yield image_name(name), draw(records[name])

@@ -4,7 +4,8 @@
     … text made from bench/evidence/templates/readme.md …
     <!-- end of evidence -->
 
-`<!-- evidence: table store -->` needs no template: it is the table of that record. In a template
+`<!-- evidence: table store -->` needs no template: it is the table of that record. `sections.py`
+says what `<!-- evidence: sections -->` and `<!-- evidence: missing -->` are. In a template
 `{{store: engine / bare driver | .2f}}` is the value of a row, formatted as Python formats it;
 `| %` shows a share as a percentage without its sign, `| goal` the row's goal, `| note` its note.
 """
@@ -15,6 +16,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.evidence import sections
 from bench.evidence.records import Record, Records
 from bench.timing import Row
 
@@ -74,6 +76,11 @@ def origin(record: Record) -> str:
     return ", ".join(part for part in parts if part) + "."
 
 
+def measured(record: Record) -> str:
+    """Where a record comes from, and its table."""
+    return f"{origin(record)}\n\n{table(record)}"
+
+
 def updated(page: str, make: Callable[[str], str]) -> str:
     """The page with every block made again; `make` is given the block's name."""
     return _BLOCK.sub(lambda m: f"{m[1]}{make(m[2].strip())}\n{m[4]}", page)
@@ -94,7 +101,12 @@ def maker(records: Records, templates: Path = TEMPLATES) -> Callable[[str], str]
     def make(name: str) -> str:
         kind, _, of = name.partition(" ")
         if kind == "table":
-            return f"{origin(records[of])}\n\n{table(records[of])}"
+            return measured(records[of])
+        if name == "missing":
+            return sections.missing(records)
+        if name == "sections":
+            found = [one for one in sections.SECTIONS if one in records]
+            return "\n\n".join(f"{sections.heading(n)}\n\n{measured(records[n])}" for n in found)
         return fill((templates / f"{name}.md").read_text("utf-8").rstrip("\n"), records)
 
     return make
