@@ -1,6 +1,7 @@
 """A tree's segments on disk: after any history the answers are those of the tree as it is."""
 
 import json
+import os
 import shutil
 import tempfile
 import zlib
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from holdfast.sequence import segment_store
+from holdfast.sequence.errors import SegmentDamaged
 from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
@@ -238,3 +240,22 @@ def test_a_million_distinct_tokens(tmp_path: Path) -> None:
     answer = ask(store.corpus, ["w777777", "w777778", "w9"])
     assert (answer.position, answer.count) == (2, 1)
     assert next(answer.occurrences()).first.column == data.index(b"w777777 ") + 1
+
+
+@pytest.mark.shows("DAMAGE-TRUNCATED")
+def test_a_segment_that_is_truncated_while_it_is_open_is_refused_and_then_rebuilt(
+    tmp_path: Path,
+) -> None:
+    """Reading behind the end of a mapped file ended the process with SIGBUS."""
+    store = SegmentStore(tmp_path / "segments")
+    documents = [document(f"{n}.txt", ["a", "b", "c"] * 500) for n in range(20)]
+    store.refresh(documents, [])
+    assert store.corpus
+    (path,) = (tmp_path / "segments").glob("*.segment")
+    os.truncate(path, path.stat().st_size // 4)
+    with pytest.raises(SegmentDamaged, match="truncated while it was open"):
+        _ = store.corpus
+    with pytest.raises(SegmentDamaged, match="truncated while it was open"):
+        store.refresh([document("new.txt", ["x", "y"])], [])
+    again = SegmentStore(tmp_path / "segments")
+    assert (again.problem != "", again.known()) == (True, {})

@@ -334,5 +334,5 @@ def open_index(
         backend,
         provider,
         Leases(home.leases),
-        ContentCache(home.index_content, cache_bytes_max),
+        ContentCache(home.index_content, cache_bytes_max, home.index_roots),
     )

@@ -85,6 +85,8 @@ class SegmentStore:
 
     @property
     def corpus(self) -> TokenCorpus:
+        """The segments to search; raises SegmentDamaged if a file of theirs was truncated."""
+        self._check_sizes()
         return TokenCorpus([stored.live for stored in self._stored])
 
     def known(self) -> dict[str, tuple[int, int]]:
@@ -165,7 +167,12 @@ class SegmentStore:
                 left.unlink(missing_ok=True)  # left behind by a writer that was killed
             if self._stamp() != self._loaded:
                 self._load()
+            self._check_sizes()
             yield
+
+    def _check_sizes(self) -> None:
+        for stored in self._stored:
+            stored.live.segment.check_size()
 
     def _stamp(self) -> tuple[int, int, int] | None:
         """Identifies the current version of the manifest."""

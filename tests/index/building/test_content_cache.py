@@ -14,14 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index.building.content_cache import (
-    CONTENT_VERSION,
-    ContentCache,
-    _large,
-    _small,
-    pack,
-    unpack,
-)
+from holdfast.index.building import content_cache
+from holdfast.index.building.cached_file import _large, _small, pack, unpack
+from holdfast.index.building.content_cache import CONTENT_VERSION, ContentCache
 from holdfast.index.building.prepare import prepare, with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import SourceFile
@@ -57,7 +52,7 @@ def version_of(path: Path) -> int:
         connection.close()
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_what_an_older_version_kept_has_no_checksums_and_is_made_again(
     tmp_path: Path, version: int
 ) -> None:
@@ -67,7 +62,7 @@ def test_what_an_older_version_kept_has_no_checksums_and_is_made_again(
     store.keep_prepared([(b"\3", b"new"), (b"\1", b"other")])
     assert [kept(store, key) for key in (b"\1", b"\3")] == [b"other", b"new"]
     store.close()
-    assert version_of(tmp_path / "content.sqlite") == CONTENT_VERSION == 4
+    assert version_of(tmp_path / "content.sqlite") == CONTENT_VERSION == 5
 
 
 @pytest.mark.shows("DAMAGE-NEWER")
@@ -122,9 +117,51 @@ def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -
     job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
     file = with_vectors(prepare(job, double.extract), HashedEmbedding())
     assert unpack(pack(file, DIMENSION), job, DIMENSION) is not None
-    stored = msgspec.msgpack.decode(zlib.decompress(pack(file, DIMENSION)))
-    stored[4] = np.array([number], dtype="<f4").tobytes() + stored[4][4:]
-    assert unpack(zlib.compress(msgspec.msgpack.encode(stored)), job, DIMENSION) is None
+    stored = msgspec.msgpack.decode(pack(file, DIMENSION))
+    vectors = zlib.decompress(stored[1])
+    stored[1] = zlib.compress(np.array([number], dtype="<f4").tobytes() + vectors[4:])
+    assert unpack(msgspec.msgpack.encode(stored), job, DIMENSION) is None
+
+
+def test_a_kept_file_is_the_same_as_one_that_was_just_made() -> None:
+    source = b"class Shop:\n    def load(self, x):\n        return x\n"
+    job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
+    file = with_vectors(prepare(job, double.extract), HashedEmbedding())
+    again = unpack(pack(file, DIMENSION), job, DIMENSION)
+    assert again is not None
+    assert msgspec.structs.replace(again, vectors=b"") == msgspec.structs.replace(file, vectors=b"")
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+def test_a_secret_stays_masked_when_a_file_comes_from_the_cache() -> None:
+    """Chunks were cut from the file's bytes as they are, so a second build indexed the secret."""
+    secret = b"ghp_" + b"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    source = b"token = '" + secret + b"'\n"
+    job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
+    file = with_vectors(prepare(job, double.extract), HashedEmbedding())
+    again = unpack(pack(file, DIMENSION), job, DIMENSION)
+    assert again is not None
+    assert secret.decode() not in "".join(chunk.text for chunk in file.chunks)
+    assert secret.decode() not in "".join(chunk.text for chunk in again.chunks)
+
+
+@pytest.mark.shows("INDEX-CACHE-BOUND")
+def test_after_a_build_the_cache_takes_a_share_of_the_indexes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(content_cache, "FLOOR_BYTES", 100_000)
+    roots = tmp_path / "roots" / "one.segments"
+    roots.mkdir(parents=True)
+    (roots / "a.segment").write_bytes(bytes(4_000_000))
+    path, entry = tmp_path / "content.sqlite", bytes(range(256)) * 200  # 51,200 bytes
+    cache = ContentCache(path, indexes=tmp_path / "roots")
+    cache.keep_prepared((b"old%d" % n, entry) for n in range(30))
+    cache.finish_run()
+    cache.keep_prepared((b"new%d" % n, entry) for n in range(15))
+    cache.finish_run()
+    assert all(kept(cache, b"new%d" % n) == entry for n in range(15))
+    cache.close()
+    assert 700_000 < path.stat().st_size <= 1_000_000
 
 
 @given(st.lists(st.lists(st.floats(-2, 2, width=32), min_size=8, max_size=8), max_size=4))

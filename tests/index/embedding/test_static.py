@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
 import re
 from collections import Counter
@@ -211,3 +212,16 @@ def test_a_wrong_bit_anywhere_in_a_model_is_noticed(tmp_path: Path) -> None:
         assert np.array_equal(found, rows), place
         assert damaged.model == name or damaged.model.split("-")[-1] == name.split("-")[-1], place
     assert StaticEmbedding(good).model == name
+
+
+@pytest.mark.shows("DAMAGE-TRUNCATED")
+def test_a_model_that_is_truncated_while_it_is_open_is_refused(tmp_path: Path) -> None:
+    """Reading behind the end of a mapped file ended the process with SIGBUS."""
+    path = tmp_path / "model.bin"
+    path.write_bytes(MODEL_FILE.read_bytes())
+    model = StaticEmbedding(path)
+    model.embed_query("open a file")
+    os.truncate(path, path.stat().st_size // 4)
+    for act in (lambda: model.embed_query("close a socket"), lambda: model.embed(["a.py\n\nx"])):
+        with pytest.raises(EmbeddingFailed, match="truncated while it was open"):
+            act()

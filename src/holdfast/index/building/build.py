@@ -125,6 +125,7 @@ def _build(
             status,
         )
         identity = writer.publish(markers.encode(marker), taken_ns)
+    tools.content.finish_run()
     meter.finished(totals.files)
     manifest = plan.manifest({**kept, **files.entries}, changes.removed, unreadable, taken_ns)
     return Built(

@@ -6,32 +6,24 @@ cached under hashes. Each entry has a checksum; one that is missing or damaged i
 file is written without waiting for the disk, so a power cut may damage it: then it is replaced. A
 file that a newer version wrote is neither used nor changed.
 
-The size is bounded by a setting; what was not used for the longest time is removed. Files are
-compressed, and their vectors kept at one byte per dimension, as the index itself keeps them.
+The size is bounded by a setting, and after a build by a share of what the indexes take; what was
+not used for the longest time is removed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
-import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
 import apsw
-import msgspec
 
-from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
-from holdfast.index.embedding.provider import usable, usable_bytes
-from holdfast.index.facts import model as facts_of
-from holdfast.index.facts.model import FACTS_VERSION
-from holdfast.index.generations.model import PreparedFile, SourceFile
-from holdfast.index.search.posting_segment import LEVELS, quantised
+from holdfast.index.embedding.provider import usable_bytes
 
-CONTENT_VERSION = 4
+CONTENT_VERSION = 5
 """The tables' version; the file of an older version is replaced.
 
 - 1: prepared(key, data), vector(key, row), kept in the order of their keys.
@@ -40,6 +32,7 @@ CONTENT_VERSION = 4
 - 3: a value begins with the CRC-32 of its key and the rest.
 - 4: entries have the turn in which they were last used, and their size; files are compressed, with
   vectors at one byte per dimension.
+- 5: files without what follows from their facts and bytes; pages that are free are given back.
 """
 _CHECK = struct.Struct("<I")
 
@@ -47,8 +40,12 @@ BYTES_MAX = 256 * 1024**2
 """How large the cache may become, unless a setting says otherwise."""
 ROOM = 0.8
 """A cache that is full is emptied to this share of its bound."""
+SHARE = 0.25
+"""Of what the indexes take on the disk, unless that is less than FLOOR_BYTES: an index takes about
+twice the size of its source, and everything together should stay below 2.5 times."""
+FLOOR_BYTES = 32 * 1024**2
 REMOVED_AT_ONCE = 256
-PAGE_BYTES = 16_384
+PAGE_BYTES = 4_096
 _TABLES = """
 CREATE TABLE prepared (
   key BLOB PRIMARY KEY, used INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL
@@ -59,106 +56,8 @@ CREATE TABLE vector (
 CREATE INDEX prepared_used ON prepared (used, size);
 CREATE INDEX vector_used ON vector (used, size);
 """
-_LEVEL = 1
-"""The level of compression: higher ones take several times as long for a tenth of the size."""
-
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError)
-
-
-class _Cached(msgspec.Struct, array_like=True, gc=False):
-    language: str
-    problem: str | None
-    facts: bytes
-    postings: bytes
-    vectors: bytes
-    signatures: bytes
-    names: bytes
-
-
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(_Cached)
-
-
-def pack(file: PreparedFile, dimension: int) -> bytes:
-    """The parts of a prepared file that are expensive to make: facts, postings and vectors."""
-    return zlib.compress(
-        _encoder.encode(
-            _Cached(
-                file.language, file.problem, file.facts, file.postings,
-                _small(file.vectors, dimension), file.signatures, file.names,
-            )
-        ),
-        _LEVEL,
-    )  # fmt: skip
-
-
-def _small(vectors: bytes, dimension: int) -> bytes:
-    """The largest number of each vector, then the vectors at one byte per dimension."""
-    import numpy as np
-
-    rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, max(dimension, 1))
-    levels, _ = quantised(rows)
-    peaks = np.asarray(np.abs(rows).max(axis=1, initial=0.0), dtype="<f4")
-    return peaks.tobytes() + levels.tobytes()
-
-
-def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
-    """Vectors that are stored by an index just as the original ones; None if damaged."""
-    import numpy as np
-
-    if not data:
-        return b""
-    if len(data) != rows * (4 + dimension):
-        return None
-    peaks = np.frombuffer(data, dtype="<f4", count=rows)
-    if not usable(peaks):
-        return None
-    levels = np.frombuffer(data, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
-    vectors = (levels * (peaks / np.float32(LEVELS))[:, None]).astype(np.float32)
-    # The largest number exactly: the scale is computed from it again.
-    largest = np.abs(levels) == LEVELS
-    vectors[largest] = (np.sign(levels) * peaks[:, None])[largest]
-    return vectors.tobytes()
-
-
-def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> PreparedFile | None:
-    """The prepared file, from its cached parts and its bytes; None if they do not match."""
-    try:
-        cached = _decoder.decode(zlib.decompress(data))
-        facts = facts_of.decode(cached.facts)
-    except (msgspec.DecodeError, zlib.error):
-        return None
-    chunks = (
-        ()
-        if cached.problem == "binary" or cached.problem == "minified"
-        else chunks_of(file.source, facts)
-    )
-    vectors = _large(cached.vectors, len(chunks), dimension)
-    if vectors is None:
-        return None
-    return PreparedFile(
-        file.path,
-        file.entry,
-        cached.language,
-        cached.problem,
-        cached.facts,
-        chunks,
-        cached.postings,
-        vectors,
-        cached.signatures,
-        cached.names,
-    )
-
-
-def prepared_key(path: str, digest: str, maker: str) -> bytes:
-    """The cache key of a prepared file; `maker` names the extractor and the embedding."""
-    text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{maker}\0{path}\0{digest}"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
-
-
-def vector_key(text: str, maker: str) -> bytes:
-    return hashlib.sha256(f"{maker}\0{text}".encode("utf-8", "surrogatepass")).digest()[:20]
 
 
 def _sealed(key: bytes, value: bytes) -> bytes:
@@ -176,9 +75,13 @@ def _opened(key: bytes, stored: object) -> memoryview | None:
 class ContentCache:
     """Prepared files and vectors by hash, on SQLite. Never raises: at worst nothing is cached."""
 
-    def __init__(self, path: Path, bytes_max: int = BYTES_MAX) -> None:
-        """At most `bytes_max` are kept, apart from what one run adds before it is noticed."""
-        self._path, self._bytes_max = path, bytes_max
+    def __init__(self, path: Path, bytes_max: int = BYTES_MAX, indexes: Path | None = None) -> None:
+        """At most `bytes_max` are kept, and after a build at most SHARE of the size of `indexes`,
+        the directory of the indexes; apart from what one run adds before it is noticed.
+        """
+        self._path, self._bytes_max, self._indexes = path, bytes_max, indexes
+        self._added = False
+        """Whether this run added an entry."""
         self._turn = 0
         """The number of this run, which its entries are used in; 0 before it is known."""
         self._used: dict[str, set[bytes]] = {"prepared": set(), "vector": set()}
@@ -213,6 +116,7 @@ class ContentCache:
                 connection.close()
                 return None
             connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # for a new file
+            connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
             connection.execute("PRAGMA journal_mode=WAL").fetchall()
             connection.execute("PRAGMA synchronous=OFF")
             if version != CONTENT_VERSION:
@@ -295,7 +199,8 @@ class ContentCache:
                     f"INSERT OR REPLACE INTO {table} VALUES (?,?,?,?)",
                     [(key, turn, len(value), value) for key, value in rows],
                 )
-            self._trim(connection)
+            self._added = True
+            self._trim(connection, self._bytes_max)
         except _DAMAGED:
             self._damaged = True
         except (OSError, apsw.Error):
@@ -321,14 +226,33 @@ class ContentCache:
                 )
                 keys.clear()
 
-    def _trim(self, connection: apsw.Connection) -> None:
+    def finish_run(self) -> None:
+        """The end of a build: what was used last is known, and the cache takes only its share."""
+        connection, self._turn = self._connection, 0
+        if connection is None or not self._added:
+            return
+        self._added = False
+        bound = self._bytes_max
+        if self._indexes is not None:
+            bound = min(bound, max(FLOOR_BYTES, int(SHARE * _size_of(self._indexes))))
+        try:
+            self._trim(connection, bound, room=1.0)
+        except _DAMAGED:
+            self._damaged = True
+        except (OSError, apsw.Error):
+            return
+        finally:
+            self._turn = 0
+
+    def _trim(self, connection: apsw.Connection, bound: int, room: float = ROOM) -> None:
         """Remove what was used least recently, if the file has become too large."""
+        page = int(connection.pragma("page_size"))
         pages = int(connection.pragma("page_count")) - int(connection.pragma("freelist_count"))
-        size = pages * int(connection.pragma("page_size"))
-        if size <= self._bytes_max:
+        size = pages * page
+        if size <= bound:
             return
         self._mark_used(connection)
-        excess = size - int(ROOM * self._bytes_max)
+        excess = size - int(room * bound)
         with connection:
             while excess > 0:
                 oldest = [
@@ -345,6 +269,7 @@ class ContentCache:
                         excess -= entry
                 if not oldest:
                     break
+        connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     def close(self) -> None:
         if self._connection is not None:
@@ -353,3 +278,12 @@ class ContentCache:
             self._connection.close()
             self._connection = None
         self._turn = 0
+
+
+def _size_of(directory: Path) -> int:
+    """The size of all files below a directory."""
+    return sum(
+        os.stat(os.path.join(at, name)).st_size
+        for at, _, names in os.walk(directory)
+        for name in names
+    )

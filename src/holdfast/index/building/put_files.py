@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from holdfast.files import disk
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.building.build_tools import BuildTools
-from holdfast.index.building.content_cache import pack, prepared_key, unpack, vector_key
+from holdfast.index.building.cached_file import pack, prepared_key, unpack, vector_key
 from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.building.prepare import embedded_text, gave_up, replace_vectors
 from holdfast.index.building.progress import Meter

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import mmap
 import struct
 import zlib
@@ -121,6 +122,17 @@ class _Loaded:
     told: Any
     amounts: Any
     fields: tuple[float, float, float]
+    data: mmap.mmap
+
+    def check_size(self) -> None:
+        """Raise EmbeddingFailed if the file was truncated since it was mapped.
+
+        Reading behind the end of a mapped file ends the process (SIGBUS).
+        """
+        if self.data.size() < len(self.data):
+            raise EmbeddingFailed(
+                "static", "the model was truncated while it was open", hint="install holdfast again"
+            )
 
 
 @cache
@@ -133,9 +145,10 @@ def _load(path: Path) -> _Loaded:
 
     def mapped(name: str, kind: str, shape: tuple[int, ...]) -> Any:
         at = header.body + header.sections[name][0]
-        return np.memmap(path, dtype=kind, mode="r", offset=at, shape=shape).view(np.ndarray)
+        return np.frombuffer(data, kind, math.prod(shape), at).reshape(shape)
 
     with path.open("rb") as file:
+        data = mmap.mmap(file.fileno(), header.size, access=mmap.ACCESS_READ)
         at, size = header.sections["vocabulary"]
         file.seek(header.body + at)
         words = zlib.decompress(file.read(size)).decode().split("\n")
@@ -147,7 +160,15 @@ def _load(path: Path) -> _Loaded:
         finite("static", mapped("told", "<f4", shape[:1])),
         np.sqrt(np.arange(COUNT_MAX + 1, dtype=np.float32)),
         header.fields,
+        data,
     )
+
+
+def _opened(path: Path) -> _Loaded:
+    """The model, loaded once; checked each time that it was not truncated."""
+    model = _load(path)
+    model.check_size()
+    return model
 
 
 class StaticEmbedding:
@@ -166,7 +187,7 @@ class StaticEmbedding:
         """One row for each chunk: a line with its path, a line with its symbol, then its text."""
         import numpy as np
 
-        model = _load(self._path)
+        model = _opened(self._path)
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         of_path, of_symbol, of_text = model.fields
         last, path_row = "", None
@@ -184,7 +205,7 @@ class StaticEmbedding:
         return out
 
     def embed_query(self, text: str) -> Vectors:
-        model = _load(self._path)
+        model = _opened(self._path)
         row: Vectors = self._unit(model, text, model.asked)[None, :]
         return row
 

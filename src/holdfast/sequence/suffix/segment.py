@@ -76,10 +76,14 @@ class TokenSegment:
     """One segment, in memory or mapped from its file."""
 
     def __init__(
-        self, documents: list[DocumentFacts], arrays: dict[str, Any], path: Path | None
+        self,
+        documents: list[DocumentFacts],
+        arrays: dict[str, Any],
+        path: Path | None,
+        mapped: mmap.mmap | None = None,
     ) -> None:
         self.documents = documents
-        self.path = path
+        self.path, self._mapped = path, mapped
         # A memoryview yields plain ints, also from numpy arrays.
         arrays = {name: memoryview(made) for name, made in arrays.items()}
         self.arrays = arrays
@@ -95,6 +99,16 @@ class TokenSegment:
         self._hashes: Any = arrays["hashes"]
         self._hashed: Any = arrays["hashed"]
         self._known: dict[bytes, int] = {}
+
+    def check_size(self) -> None:
+        """Raise SegmentDamaged if the file was truncated since it was mapped.
+
+        Reading behind the end of a mapped file ends the process (SIGBUS), so this is checked
+        before each question. We never shorten a file; a program that does so while a question is
+        answered still ends the process.
+        """
+        if self._mapped is not None and self._mapped.size() < len(self._mapped):
+            raise SegmentDamaged(str(self.path), "it was truncated while it was open")
 
     def __len__(self) -> int:
         """How many tokens the documents have, without separators."""
@@ -265,7 +279,8 @@ class TokenSegment:
             name: view[base + header["arrays"][name][0] :][: header["arrays"][name][1]].cast(kind)
             for name, kind in ARRAYS.items()
         }
-        return TokenSegment([DocumentFacts(*facts) for facts in header["documents"]], arrays, path)
+        documents = [DocumentFacts(*facts) for facts in header["documents"]]
+        return TokenSegment(documents, arrays, path, mapped or None)
 
 
 def _check_from(file: BinaryIO, base: int) -> int:

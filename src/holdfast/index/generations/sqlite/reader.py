@@ -13,42 +13,17 @@ from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.checksums import blob_check, crc32, encode, row_check
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
-from holdfast.index.generations.sqlite import tables
+from holdfast.index.generations.sqlite import chunks, tables
+from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS
 from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
-_CHUNK = (
-    f"SELECT {tables.CHUNK}, chunk_check, {tables.PLACED} "
-    f"FROM chunk JOIN file ON file.id = chunk.id >> {tables.ORDINAL_BITS}"
-)
-_CHUNK_VALUES = 6
-
 SPOTS = 12
 """How many files of an index `spot_check` reads, whatever the size of the tree."""
-KEYS_AT_ONCE = 40
-_CHUNKS = f"{_CHUNK} WHERE chunk.id IN ({', '.join('?' * KEYS_AT_ONCE)})"
 _FACTS = "SELECT facts, facts_check FROM facts WHERE file_id = ?"
-_LOW = (1 << tables.ORDINAL_BITS) - 1
-
-
-def _checked_chunks(rows: Iterable[tuple[Any, ...]], texts: Iterable[str]) -> Iterator[StoredChunk]:
-    """The chunks in rows of `_CHUNK`; raises DamagedBackend if one or its file is damaged."""
-    places: dict[int, tuple[Any, ...]] = {}
-    for row, text in zip(rows, texts, strict=True):
-        values, place = row[:_CHUNK_VALUES], row[_CHUNK_VALUES + 1 :]
-        _, path, language, *_ = place
-        if places.get(place[0]) != place:
-            if place[-1] != row_check(place[:-1]):
-                raise tables.damaged_file(path)
-            places[place[0]] = place
-        # `row_check` without the call: an exact search makes thousands of chunks.
-        if row[_CHUNK_VALUES] != crc32(encode(values)):
-            raise tables.damaged_file(path)
-        key, first, last, symbol_id, label, kind = values
-        identity = key >> tables.ORDINAL_BITS, key & _LOW
-        yield StoredChunk(identity, path, language, first, last, text, symbol_id, label, kind)
+_LOW = (1 << ORDINAL_BITS) - 1
 
 
 class SqliteReader:
@@ -75,25 +50,36 @@ class SqliteReader:
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
-        wanted = list(ids)
-        keys = [number << tables.ORDINAL_BITS | ordinal for number, ordinal in wanted]
-        for at in range(0, len(keys), KEYS_AT_ONCE):
-            some = keys[at : at + KEYS_AT_ONCE]
-            # Always the same number of parameters, so that the statement is prepared once.
-            some += some[-1:] * (KEYS_AT_ONCE - len(some))
-            rows = sorted(tables.rows(self._connection, _CHUNKS, some), key=itemgetter(0))
-            texts = tables.texts_of(self._connection, [row[0] for row in rows])
-            for chunk in _checked_chunks(rows, texts):
-                found[chunk.id] = chunk
-        _check_complete(len(found), len(set(wanted)))
+        files: dict[int, tuple[str, str]] = {}
+        for row, begin, keys in chunks.rows_of(self._connection, _keys(ids)):
+            number, places = begin >> ORDINAL_BITS, chunks.places_of(row)
+            if number not in files:
+                files[number] = self._name_of(number)
+            path, language = files[number]
+            for key in keys:
+                first, last, symbol_id, label, kind = places[key - begin]
+                identity, text = (number, key & _LOW), row.texts[key - begin]
+                found[identity] = StoredChunk(
+                    identity, path, language, first, last, text, symbol_id, label, kind
+                )
         return found
 
+    def _name_of(self, number: int) -> tuple[str, str]:
+        """The path and the language of a file."""
+        row = tables.row(
+            self._connection, f"SELECT {tables.PLACED} FROM file WHERE id = ?", (number,)
+        )
+        if row is None:
+            raise DamagedBackend("a file of the index is missing")
+        if row[-1] != row_check(row[:-1]):
+            raise tables.damaged_file(row[1])
+        return row[1], row[2]
+
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
-        rows = sorted({number << tables.ORDINAL_BITS | ordinal for number, ordinal in ids})
-        texts = tables.texts_of(self._connection, rows)
         return [
-            ((key >> tables.ORDINAL_BITS, key & _LOW), text)
-            for key, text in zip(rows, texts, strict=True)
+            ((key >> ORDINAL_BITS, key & _LOW), row.texts[key - begin])
+            for row, begin, keys in chunks.rows_of(self._connection, _keys(ids))
+            for key in keys
         ]
 
     def chunks_of(self, path: str) -> list[StoredChunk]:
@@ -136,7 +122,9 @@ class SqliteReader:
             if row[7] != row_check(place):
                 raise tables.damaged_file(place[1])
             number, path, language, problem, count, _, _ = place
-            if not _is_intact(path, check, signatures, names):
+            if _is_intact(path, check, signatures, names):
+                names = tables.unpacked(names)
+            else:
                 signatures = names = None
             found.append(KeptFile(number, path, language, problem, count, signatures, names))
         _check_complete(len(found), self._files())
@@ -253,16 +241,14 @@ class SqliteReader:
         for file in self.kept_files():
             if file.signatures is None:
                 raise tables.damaged_file(file.path)
-        chunks = 0
-        for row in self._connection.execute(f"SELECT {tables.CHUNK}, chunk_check FROM chunk"):
-            if row[_CHUNK_VALUES] != crc32(encode(row[:_CHUNK_VALUES])):
-                raise DamagedBackend("a chunk of the index is damaged: its checksum differs")
-            chunks += 1
-        _check_complete(chunks, int(known.get("chunks", 0)))
-        texts = 0
-        for row in self._connection.execute("SELECT id, data, text_check FROM text"):
-            texts += len(tables.unpacked_texts(*row))
-        _check_complete(texts, chunks)
+        counted = 0
+        for row in self._connection.execute("SELECT id, data, chunk_check FROM chunk"):
+            counted += len(chunks.places_of(chunks.opened(*row)))
+        _check_complete(counted, int(known.get("chunks", 0)))
+
+
+def _keys(ids: Iterable[ChunkId]) -> list[int]:
+    return sorted({number << ORDINAL_BITS | ordinal for number, ordinal in ids})
 
 
 def _is_intact(path: object, check: object, *blobs: object) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
-import msgspec
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
@@ -23,8 +22,9 @@ from holdfast.index.generations.checksums import (
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segment_files import StoredSegment
 from holdfast.index.generations.segments import FileRow
+from holdfast.index.generations.sqlite.chunks import LEVEL
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
@@ -35,6 +35,7 @@ SCHEMA_VERSION = 6
   blocks.
 - 5: facts are compressed.
 - 6: texts are apart from their chunks, those of neighbours compressed together.
+- 7: chunks are in the rows of their texts (`chunks.py`); names are compressed.
 """
 
 TABLES = """
@@ -57,16 +58,7 @@ CREATE TABLE file (
 CREATE TABLE facts (
   file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL, facts_check INTEGER NOT NULL
 );
-CREATE TABLE chunk (
-  id INTEGER PRIMARY KEY,
-  start_line INTEGER NOT NULL,
-  end_line INTEGER NOT NULL,
-  symbol_id TEXT,
-  label TEXT,
-  kind TEXT NOT NULL,
-  chunk_check INTEGER NOT NULL
-);
-CREATE TABLE text (id INTEGER PRIMARY KEY, data BLOB NOT NULL, text_check INTEGER NOT NULL);
+CREATE TABLE chunk (id INTEGER PRIMARY KEY, data BLOB NOT NULL, chunk_check INTEGER NOT NULL);
 CREATE TABLE segment (
   id INTEGER PRIMARY KEY,
   digest TEXT NOT NULL,
@@ -91,12 +83,7 @@ STAT = "id, path, digest, size_bytes, mtime_ns, ctime_ns"
 """The values that `stat_check` covers."""
 PLACE = "id, path, language, problem, chunk_count, segment, slot"
 """The values that `place_check` covers."""
-CHUNK = "chunk.id, start_line, end_line, symbol_id, label, kind"
-"""The values that `chunk_check` covers."""
 PLACED = "file.id, path, language, problem, chunk_count, segment, slot, place_check"
-
-ORDINAL_BITS = 20
-"""The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
 
 BUSY_MS = 5_000
 PAGE_BYTES = 16_384
@@ -183,16 +170,8 @@ SEGMENT = "id, digest, rows, size_bytes, checks"
 """The values that `segment_check` covers."""
 
 
-TEXT_CHARACTERS = 16_384
-"""Texts of consecutive chunks of a file are stored together, until they have this many characters:
-many small ones compress well, and reading one means to decompress few others."""
-_decode_texts = msgspec.msgpack.Decoder(list[str]).decode
-_LEVEL = 1
-"""Of the compression: higher levels take several times as long for little."""
-
-
-def packed_facts(facts: bytes) -> bytes:
-    return zlib.compress(facts, _LEVEL)
+def packed(facts_or_names: bytes) -> bytes:
+    return zlib.compress(facts_or_names, LEVEL)
 
 
 def unpacked_facts(path: object, stored: object, check: object) -> bytes | None:
@@ -201,48 +180,15 @@ def unpacked_facts(path: object, stored: object, check: object) -> bytes | None:
         return None
     if check != blob_check(path, stored):
         return None
+    return unpacked(stored)
+
+
+def unpacked(stored: bytes) -> bytes | None:
+    """The inverse of `packed`; None for anything else."""
     try:
         return zlib.decompress(stored)
     except zlib.error:
         return None
-
-
-def put_texts(connection: apsw.Connection, first: int, texts: Sequence[str]) -> None:
-    """Store the texts of a file's chunks, of which `first` is the first one's id."""
-    at = size = 0
-    rows_of: list[tuple[int, bytes]] = []
-    for end, text in enumerate(texts, 1):
-        size += len(text)
-        if size >= TEXT_CHARACTERS or end == len(texts):
-            rows_of.append((first + at, zlib.compress(encode(texts[at:end]), _LEVEL)))
-            at, size = end, 0
-    connection.executemany(
-        "INSERT INTO text VALUES (?,?,?)", [(*values, row_check(values)) for values in rows_of]
-    )
-
-
-def unpacked_texts(number: object, data: object, check: object) -> list[str]:
-    """The texts in a row; raises DamagedBackend if it is not as it was written."""
-    if check == row_check((number, data)) and isinstance(data, bytes):
-        with suppress(zlib.error, msgspec.DecodeError):
-            return _decode_texts(zlib.decompress(data))
-    raise DamagedBackend("a text of the index is damaged: its checksum differs")
-
-
-def texts_of(connection: apsw.Connection, chunks: Sequence[int]) -> Iterator[str]:
-    """The texts of chunks, whose ids are in ascending order."""
-    begin = 0
-    texts: list[str] = []
-    for chunk in chunks:
-        if not begin <= chunk < begin + len(texts):
-            found = row(connection, _TEXT_AT, (chunk,))
-            begin, texts = (found[0], unpacked_texts(*found)) if found else (0, [])
-        if not begin <= chunk < begin + len(texts):
-            raise DamagedBackend("a text of the index is missing")
-        yield texts[chunk - begin]
-
-
-_TEXT_AT = "SELECT id, data, text_check FROM text WHERE id <= ? ORDER BY id DESC LIMIT 1"
 
 
 def put_segment(connection: apsw.Connection, number: int, stored: StoredSegment) -> None:

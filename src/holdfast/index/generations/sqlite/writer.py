@@ -16,6 +16,7 @@ from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import ROWS_MAX, SegmentBuilder, SegmentUse, to_merge
 from holdfast.index.generations.sqlite import tables
+from holdfast.index.generations.sqlite.chunks import put_chunks, remove_chunks
 from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
@@ -112,23 +113,16 @@ class SqliteWriter:
             "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (*stated, *placed[2:], row_check(stated), row_check(placed)),
         )
-        facts = tables.packed_facts(file.facts)
+        facts = tables.packed(file.facts)
         run("INSERT INTO facts VALUES (?,?,?)", (number, facts, blob_check(path, facts)))
+        names = tables.packed(file.names)
         run(
             "INSERT INTO trigram VALUES (?,?,?,?)",
-            (number, file.signatures, file.names, blob_check(path, file.signatures, file.names)),
+            (number, file.signatures, names, blob_check(path, file.signatures, names)),
         )
         if not file.chunks:
             return replaced
-        rows = [
-            (identity, c.start_line, c.end_line, c.symbol_id, c.label, c.kind)
-            for identity, c in enumerate(file.chunks, number << tables.ORDINAL_BITS)
-        ]
-        self._connection.executemany(
-            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?)", [(*row, row_check(row)) for row in rows]
-        )
-        first = number << tables.ORDINAL_BITS
-        tables.put_texts(self._connection, first, [chunk.text for chunk in file.chunks])
+        put_chunks(self._connection, number, file.chunks)
         if self._gathering.rows >= ROWS_MAX:
             self._put_segment()
         return replaced
@@ -182,20 +176,16 @@ class SqliteWriter:
             many("DELETE FROM segment WHERE id = ?", [(old,) for old in group])
 
     def remove(self, path: str) -> bool:
-        row = tables.row(
-            self._connection, "SELECT id, chunk_count FROM file WHERE path = ?", (path,)
-        )
+        row = tables.row(self._connection, "SELECT id FROM file WHERE path = ?", (path,))
         if row is None:
             return False
-        number, count = row
+        (number,) = row
         if number in self._added:
             self._added.remove(number)
         else:
             self._removed.add(number)
-        first = number << tables.ORDINAL_BITS
+        remove_chunks(self._connection, number)
         run = self._connection.execute
-        for table in ("chunk", "text"):
-            run(f"DELETE FROM {table} WHERE id >= ? AND id < ?", (first, first + count))
         run("DELETE FROM facts WHERE file_id=?", (number,))
         run("DELETE FROM trigram WHERE file_id=?", (number,))
         run("DELETE FROM file WHERE id=?", (number,))

@@ -1,0 +1,112 @@
+"""A prepared file as the content cache keeps it, under a hash of its path and bytes.
+
+Kept are the facts, the postings and the vectors, which are expensive to make. The chunks, the
+signatures of their trigrams and the names of symbols follow from the facts and the file's own
+bytes, so they are made again. Vectors are kept at one byte per dimension, as an index keeps them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+
+import msgspec
+
+from holdfast.files.secrets import masked
+from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
+from holdfast.index.embedding.provider import usable
+from holdfast.index.facts import model as facts_of
+from holdfast.index.facts.model import FACTS_VERSION
+from holdfast.index.generations.model import PreparedFile, SourceFile
+from holdfast.index.search import trigrams
+from holdfast.index.search.posting_segment import LEVELS, quantised
+
+_LEVEL = 1
+"""The level of compression: higher ones take several times as long for a tenth of the size."""
+
+
+class _Made(msgspec.Struct, array_like=True, gc=False):
+    language: str
+    problem: str | None
+    facts: bytes
+    postings: bytes
+
+
+class _Cached(msgspec.Struct, array_like=True, gc=False):
+    """Compressed apart: vectors have no repetitions, so only their frequent values are coded."""
+
+    made: bytes
+    vectors: bytes
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(_Cached).decode
+_decode_made = msgspec.msgpack.Decoder(_Made).decode
+
+
+def pack(file: PreparedFile, dimension: int) -> bytes:
+    """The parts of a prepared file that are expensive to make: facts, postings and vectors."""
+    made = _encode(_Made(file.language, file.problem, file.facts, file.postings))
+    coder = zlib.compressobj(_LEVEL, strategy=zlib.Z_HUFFMAN_ONLY)
+    vectors = coder.compress(_small(file.vectors, dimension)) + coder.flush()
+    return _encode(_Cached(zlib.compress(made, _LEVEL), vectors))
+
+
+def _small(vectors: bytes, dimension: int) -> bytes:
+    """The largest number of each vector, then the vectors at one byte per dimension."""
+    import numpy as np
+
+    rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, max(dimension, 1))
+    levels, _ = quantised(rows)
+    peaks = np.asarray(np.abs(rows).max(axis=1, initial=0.0), dtype="<f4")
+    return peaks.tobytes() + levels.tobytes()
+
+
+def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
+    """Vectors that are stored by an index just as the original ones; None if damaged."""
+    import numpy as np
+
+    if not data:
+        return b""
+    if len(data) != rows * (4 + dimension):
+        return None
+    peaks = np.frombuffer(data, dtype="<f4", count=rows)
+    if not usable(peaks):
+        return None
+    levels = np.frombuffer(data, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
+    vectors = (levels * (peaks / np.float32(LEVELS))[:, None]).astype(np.float32)
+    # The largest number exactly: the scale is computed from it again.
+    largest = np.abs(levels) == LEVELS
+    vectors[largest] = (np.sign(levels) * peaks[:, None])[largest]
+    return vectors.tobytes()
+
+
+def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> PreparedFile | None:
+    """The prepared file, from its cached parts and its bytes; None if they do not match."""
+    try:
+        cached = _decode(data)
+        made = _decode_made(zlib.decompress(cached.made))
+        facts, levels = facts_of.decode(made.facts), zlib.decompress(cached.vectors)
+    except (msgspec.DecodeError, zlib.error):
+        return None
+    # As when it was prepared: secrets are masked before anything is made of a file.
+    left_out = made.problem in ("binary", "minified")
+    chunks = () if left_out else chunks_of(masked(file.source), facts)
+    vectors = _large(levels, len(chunks), dimension)
+    if vectors is None:
+        return None
+    return PreparedFile(
+        file.path, file.entry, made.language, made.problem, made.facts, chunks, made.postings,
+        vectors, trigrams.signatures_of(chunks, file.entry.stat.size_bytes),
+        trigrams.encode_names(facts.symbols),
+    )  # fmt: skip
+
+
+def prepared_key(path: str, digest: str, maker: str) -> bytes:
+    """The cache key of a prepared file; `maker` names the extractor and the embedding."""
+    text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{maker}\0{path}\0{digest}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
+
+
+def vector_key(text: str, maker: str) -> bytes:
+    return hashlib.sha256(f"{maker}\0{text}".encode("utf-8", "surrogatepass")).digest()[:20]

@@ -1,0 +1,112 @@
+"""The chunks of a root's file: those of neighbours are stored in one row, compressed together.
+
+Many small texts compress well together, and their lines and names cost little beside them. Reading
+one chunk means decompressing a few others. A row is found by the id of its first chunk.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import msgspec
+
+from holdfast.index.errors import DamagedBackend
+from holdfast.index.generations.checksums import encode, row_check
+
+if TYPE_CHECKING:
+    from holdfast.index.generations.model import PreparedChunk
+
+ORDINAL_BITS = 20
+"""The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
+CHARACTERS = 16_384
+"""A row is full when its texts have this many characters."""
+LEVEL = 1
+"""Of the compression: higher levels take several times as long for little."""
+
+Place = tuple[int, int, str | None, str | None, str]
+"""The first and last line of a chunk, its symbol's id, its label and its kind."""
+
+
+class StoredRow(msgspec.Struct, array_like=True, gc=False):
+    """Consecutive chunks of one file; their places are decoded when they are needed."""
+
+    texts: list[str]
+    places: msgspec.Raw
+
+
+_decode = msgspec.msgpack.Decoder(StoredRow).decode
+_decode_places = msgspec.msgpack.Decoder(list[Place]).decode
+_ROW_AT = "SELECT id, data, chunk_check FROM chunk WHERE id <= ? ORDER BY id DESC LIMIT 1"
+
+
+def put_chunks(connection: apsw.Connection, number: int, chunks: Sequence[PreparedChunk]) -> None:
+    """Store the chunks of the file with this number."""
+    first = number << ORDINAL_BITS
+    at = size = 0
+    rows = []
+    for end, chunk in enumerate(chunks, 1):
+        size += len(chunk.text)
+        if size >= CHARACTERS or end == len(chunks):
+            some = chunks[at:end]
+            data = zlib.compress(encode((_texts(some), _places(some))), LEVEL)
+            rows.append((first + at, data, row_check((first + at, data))))
+            at, size = end, 0
+    connection.executemany("INSERT INTO chunk VALUES (?,?,?)", rows)
+
+
+def _texts(chunks: Sequence[PreparedChunk]) -> list[str]:
+    return [chunk.text for chunk in chunks]
+
+
+def _places(chunks: Sequence[PreparedChunk]) -> list[Place]:
+    return [(c.start_line, c.end_line, c.symbol_id, c.label, c.kind) for c in chunks]
+
+
+def remove_chunks(connection: apsw.Connection, number: int) -> None:
+    first, last = number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS
+    connection.execute("DELETE FROM chunk WHERE id >= ? AND id < ?", (first, last))
+
+
+def opened(number: object, data: object, check: object) -> StoredRow:
+    """The chunks in a row; raises DamagedBackend if it is not as it was written."""
+    if check == row_check((number, data)) and isinstance(data, bytes):
+        with suppress(zlib.error, msgspec.DecodeError, UnicodeDecodeError):
+            return _decode(zlib.decompress(data))
+    raise DamagedBackend("a chunk of the index is damaged: its checksum differs")
+
+
+def places_of(row: StoredRow) -> list[Place]:
+    """Where the chunks of a row are; raises DamagedBackend if there is not one for each text."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        places = _decode_places(row.places)
+        if len(places) == len(row.texts):
+            return places
+    raise DamagedBackend("a chunk of the index is damaged: its place cannot be read")
+
+
+def rows_of(
+    connection: apsw.Connection, chunks: Sequence[int]
+) -> Iterator[tuple[StoredRow, int, list[int]]]:
+    """The rows of chunks whose ids are in ascending order: each with the id of its first chunk,
+    and those of the chunks that were asked for.
+    """
+    at = 0
+    while at < len(chunks):
+        found: list[Any] = connection.execute(_ROW_AT, (chunks[at],)).fetchall()
+        begin: int = found[0][0] if found else 0
+        row = opened(*found[0]) if found else StoredRow([], _NOTHING)
+        last = begin + len(row.texts)
+        end = at
+        while end < len(chunks) and begin <= chunks[end] < last:
+            end += 1
+        if end == at:
+            raise DamagedBackend("a chunk of the index is missing")
+        yield row, begin, list(chunks[at:end])
+        at = end
+
+
+_NOTHING = msgspec.Raw(b"\x90")
