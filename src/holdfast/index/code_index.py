@@ -25,7 +25,7 @@ from holdfast.files.secrets import masked
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.home import Home
-from holdfast.index.building.content_cache import BYTES_MAX, ContentCache
+from holdfast.index.building.content_cache import ContentCache
 from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.building.prepare import (
     Extract,
@@ -317,9 +317,12 @@ def open_index(
     home: str | os.PathLike[str],
     provider: EmbeddingProvider | None = None,
     backend: Backend | None = None,
-    cache_bytes_max: int = BYTES_MAX,
+    cache_bytes_max: int | None = None,
 ) -> CodeIndex:
-    """The code index of a home directory, with the embedded backend unless one is given."""
+    """The code index of a home directory, with the embedded backend unless one is given.
+
+    The cache of prepared files takes `cache_bytes_max`, or by default its share of the indexes.
+    """
     home = Home(home)
     if provider is None:
         from holdfast.index.embedding.static import StaticEmbedding
@@ -334,5 +337,7 @@ def open_index(
         backend,
         provider,
         Leases(home.leases),
-        ContentCache(home.index_content, cache_bytes_max, home.index_roots),
+        ContentCache(home.index_content, indexes=home.index_roots)
+        if cache_bytes_max is None
+        else ContentCache(home.index_content, cache_bytes_max),
     )

@@ -10,7 +10,8 @@ HOLDFAST_EMBEDDING_MODEL      the model's name there
 HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-known one
 HOLDFAST_INDEX_MEMORY_MB      what a build may use, all its processes together; default 800, or
                               an eighth of the machine's memory if that is more
-HOLDFAST_INDEX_CACHE_MB       the size of the cache of prepared files; default 256, 0 for none
+HOLDFAST_INDEX_CACHE_MB       the size of the cache of prepared files, 0 for none; default a
+                              fifth of the indexes, at least 8 and at most 256
 HOLDFAST_INDEX_SHARED_MB      how much shared work is kept; the least recently used goes; no limit
 OPENAI_API_KEY, VOYAGE_API_KEY
 """
@@ -22,7 +23,6 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import UsageError
 from holdfast.home import Home
-from holdfast.index.building.content_cache import BYTES_MAX
 from holdfast.index.code_index import CodeIndex, open_index
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generations.model import Backend
@@ -43,7 +43,7 @@ def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
         home,
         provider,
         backend_of(environment, provider),
-        cache_bytes_max=BYTES_MAX if cache is None else cache << 20,
+        cache_bytes_max=None if cache is None else cache << 20,
     )
     index.memory_bytes_max = None if memory is None else memory << 20
     shared = shared_of(environment)

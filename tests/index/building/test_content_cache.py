@@ -152,7 +152,7 @@ def test_after_a_build_the_cache_takes_a_share_of_the_indexes(
     monkeypatch.setattr(content_cache, "FLOOR_BYTES", 100_000)
     roots = tmp_path / "roots" / "one.segments"
     roots.mkdir(parents=True)
-    (roots / "a.segment").write_bytes(bytes(4_000_000))
+    (roots / "a.segment").write_bytes(bytes(5_000_000))
     path, entry = tmp_path / "content.sqlite", bytes(range(256)) * 200  # 51,200 bytes
     cache = ContentCache(path, indexes=tmp_path / "roots")
     cache.keep_prepared((b"old%d" % n, entry) for n in range(30))

@@ -40,10 +40,10 @@ BYTES_MAX = 256 * 1024**2
 """How large the cache may become, unless a setting says otherwise."""
 ROOM = 0.8
 """A cache that is full is emptied to this share of its bound."""
-SHARE = 0.25
+SHARE = 0.2
 """Of what the indexes take on the disk, unless that is less than FLOOR_BYTES: an index takes about
 twice the size of its source, and everything together should stay below 2.5 times."""
-FLOOR_BYTES = 32 * 1024**2
+FLOOR_BYTES = 8 * 1024**2
 REMOVED_AT_ONCE = 256
 PAGE_BYTES = 4_096
 _TABLES = """

@@ -161,7 +161,7 @@ class _Lane:
         yield from sorted(chosen.items())
 
     def _names_may_match(self, place: int) -> bool:
-        kept = self._table.files[place].names or b""
+        kept = self._table.raw_names(place) or b""
         return all(any(piece in kept for piece in several) for several in self._pieces)
 
     def _units_of_changed(self, path: str, file: PreparedFile) -> Iterator[StoredChunk]:

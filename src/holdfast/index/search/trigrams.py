@@ -12,6 +12,7 @@ lines are split between them. A file that is not covered is always examined whol
 from __future__ import annotations
 
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -152,7 +153,10 @@ def names_of(facts: bytes) -> list[Name]:
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file of a generation with its stored signatures and names; None if it has none."""
+    """A file of a generation with its stored signatures and names; None if it has none.
+
+    `stored_names` may be compressed, because most questions do not need the names.
+    """
 
     number: int
     path: str
@@ -160,7 +164,15 @@ class KeptFile:
     problem: str | None
     chunks: int
     signatures: bytes | None
-    names: bytes | None
+    stored_names: bytes | None
+    compressed: bool = False
+
+    @property
+    def names(self) -> bytes | None:
+        """The names of the symbols, as `encode_names` made them."""
+        if self.stored_names is None or not self.compressed:
+            return self.stored_names
+        return zlib.decompress(self.stored_names)
 
 
 class TrigramReader(Protocol):
@@ -206,6 +218,7 @@ class Trigrams:
         self.starts: NDArray[np.int64] = np.array(starts, dtype=np.int64)
         self.rows = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(-1, WIDTH)
         self._names: dict[int, list[Name]] = {}
+        self._raw_names: dict[int, bytes | None] = {}
         self._counts: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -258,10 +271,16 @@ class Trigrams:
         shares: NDArray[np.float64] = both / np.maximum(either, 1)
         return shares
 
+    def raw_names(self, place: int) -> bytes | None:
+        """The symbols of a file in stored form; None if they were not stored."""
+        if place not in self._raw_names:
+            self._raw_names[place] = self.files[place].names
+        return self._raw_names[place]
+
     def names(self, place: int) -> list[Name] | None:
         """The symbols of a file; None if they were not stored."""
         if place not in self._names:
-            kept = self.files[place].names
+            kept = self.raw_names(place)
             if kept is None or place in self.unknown:
                 return None
             self._names[place] = msgspec.msgpack.decode(kept, type=list[Name])

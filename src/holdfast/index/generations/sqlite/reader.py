@@ -122,11 +122,9 @@ class SqliteReader:
             if row[7] != row_check(place):
                 raise tables.damaged_file(place[1])
             number, path, language, problem, count, _, _ = place
-            if _is_intact(path, check, signatures, names):
-                names = tables.unpacked(names)
-            else:
+            if not _is_intact(path, check, signatures, names):
                 signatures = names = None
-            found.append(KeptFile(number, path, language, problem, count, signatures, names))
+            found.append(KeptFile(number, path, language, problem, count, signatures, names, True))
         _check_complete(len(found), self._files())
         return sorted(found, key=lambda file: file.path)
 
