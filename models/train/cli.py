@@ -113,7 +113,7 @@ def _train(args: argparse.Namespace, plan: training.Plan) -> None:
     target = args.cache / "model.npz"
     if target.exists():
         return
-    data = encode.load(args.cache / "encoded.npz")
+    data = encode.of_kinds(encode.load(args.cache / "encoded.npz"), plan.kinds.split(","))
     words = (args.cache / "vocabulary.txt").read_text().splitlines()
     read = _readings(args, words, plan.threads) if args.teacher else None
     if read is not None:

@@ -6,7 +6,7 @@ import concurrent.futures
 import hashlib
 import multiprocessing
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from holdfast.index.embedding.pieces import WORD, Vocabulary
 from models.train.fetch import EXCLUDED
-from models.train.pairs import Pair, read_all
+from models.train.pairs import FILE_KINDS, Pair, read_all
 
 FIELDS = ("question", "path", "symbol", "code", "rest")
 PIECES_MAX = {"question": 48, "path": 24, "symbol": 16, "code": 140, "rest": 40}
+NUMBERS = ("same_question", "same_code", "files", "folders")
 HELD_OUT_OF = 20
 """One package in this many is held out for evaluation."""
 
@@ -45,6 +46,9 @@ class Encoded:
     packages: list[str]
     same_question: NDArray[np.int64]
     same_code: NDArray[np.int64]
+    files: NDArray[np.int64]
+    """A number of each pair's file, so that pairs of one file can be told from others."""
+    folders: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -69,7 +73,7 @@ def encode(pairs: Iterable[Pair], vocabulary: Vocabulary) -> Encoded:
         field: ([], [], [0]) for field in FIELDS
     }
     kinds, languages, packages = [], [], []
-    questions, codes = [], []
+    questions, codes, files, folders = [], [], [], []
     for pair in pairs:
         for field in FIELDS:
             pieces, counts, starts = columns[field]
@@ -82,11 +86,16 @@ def encode(pairs: Iterable[Pair], vocabulary: Vocabulary) -> Encoded:
         packages.append(pair.package)
         questions.append(_hash(pair.question.lower()))
         codes.append(_hash(pair.code))
+        file = pair.file or pair.path
+        files.append(_hash(f"{pair.package} {file}"))
+        folders.append(_hash(f"{pair.package} {file.rpartition('/')[0]}"))
     bags = {
         field: Bags(np.array(p, np.int32), np.array(n, np.uint8), np.array(s, np.int64))
         for field, (p, n, s) in columns.items()
     }
-    return Encoded(bags, kinds, languages, packages, np.array(questions), np.array(codes))
+    return Encoded(
+        bags, kinds, languages, packages, *map(np.array, (questions, codes, files, folders))
+    )
 
 
 def joined(parts: list[Encoded]) -> Encoded:
@@ -108,6 +117,8 @@ def joined(parts: list[Encoded]) -> Encoded:
         [package for part in parts for package in part.packages],
         np.concatenate([part.same_question for part in parts]),
         np.concatenate([part.same_code for part in parts]),
+        np.concatenate([part.files for part in parts]),
+        np.concatenate([part.folders for part in parts]),
     )
 
 
@@ -143,7 +154,7 @@ def save(data: Encoded, path: Path) -> None:
         for field, bags in data.bags.items()
         for part in ("pieces", "counts", "starts")
     }
-    for name in ("kinds", "languages", "packages", "same_question", "same_code"):
+    for name in ("kinds", "languages", "packages", *NUMBERS):
         arrays[name] = np.array(getattr(data, name))
     np.savez(path, **arrays)
 
@@ -155,7 +166,20 @@ def load(path: Path) -> Encoded:
         for field in FIELDS
     }
     kinds, languages, packages = (kept[n].tolist() for n in ("kinds", "languages", "packages"))
-    return Encoded(bags, kinds, languages, packages, kept["same_question"], kept["same_code"])
+    return Encoded(bags, kinds, languages, packages, *(kept[name] for name in NUMBERS))
+
+
+def of_kinds(data: Encoded, kinds: Collection[str]) -> Encoded:
+    """Only the pairs of some kinds."""
+    rows = np.array([i for i, kind in enumerate(data.kinds) if kind in kinds], np.int64)
+    bags = {}
+    for field, of in data.bags.items():
+        sizes = (of.starts[1:] - of.starts[:-1])[rows]
+        ends = np.cumsum(sizes)
+        at = np.arange(int(sizes.sum())) + np.repeat(of.starts[rows] - (ends - sizes), sizes)
+        bags[field] = Bags(of.pieces[at], of.counts[at], np.append(0, ends).astype(np.int64))
+    chosen = ([of[i] for i in rows.tolist()] for of in (data.kinds, data.languages, data.packages))
+    return Encoded(bags, *chosen, *(getattr(data, name)[rows] for name in NUMBERS))
 
 
 def counts(data: Encoded) -> Counter[str]:
@@ -165,7 +189,7 @@ def counts(data: Encoded) -> Counter[str]:
 
 def balanced(pairs: Iterable[Pair], per_language: int) -> list[Pair]:
     """At most this many pairs of each language, sampled by a hash; each code once."""
-    groups: dict[str, list[tuple[bytes, Pair]]] = {}
+    groups: dict[tuple[str, bool], list[tuple[bytes, Pair]]] = {}
     seen: set[tuple[int, int]] = set()
     for pair in pairs:
         key = (_hash(pair.question.lower()), _hash(pair.code))
@@ -175,11 +199,12 @@ def balanced(pairs: Iterable[Pair], per_language: int) -> list[Pair]:
         digest = hashlib.blake2b(f"{pair.package}{pair.path}{pair.question}".encode(
             "utf-8", "replace"), digest_size=8).digest()  # fmt: skip
         name = "typescript" if pair.language == "tsx" else pair.language
-        groups.setdefault(name, []).append((digest, pair))
+        # Pairs about whole files are chosen apart, so that they displace no others.
+        groups.setdefault((name, pair.kind in FILE_KINDS), []).append((digest, pair))
     chosen: list[tuple[bytes, Pair]] = []
-    for found in groups.values():
+    for (_, about_files), found in groups.items():
         found.sort(key=lambda item: item[0])
-        chosen += found[:per_language]
+        chosen += found[: per_language // 2 if about_files else per_language]
     chosen.sort(key=lambda item: item[0])
     return [pair for _, pair in chosen]
 

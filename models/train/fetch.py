@@ -159,6 +159,16 @@ class Offer:
     files: tuple[tuple[str, int], ...]
 
 
+def apt_sources(shown: str) -> str:
+    """Binary and source entries of the archive that apt names first: site, suite, key.
+
+    Some versions of apt leave the name of the key as `$(SIGNED_BY)`; then it uses those it trusts.
+    """
+    site, suite, key = next(line.split() for line in shown.splitlines() if len(line.split()) == 3)
+    signed = "" if key.startswith("$(") else f"[signed-by={key}] "
+    return "".join(f"{kind} {signed}{site} {suite} main\n" for kind in ("deb", "deb-src"))
+
+
 class Apt:
     """apt with separate lists, including sources, so that the system's stay unchanged."""
 
@@ -173,13 +183,7 @@ class Apt:
                  "Created-By: Packages", "Label: Debian", "Component: main"],
                 capture_output=True, text=True, check=True,
             ).stdout  # fmt: skip
-            site, suite, key = next(
-                line.split() for line in shown.splitlines() if len(line.split()) == 3
-            )
-            sources.write_text(
-                "".join(f"{kind} [signed-by={key}] {site} {suite} main\n" for kind in
-                        ("deb", "deb-src"))
-            )  # fmt: skip
+            sources.write_text(apt_sources(shown))
         self.options = [
             f"-oDir::Etc::sourcelist={sources}", "-oDir::Etc::sourceparts=/dev/null",
             f"-oDir::State::lists={root / 'lists'}", f"-oDir::Cache={root / 'cache'}",
@@ -187,7 +191,7 @@ class Apt:
         if not list((root / "lists").glob("*Sources*")):
             subprocess.run(["apt-get", *self.options, "update"], check=True, stdout=sys.stderr)
 
-        self.base = sources.read_text().split()[2].rstrip("/")
+        self.base = next(word.rstrip("/") for word in sources.read_text().split() if "://" in word)
         self.binaries = self._packages(root, "Packages")
         self.sources = self._packages(root, "Sources")
 

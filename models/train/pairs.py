@@ -30,6 +30,10 @@ BYTES_MAX_RARE = 12_000_000
 much of one."""
 NAMES_SHARE = 0.6
 """The maximum number of `name` pairs for each `doc` pair of a package."""
+FILE_KINDS = frozenset({"file", "stem", "type"})
+"""Kinds of pairs that are about a whole file or type; see `file_pairs`."""
+WHOLES_SHARE = 0.3
+"""The same for each kind of pair about a whole file or type."""
 CODE_CHARACTERS_MAX = 2_400
 
 
@@ -44,6 +48,8 @@ class Pair(msgspec.Struct, frozen=True, array_like=True):
     question: str
     rest: str
     code: str
+    file: str = ""
+    """The path of its file if `path` has only a part of it."""
 
 
 _TAGS = re.compile(
@@ -95,6 +101,7 @@ def pairs_of(package: Package) -> list[Pair]:
     """The pairs of one package, no two with the same question or the same code."""
     docs: list[Pair] = []
     names: list[Pair] = []
+    wholes: dict[str, list[Pair]] = {kind: [] for kind in sorted(FILE_KINDS)}
     size = 0
     rare = package.group in RARE or package.name == "ziglang"
     limit = PER_PACKAGE_MAX_RARE if rare else PER_PACKAGE_MAX
@@ -109,10 +116,12 @@ def pairs_of(package: Package) -> list[Pair]:
         except (RecursionError, IndexError):
             continue
         for pair in found:
-            (names if pair.kind == "name" else docs).append(pair)
+            wholes.get(pair.kind, names if pair.kind == "name" else docs).append(pair)
     docs = _thinned(_distinct(docs), limit)
     names = _thinned(_distinct(names), max(30, int(NAMES_SHARE * len(docs))))
-    return docs + names
+    most = max(30, int(WHOLES_SHARE * len(docs)))
+    about = [pair for kind in wholes.values() for pair in _thinned(_distinct(kind), most)]
+    return docs + names + about
 
 
 def _distinct(pairs: list[Pair]) -> list[Pair]:
@@ -152,6 +161,9 @@ def _file_pairs(package: str, path: str, source: bytes) -> Iterator[Pair]:
     facts = extract(path, source)
     if facts.language == "text":
         return
+    from models.train.file_pairs import file_pairs
+
+    yield from file_pairs(package, path, source, facts)
     for symbol in facts.symbols:
         text = source[symbol.span.start : symbol.span.end].decode("utf-8", "replace")
         if symbol.kind == "section":

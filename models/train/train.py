@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from models.train.encode import Bags, Encoded
 from models.train.loss import Batch, Gradients, by_hand, by_torch
+from models.train.pairs import FILE_KINDS
 
 Floats = NDArray[np.float32]
 SCALE_MAX = 40.0
@@ -48,6 +49,9 @@ class Plan:
     drop: float = 0.4
     rest_share: float = 0.5
     hard_from: int = 3
+    siblings_from: int = 9
+    """From this epoch on, blocks are made of pairs of one folder where it has enough."""
+    kinds: str = "doc,name,head"
     warm_up: int = 100
     seed: int = 7
     runs: int = 6
@@ -116,7 +120,8 @@ def train(
         if epoch >= plan.hard_from:
             order = hard_order(data, model(), plan, random)
         else:
-            order = package_order(data.packages, plan, random)
+            near = data.folders if epoch >= plan.siblings_from else None
+            order = package_order(data.packages, plan, random, near)
         losses = []
         for at in range(0, len(data) - size + 1, size):
             rows = order[at : at + size]
@@ -220,6 +225,11 @@ def make_batch(
     sides[:asked] = 0
     questions, codes = data.same_question[rows], data.same_code[rows]
     same = (questions[:, None] == questions[None, :]) | (codes[:, None] == codes[None, :])
+    # What asks for a file is answered by all of it.
+    whole = np.array([data.kinds[row] in FILE_KINDS for row in rows.tolist()])
+    if whole.any():
+        files = data.files[rows]
+        same |= (files[:, None] == files[None, :]) & (whole[:, None] | whole[None, :])
     np.fill_diagonal(same, False)
     used, local = np.unique(pieces, return_inverse=True)
     starts = np.cumsum(sizes) - sizes
@@ -228,15 +238,22 @@ def make_batch(
 
 
 def package_order(
-    packages: list[str], plan: Plan, random: np.random.Generator
+    packages: list[str],
+    plan: Plan,
+    random: np.random.Generator,
+    folders: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """All rows, in blocks that come from one package each."""
+    """All rows, in blocks that come from one package each, and with `folders` from few of them."""
     groups: dict[str, list[int]] = defaultdict(list)
     for i, package in enumerate(packages):
         groups[package].append(i)
     blocks = []
     for group in groups.values():
         mixed = random.permutation(group)
+        if folders is not None:
+            # Folders in a random order, their rows in another one.
+            _, number = np.unique(folders[mixed], return_inverse=True)
+            mixed = mixed[np.argsort(random.permutation(number.max() + 1)[number], kind="stable")]
         blocks += [mixed[i : i + plan.block] for i in range(0, len(mixed), plan.block)]
     return _joined(blocks, random)
 
