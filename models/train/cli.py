@@ -95,7 +95,7 @@ def _vocabulary(args: argparse.Namespace) -> None:
     target = args.cache / "encoded.npz"
     if target.exists():
         return
-    pairs = encode.training_pairs(args.cache, args.per_language)
+    pairs = encode.training_pairs(args.cache, args.per_language, args.kinds.split(","))
     words = vocabulary.learn(pairs, args.size, args.packages_min)
     (args.cache / "vocabulary.txt").write_text("\n".join(words) + "\n")
     encoded = encode.encode_all(pairs, words, args.jobs)
@@ -113,7 +113,7 @@ def _train(args: argparse.Namespace, plan: training.Plan) -> None:
     target = args.cache / "model.npz"
     if target.exists():
         return
-    data = encode.of_kinds(encode.load(args.cache / "encoded.npz"), plan.kinds.split(","))
+    data = encode.load(args.cache / "encoded.npz")
     words = (args.cache / "vocabulary.txt").read_text().splitlines()
     read = _readings(args, words, plan.threads) if args.teacher else None
     if read is not None:

@@ -169,19 +169,6 @@ def load(path: Path) -> Encoded:
     return Encoded(bags, kinds, languages, packages, *(kept[name] for name in NUMBERS))
 
 
-def of_kinds(data: Encoded, kinds: Collection[str]) -> Encoded:
-    """Only the pairs of some kinds."""
-    rows = np.array([i for i, kind in enumerate(data.kinds) if kind in kinds], np.int64)
-    bags = {}
-    for field, of in data.bags.items():
-        sizes = (of.starts[1:] - of.starts[:-1])[rows]
-        ends = np.cumsum(sizes)
-        at = np.arange(int(sizes.sum())) + np.repeat(of.starts[rows] - (ends - sizes), sizes)
-        bags[field] = Bags(of.pieces[at], of.counts[at], np.append(0, ends).astype(np.int64))
-    chosen = ([of[i] for i in rows.tolist()] for of in (data.kinds, data.languages, data.packages))
-    return Encoded(bags, *chosen, *(getattr(data, name)[rows] for name in NUMBERS))
-
-
 def counts(data: Encoded) -> Counter[str]:
     """The number of pairs of each language and kind."""
     return Counter(map("{}, {}".format, data.languages, data.kinds))
@@ -213,12 +200,12 @@ def load_vocabulary(cache: Path) -> Vocabulary:
     return Vocabulary((cache / "vocabulary.txt").read_text().splitlines())
 
 
-def training_pairs(cache: Path, per_language: int) -> list[Pair]:
-    """The pairs for training: without held-out and excluded packages."""
+def training_pairs(cache: Path, per_language: int, kinds: Collection[str]) -> list[Pair]:
+    """The pairs of some kinds for training: without held-out and excluded packages."""
     return balanced(
         (
             p for p in read_all(cache)
-            if not held_out(p.package) and not EXCLUDED.search(p.package)
+            if p.kind in kinds and not held_out(p.package) and not EXCLUDED.search(p.package)
         ),
         per_language,
     )  # fmt: skip

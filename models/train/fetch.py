@@ -399,9 +399,11 @@ def fetch(cache: Path, wanted: Iterable[Wanted], jobs: int, pip: list[str]) -> N
                 for located in threads.map(lambda w: locate_npm(w, registry), npm):
                     start(located)
         pypi = [w for w in todo if w.registry == "pypi"]
-        for at in range(0, len(pypi), 10):
-            for found in locate_pypi(pypi[at : at + 10], pip):
-                start(found)
+        batches = [pypi[at : at + 10] for at in range(0, len(pypi), 10)]
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            for batch in threads.map(lambda some: list(locate_pypi(some, pip)), batches):
+                for found in batch:
+                    start(found)
         debian = [w for w in todo if w.registry.startswith("debian")]
         if debian:
             apt = Apt(cache)

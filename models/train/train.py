@@ -52,6 +52,7 @@ class Plan:
     siblings_from: int = 9
     """From this epoch on, blocks are made of pairs of one folder where it has enough."""
     kinds: str = "doc,name,head"
+    """The kinds of pairs; `file`, `stem` and `type` are about whole files."""
     warm_up: int = 100
     seed: int = 7
     runs: int = 6

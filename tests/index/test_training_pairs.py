@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import numpy as np
 
 from holdfast.index.embedding.pieces import Vocabulary
 from models.train import encode, train
 from models.train.fetch import Package, apt_sources
-from models.train.pairs import Pair, pairs_of
+from models.train.pairs import FILE_KINDS, Pair, pairs_of
 
 SOURCE = b'''# Copyright 2020 Some Body and others, all rights reserved.
 """Sends parcels to customers by several carriers."""
@@ -74,20 +77,14 @@ def pair(kind: str, path: str, question: str, file: str = "") -> Pair:
     return Pair(kind, "python", "p", path, "", question, "", f"parse {question}", file)
 
 
-def test_the_pairs_of_some_kinds_are_what_they_were() -> None:
-    pairs = [
-        pair("doc", "x/a.py", "parse a"),
-        pair("stem", "x", "http file", "x/a.py"),
-        pair("name", "x/b.py", "file b b"),
-    ]
-    chosen = encode.of_kinds(encoded(pairs), {"doc", "name"})
-    alone = encoded([pairs[0], pairs[2]])
-    assert (chosen.kinds, chosen.packages) == (alone.kinds, alone.packages)
-    for name in encode.NUMBERS:
-        assert np.array_equal(getattr(chosen, name), getattr(alone, name))
-    for field, bags in alone.bags.items():
-        for part in ("pieces", "counts", "starts"):
-            assert np.array_equal(getattr(chosen.bags[field], part), getattr(bags, part))
+def test_only_the_kinds_of_the_plan_are_learned_from(tmp_path: Path) -> None:
+    made = pairs_of(Package("pypi", "shop", "1", "MIT", "", [("shop/carrier.py", SOURCE)]))
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "pypi__shop.msgpack").write_bytes(msgspec.msgpack.encode(made))
+    found = encode.training_pairs(tmp_path, 100, ["stem", "type"])
+    assert {pair.kind for pair in found} == {"stem", "type"}
+    plain = encode.training_pairs(tmp_path, 100, train.Plan().kinds.split(","))
+    assert not {pair.kind for pair in plain} & FILE_KINDS
 
 
 def test_the_rest_of_a_file_is_no_wrong_answer_to_what_asks_for_the_file() -> None:
