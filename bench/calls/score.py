@@ -13,8 +13,8 @@ from holdfast.index.facts.model import MODULE, FileFacts
 
 BANDS = ((0.95, 1.01), (0.9, 0.95), (0.8, 0.9), (0.6, 0.8), (0.0, 0.6))
 
-UNDECIDED = frozenset({"constructor", "call", "apply", "bind"})
-"""`new this.constructor()`, `f.call(x)`: for the compiler any function, or the platform's own."""
+UNDECIDED = frozenset({"constructor", "__class__", "call", "apply", "bind"})
+"""`new this.constructor()`, `f.call(x)`: for the judge any function, or the platform's own."""
 
 
 ASIDE = frozenset({"called back", "decorated", "inherited constructor", "property"})

@@ -14,6 +14,7 @@ from holdfast.index.facts.extract import extract
 from tests.index.calls.feature_programs import JAVASCRIPT, PYTHON
 from tests.index.calls.more_javascript_features import PROGRAMS as MORE_JAVASCRIPT
 from tests.index.calls.more_python_features import PROGRAMS as MORE_PYTHON
+from tests.index.calls.python_micro_programs import PROGRAMS as PYTHON_MICRO
 from tests.index.claims import resolved, split
 
 
@@ -56,8 +57,18 @@ def test_every_call_of_more_features_is_found_and_none_is_made_up(programs: dict
     assert (claims, found) == (edges, edges), notes
 
 
+@pytest.mark.shows("CALLS-FEATURES")
+def test_every_call_of_programs_for_one_feature_each_is_found_and_none_is_made_up() -> None:
+    """Of 260 edges in 75 programs 251 were found before, and 7 were made up."""
+    assert len(PYTHON_MICRO) >= 60
+    claims, found, edges, notes = counted(PYTHON_MICRO)
+    assert (claims, found) == (edges, edges), notes
+
+
 @pytest.mark.parametrize(
-    "programs", [PYTHON, JAVASCRIPT, MORE_PYTHON, MORE_JAVASCRIPT], ids=["p", "j", "mp", "mj"]
+    "programs",
+    [PYTHON, JAVASCRIPT, MORE_PYTHON, MORE_JAVASCRIPT, PYTHON_MICRO],
+    ids=["p", "j", "mp", "mj", "micro"],
 )
 def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]) -> None:
     missing = []

@@ -52,7 +52,8 @@ def calibrated(family: str, reason: str, estimate: float) -> float:
     measured = MEASURED.get(family)
     if measured is None:
         return round(estimate, 3)
-    found = VALUES.get(reason)
+    found = measured.get(reason) or VALUES.get(reason)
     if found is None:
-        found = measured.get(reason) or measured.get(reason.removesuffix(", inherited"))
+        plain = reason.removesuffix(", inherited")
+        found = measured.get(plain) or VALUES.get(plain)
     return min(HIGHEST, found if found is not None else RARE[family])

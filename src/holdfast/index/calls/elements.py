@@ -185,7 +185,7 @@ class Elements(Lookup):
             exact = place.isdecimal() and not any(e.spread for e in entries)
             if exact:
                 fits = -len(entries) <= int(key) < len(entries)
-                entries = [entries[int(key)]] if fits else entries
+                entries = [entries[int(key)]] if fits else []
         elif key.startswith("'"):
             named = [e for e in entries if e.key == key.strip("'")]
             entries = named[-1:] or [e for e in entries if e.key in ("?", "") or e.spread]

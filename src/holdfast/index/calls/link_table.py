@@ -102,9 +102,11 @@ def holders_of(table: LinkTable, facts: FileFacts, symbol: Symbol) -> Holders:
         own.add(owner)
         start.add(owner)
     if owner and anything:
-        start |= {owner, owner + VALUE}
+        start |= {owner, owner + VALUE, BASE + owner}
     keys = {key_of(name) for name in start}
     below = _below(table, family, keys)
+    if anything:  # instances of the classes below are called
+        below |= {key + VALUE for key in below if key[0] != BASE}
     steps, more = _steps(table, family, keys | below, makes=makes)
     own_keys = frozenset(key_of(name) for name in own)
     return Holders(family, own_keys, frozenset(below), steps, anything, more)

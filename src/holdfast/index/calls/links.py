@@ -320,6 +320,7 @@ class FileLinks:
             for number, call in enumerate(facts.calls)
             if (call.receiver in _ABOVE and call.name in MAKERS)
             or (not call.receiver and (call.name in _ABOVE or call.name in _OWN))
+            or "__class__" in (call.name, call.name == VALUE and call.receiver[-9:])
         ]
         if found:
             self._by_variable[made] = found

@@ -51,7 +51,7 @@ class Members(Lookup):
             known = self.read([Found(thing, 1.0, "member")])
             return [e for f in known if f.thing != thing for e in self.member(f.thing, name)]
         if name == "__class__" and view.family == "python":
-            return [Found(thing, 0.97, "member")]
+            return [Found(thing._replace(kind="symbol"), 0.97, "member")]
         if view.family == "ruby" and name == "new" and thing.kind == "symbol":
             return [Found(thing, 0.97, "constructor")]
         cuts = self.cuts

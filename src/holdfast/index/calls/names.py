@@ -130,7 +130,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             if view.family == "rust" and name == "self" and len(steps) > 1 and scope == MODULE:
                 return [Found(Thing("file", view.path), 0.98, "module path")], 1
             own = self.own_class(view, scope)
-            if own and view.family == "js" and self._in_static(view, scope):
+            of_class = name == "cls" or (view.family == "js" and self._in_static(view, scope))
+            if own and of_class:
                 return [Found(own, 0.98, name)], 1
             if own or view.family != "python":
                 return [Found(instance_of(own), 0.98, name)] if own else [], 1

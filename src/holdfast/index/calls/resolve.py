@@ -22,7 +22,7 @@ from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, MemoryProgram, Program, Thing, View
 from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS
-from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, file_id
+from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, Import, file_id
 
 GUESS = 0.5
 LEADS_MAX = 8
@@ -283,8 +283,8 @@ class Resolver:
                 held = [f for f in known if f.thing.kind in ("symbol", "external")]
                 if held and view.family == "python" and held[0].thing.kind == "external":
                     # `Cart = wrap(Cart)`: calling it still reaches what was wrapped.
-                    same = [Thing("symbol", view.path, i) for i in view.by_qualified.get(name, ())]
-                    held = [Found(t, 0.95, "same file") for t in same if self._makes(t)] or held
+                    same = self._of_one_name(view, name)
+                    held = [Found(t, 0.95, "same file") for t in same] or held
                 held = held or self._of_values(known)
                 return held or (
                     None
@@ -335,10 +335,25 @@ class Resolver:
         held = [
             Found(f.thing, f.confidence * found.confidence, "assigned name")
             for f in known
-            if f.thing.kind in ("symbol", "external")
+            if f.thing.kind == "external" or self._makes(f.thing)
         ]
+        if view.family == "python" and not any(f.thing.kind == "symbol" for f in held):
+            # `def f` and below it `f = faster.f`, perhaps in a branch.
+            same = self._of_one_name(view, symbol.qualified)
+            held = [Found(t, found.confidence, found.reason) for t in same] or held
+            if not held and symbol.parent == MODULE:  # `Cart = Cart` below an import of it
+                taken = [f for i in view.aliases.get(symbol.name, ()) for f in self._taken(view, i)]
+                held = [f for f in taken if f.thing.kind in ("symbol", "external")][:1]
         # What it holds is unknown, so the variable itself is the best answer.
         return held or [Found(found.thing, found.confidence * 0.85, "held in a variable")]
+
+    def _taken(self, view: View, item: Import) -> list[Found]:
+        return [f for f in self.names.imported(view, item) if f.thing.kind != "file"]
+
+    def _of_one_name(self, view: View, qualified: str) -> list[Thing]:
+        """The last function or class of this name in a file."""
+        things = [Thing("symbol", view.path, i) for i in view.by_qualified.get(qualified, ())]
+        return [t for t in things if self._makes(t)][-1:]
 
     def _fitting(self, view: View, call: Call, found: list[Found]) -> list[Found]:
         """The overloads that accept the number of arguments."""

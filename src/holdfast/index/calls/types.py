@@ -56,7 +56,11 @@ class Types(Lookup):
             if one.kind == "class":
                 found += self._one_declared(view, scope, one.name)
             elif one.kind == "itself":
-                found += self.type(view, scope, one.name)
+                found += self.type(view, scope, one.name) or [
+                    f._replace(thing=f.thing._replace(kind="symbol"))
+                    for f in self._one_declared(view, scope, one.name)  # a type variable
+                    if f.thing.kind == "instance"
+                ]
             elif one.kind == "value":
                 found += self.evaluate(view, scope, one.name)
             elif one.kind == "function":

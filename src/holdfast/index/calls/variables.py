@@ -46,12 +46,13 @@ def given(passed: Sequence[str], name: str, parameters: list[str], spread: str) 
     value = by_key.get(name) or by_key.get(str(place)) or ""
     if value:
         return value
+    parts = []
     for key, value in by_key.items():
         if key == "**":
-            return f"({value})['{name}']"
-        if key.endswith("*") and int(key[:-1]) <= place:
-            return f"({value})[{place - int(key[:-1])}]"
-    return ""
+            parts.append(f"({value})['{name}']")
+        elif key.endswith("*") and int(key[:-1]) <= place:
+            parts.append(f"({value})[{place - int(key[:-1])}]")
+    return "|".join(parts)
 
 
 class Variables(Lookup):
@@ -60,18 +61,20 @@ class Variables(Lookup):
     def bound(self, view: View, binding: Binding) -> list[Found]:
         """What a binding says that its name holds."""
         scope = binding.scope if binding.inside == SAME_SCOPE else binding.inside
-        if binding.type:
-            named = self.declared(view, scope, binding.type)
-            if named:
-                return named
+        named = self.declared(view, scope, binding.type) if binding.type else []
+        if named and any(f.thing.kind != "method" for f in named):
+            return named
         value = binding.value
         if value and value != "?":
             # As of the line before: `cart = cart.copy()` uses the earlier value.
             line = binding.line - 1 if not binding.field else binding.line
+            if value == binding.name and scope != MODULE and view.symbol(scope).kind in OWNERS:
+                scope = view.symbol(scope).parent  # `cart = cart` in the body of a class
             found = self.evaluate(view, scope, value, line)
             reason = "assigned from a call" if value.endswith("()") else "assigned name"
-            return [Found(f.thing, f.confidence * 0.96, reason) for f in found]
-        return []
+            # A function is more than the type of functions that is declared for it.
+            return [Found(f.thing, f.confidence * 0.96, reason) for f in found] or named
+        return named
 
     def narrowed(self, view: View, scope: int, name: str, line: int) -> list[Found]:
         """What a check of the type says about a name with dots."""
@@ -126,7 +129,9 @@ class Variables(Lookup):
             if symbol is not None and bound and symbol.kind not in OWNERS:
                 bound = [b for b in bound if not b.field]  # of a function used as a class
             elif bound and at != scope and symbol is not None and view.family in ("python", "js"):
-                bound = [b for b in bound if b.inside == SAME_SCOPE]  # not `self.cart = …`
+                if view.family == "python":
+                    bound = ()  # methods do not see the names in the body of their class
+                bound = [b for b in bound if b.inside == SAME_SCOPE]  # not `this.cart = …`
             inside = symbol is not None and symbol.kind in CALLABLE
             shape = self.shape(view, at) if inside else None
             parameters = shape.parameters if shape else {}
@@ -140,16 +145,22 @@ class Variables(Lookup):
                     return taken
             if at == MODULE and scope != MODULE:
                 line = 0  # the module has run before its functions do
-            chosen = self._live(bound, line, exact, name in parameters)
+            chosen = self._live(bound, line, exact, name in parameters) if bound else []
             if chosen and chosen[0].line == line and chosen[0].value.startswith(f"{name}."):
                 # `cart = cart.copy()`: what is called on that line is the earlier value.
                 chosen = self._live(bound, line - 1, line - 1, name in parameters) or chosen
+            bare = bool(chosen) and not chosen[0].value
+            may_hide = bare or (chosen and at != scope)
+            if may_hide and self._hidden(view, scope, at, name, declared=bare):
+                return None
             if chosen and not (at == MODULE and chosen[0].value == name):
                 found = [f for each in chosen for f in self.bound(view, each)]
                 if len(chosen) > 1:
                     found = unique(found)
                 if name in parameters and all(b.last < 0 for b in chosen):
                     found = unique([*found, *self._parameter(view, at, name, parameters)])
+                if not found and self._hidden(view, scope, at, name, declared=True):
+                    return None  # a branch defines a function of that name
                 if found or chosen[0].value == "?":
                     return found
                 declared = next((b for b in bound if b.type and b.last <= 0), None)
@@ -173,6 +184,19 @@ class Variables(Lookup):
                     if field:
                         return field
             at = symbol.parent
+
+    @staticmethod
+    def _hidden(view: View, scope: int, outer: int, name: str, *, declared: bool) -> bool:
+        """Whether a function of this name is nearer than a variable, or is what was declared."""
+        at = scope
+        while at != MODULE and (at != outer or declared):
+            symbol = view.symbol(at)
+            if symbol.kind not in OWNERS and f"{symbol.qualified}.{name}" in view.by_qualified:
+                return True
+            if at == outer:
+                break
+            at = symbol.parent
+        return False
 
     @staticmethod
     def _live(bound: Sequence[Binding], line: int, exact: int, parameter: bool) -> list[Binding]:

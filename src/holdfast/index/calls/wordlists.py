@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from io import IOBase, TextIOBase
 
 _GO = """
 append cap clear close complex copy delete imag len make max min new panic print println real
@@ -53,7 +54,13 @@ BUILT_IN = {
 }
 """Built-in names, by language family; anything the program defines takes precedence."""
 
-COMMON_METHODS = frozenset(_COMMON.split())
+_OF_BUILT_INS = frozenset(
+    name
+    for kind in (dict, list, set, str, bytes, bytearray, tuple, int, float, IOBase, TextIOBase)
+    for name in dir(kind)
+    if name[0] != "_"
+)
+COMMON_METHODS = frozenset(_COMMON.split()) | _OF_BUILT_INS
 """Method names so common in libraries that a match by name alone is not evidence."""
 
 CALLBACK_TAKERS = frozenset(_CALLBACKS.split())

@@ -110,6 +110,8 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
             found = _special(walk, name, given, depth)
         elif name in _ASYNC and given is not None and walk.text(function, 8) == "asyncio.":
             found = _awaited(walk, name, given, depth)
+        elif name in _BY_KEY and given is not None and function.type == "attribute":
+            found = _by_key(walk, walk.text(function, 100).rpartition(".")[0], given, depth)
         if found:
             return found
     owner = function.child_by_field_name("object")
@@ -147,7 +149,9 @@ def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
 
 _SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "import", "type",
                     "copy", "deepcopy", "partial", "TypeVar", "replace", "getattr",
-                    "import_module", "__import__", "dict"}  # fmt: skip
+                    "import_module", "__import__", "dict", "staticmethod", "classmethod",
+                    "property"}  # fmt: skip
+_BY_KEY = frozenset({"get", "pop", "setdefault"})
 _ASYNC = frozenset({"run", "gather", "wait_for", "create_task", "ensure_future", "shield"})
 _OBJECT = frozenset({"assign", "freeze", "seal"})
 
@@ -175,12 +179,17 @@ def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
         for each in arguments[1:]:
             bound = each.child_by_field_name("value")
             if walk.field(each, "name", 10) == "bound" and bound is not None:
-                return _read(walk, bound, depth)
+                quoted = walk.text(bound, 100).strip("\"'") if bound.type == "string" else ""
+                return quoted if chains.PLAIN.match(quoted) else _read(walk, bound, depth)
         return ""
     first = _read(walk, arguments[0], depth)
     if first == UNKNOWN:
         return ""
     first = _grouped(first)
+    if name == "property":
+        return f"{first}()"
+    if name == "type":
+        return f"{first}.__class__" if len(arguments) == 1 else ""
     if name in ("next", "anext"):
         return f"{first}[*]"
     if name == "enumerate":
@@ -189,6 +198,23 @@ def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
         others = [_grouped(_read(walk, each, depth)) for each in arguments]
         return "[[" + ",".join("?" if o == UNKNOWN else f"{o}[*]" for o in others) + "]]"
     return first
+
+
+def _by_key(walk: Walk, owner: str, given: Node, depth: int) -> str:
+    """`table.get("k", other)` of a dictionary that is written out in this file."""
+    arguments = [c for c in given.named_children[:3] if c.type != "comment"]
+    if not arguments or arguments[0].type != "string" or not chains.PLAIN.match(owner):
+        return ""
+    key, name = walk.text(arguments[0], 80).strip("\"'"), owner.rpartition(".")[2]
+    made = any(b.name == name and b.value[:1] == "{" for b in walk.bindings[-NEAR:])
+    if not made or not _KEY.match(key):
+        return ""
+    other = _read(walk, arguments[1], depth) if len(arguments) > 1 else UNKNOWN
+    return either(f"{owner}['{key}']", other)
+
+
+NEAR = 200
+"""So many bindings before it are searched for what a dictionary was made of."""
 
 
 def _awaited(walk: Walk, name: str, given: Node, depth: int) -> str:
@@ -244,7 +270,23 @@ def _conditional(walk: Walk, node: Node, depth: int) -> str:
         if len(children) != 3:
             return UNKNOWN
         first, second = children[0], children[2]
+        checked = _checked(walk, children[1], first)
+        if checked:
+            return either(checked, _read(walk, second, depth))
     return either(_read(walk, first, depth), _read(walk, second, depth))
+
+
+def _checked(walk: Walk, condition: Node, value: Node) -> str:
+    """The type of a value by the condition that it is used under: `x if isinstance(x, T)`."""
+    given = condition.child_by_field_name("arguments") if condition.type == "call" else None
+    if given is None or given.named_child_count != 2:
+        return ""
+    if walk.field(condition, "function", 20) != "isinstance":
+        return ""
+    subject, type_ = given.named_children
+    if type_.type not in ("identifier", "attribute") or walk.text(subject) != walk.text(value):
+        return ""
+    return _typed(walk.text(type_, 160))
 
 
 def either(first: str, second: str) -> str:

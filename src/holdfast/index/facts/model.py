@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 7
+FACTS_VERSION = 8
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -33,6 +33,8 @@ FACTS_VERSION = 7
    to a prototype; kinds of calls and bindings are coded shorter.
 7: bindings of elements and attributes, and those of one branch; functions made by `lambda`; what
    a decorator with arguments is called with; values that are passed to functions of the program.
+8: values by `type(x)`, `x if isinstance(x, T)`, quoted bounds of type variables, places behind a
+   star; elements that `update` gives a dictionary.
 """
 
 Kind = Literal[

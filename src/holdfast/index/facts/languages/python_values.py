@@ -88,15 +88,18 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
         return
     if "|" in value:
         value = f"({value})"
-    for place, name in enumerate(pattern.named_children[:8]):
-        item = "?" if value == "?" else f"{value}[{place}]"
+    names = pattern.named_children
+    size, starred = len(names), False
+    for place, name in enumerate(names[:8]):
+        # Behind a star places are counted from the end.
+        at = place - size if starred else place
+        item = "?" if value == "?" else f"{value}[{at}]"
         if name.type == "identifier":
             walk.bind(name, walk.text(name, 100), expression=item, last=last)
         elif name.type == "list_splat_pattern" and value != "?":
-            last_one = place == pattern.named_child_count - 1
-            part = f"{value}[{place}:]" if last_one else value
+            end = "" if place == size - 1 else str(place + 1 - size)
+            part, starred = f"{value}[{place}:{end}]", True
             walk.bind(name, walk.text(name, 100).lstrip("* "), expression=part, last=last)
-            break
         elif name.type in PATTERNS:
             unpack(walk, name, item, last)
 
@@ -151,7 +154,12 @@ def added_rule(walk: Walk, node: Node) -> None:
             grow(walk, node, walk.text(left, 100), "+", f"{value}[*]")
         return
     call, given = walk.calls[-1], node.child_by_field_name("arguments")
-    if given is None or not call.receiver or not 0 < given.named_child_count < 3:
+    if given is None or not call.receiver or not given.named_child_count:
+        return
+    if call.name == "update":
+        _updated(walk, node, call.receiver, given)
+        return
+    if given.named_child_count > 2:
         return
     argument = given.named_child(given.named_child_count - 1)
     if argument is None or argument.type in LITERALS:
@@ -165,7 +173,29 @@ def added_rule(walk: Walk, node: Node) -> None:
     grow(walk, node, call.receiver, key, f"{value}[*]" if call.name == "extend" else value)
 
 
-GROWING = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault"})
+GROWING = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault", "update"})
+
+
+def _updated(walk: Walk, node: Node, owner: str, given: Node) -> None:
+    """`table.update({"k": f})`, `table.update(k=f)`: elements by their keys."""
+    for each in given.named_children[:8]:
+        if each.type == "keyword_argument":
+            _pair(
+                walk, node, owner, walk.field(each, "name", 60), each.child_by_field_name("value")
+            )
+        for pair in each.named_children[:12] if each.type == "dictionary" else ():
+            key = pair.child_by_field_name("key")
+            if key is not None and key.type == "string":
+                text = walk.text(key, 60).strip("\"'")
+                _pair(walk, node, owner, text, pair.child_by_field_name("value"))
+
+
+def _pair(walk: Walk, node: Node, owner: str, key: str, value: Node | None) -> None:
+    if value is None or value.type in LITERALS or not key.isidentifier():
+        return
+    text = expressions.read_chain(walk, value)
+    if text != "?":
+        grow(walk, node, owner, f"'{key}'", text)
 
 
 def set_rule(walk: Walk, node: Node) -> None:

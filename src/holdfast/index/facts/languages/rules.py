@@ -65,7 +65,11 @@ def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
         if known is None:
             known = walk.read_callee(raw)
             if walk.language.values and (known[0] == "?" or _REWRITTEN.search(known[0])):
-                known = walk.callees[raw] = callee_value(walk, node, known)
+                known = callee_value(walk, node, known)
+                if _OF_FILE.search(raw):
+                    del walk.callees[raw]  # it depends on the rest of the file
+                else:
+                    walk.callees[raw] = known
         if known[1]:
             scopes = walk.scopes
             caller = scopes[-1].symbol if scopes else MODULE
@@ -83,8 +87,9 @@ PASSED_BYTES_MAX = 120
 """Longer arguments are not searched for names of functions."""
 _REWRITTEN = re.compile(
     r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require|getattr|import_module|__import__|"
-    r"dict)\(\)"
+    r"dict|type)\(\)|\.(?:get|pop|setdefault)\(\)"
 )
+_OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(")
 
 
 def callee_value(walk: Walk, node: tree_sitter.Node, known: tuple[str, str]) -> tuple[str, str]:
