@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +189,66 @@ def test_the_mode_says_whether_all_changes_are_in_the_answer(
     fields: dict[str, Any], mode: str
 ) -> None:
     assert mode_of(FreshFiles((1, "run"), Snapshot({}, 0), 0.0, **fields)) == mode
+
+
+@pytest.mark.shows("INDEX-FRESHNESS-SHARED")
+def test_callers_that_ask_at_the_same_time_share_a_check_that_began_after_they_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of many searches of one tree walked it, and each made the others wait."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    checks, reader = FreshnessChecks(), Manifest(tmp_path, _stat(tmp_path / "a.py").ctime_ns)
+    walks: list[str] = []
+    walking, go_on = threading.Event(), threading.Event()
+    real = disk.walk
+
+    def gated(root: str, policy: Policy) -> disk.Walk:
+        walks.append(root)
+        found = real(root, policy)
+        if len(walks) == 1:
+            walking.set()
+            assert go_on.wait(60)
+        return found
+
+    monkeypatch.setattr(disk, "walk", gated)
+    found: dict[str, FreshFiles] = {}
+
+    def ask() -> None:
+        found[threading.current_thread().name] = look(checks, tmp_path, reader)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    threads[0].start()
+    assert walking.wait(60)
+    # The first walk has seen the file as it was; those that ask now must see the edit.
+    (tmp_path / "a.py").write_text("x = 22\n")
+    asked = Counted(checks._turns[str(tmp_path)].lock, 7)
+    checks._turns[str(tmp_path)].lock = asked  # type: ignore[assignment]
+    for thread in threads[1:]:
+        thread.start()
+    assert asked.all_here.wait(60)
+    go_on.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(walks) == 2
+    first = found.pop(threads[0].name)
+    (second,) = {id(each): each for each in found.values()}.values()
+    assert first is not second
+    assert list(second.changed) == ["a.py"]
+
+
+class Counted:
+    """A lock that tells when so many threads wait for it."""
+
+    def __init__(self, lock: Any, waiting: int) -> None:
+        self._lock, self._waiting, self._counting = lock, waiting, threading.Lock()
+        self.all_here = threading.Event()
+
+    def __enter__(self) -> None:
+        with self._counting:
+            self._waiting -= 1
+            if not self._waiting:
+                self.all_here.set()
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()

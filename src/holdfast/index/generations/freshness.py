@@ -9,6 +9,9 @@ A check is reused for a short time, in proportion to what it cost, and the answe
 of an answer are still compared with the disk each time: if one of them changed, the tree is checked
 again. A file that was modified at about the time the generation was made has to be read to know
 whether it changed; once it is confirmed, it is not read again.
+
+Callers that ask at the same time share a check: each takes one that began after it asked. So many
+agents that search one tree cause two walks of it at a time, not one for each.
 """
 
 from __future__ import annotations
@@ -78,6 +81,15 @@ class _ReadFiles:
     beyond: int = 0
 
 
+class _Turns:
+    """The checks of one root, which run one after the other, numbered as they begin."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.begun = 0
+        self.last: tuple[int, FreshFiles] | None = None
+
+
 class FreshnessChecks:
     """The last check of each root, for as long as it may be reused."""
 
@@ -89,6 +101,7 @@ class FreshnessChecks:
         self._clock, self._now_ns = clock, now_ns
         self._lock = threading.Lock()
         self._last: dict[str, FreshFiles] = {}
+        self._turns: dict[str, _Turns] = {}
 
     def recent(self, root: str, identity: Identity) -> FreshFiles | None:
         """The last check, if it is recent enough and about this generation."""
@@ -123,6 +136,23 @@ class FreshnessChecks:
             self._last.pop(root, None)
 
     def check(self, root: str, reader: Reader, policy: Policy, prepare: Prepare) -> FreshFiles:
+        """What differs from a generation, by a check that begins now or began after the call."""
+        with self._lock:
+            turns = self._turns.setdefault(root, _Turns())
+            asked = turns.begun
+        with turns.lock:
+            if turns.last is not None:
+                number, shared = turns.last
+                if number > asked and shared.identity == reader.identity:
+                    return shared
+            with self._lock:
+                turns.begun += 1
+                number = turns.begun
+            fresh = self._check(root, reader, policy, prepare)
+            turns.last = number, fresh
+            return fresh
+
+    def _check(self, root: str, reader: Reader, policy: Policy, prepare: Prepare) -> FreshFiles:
         """Compare the tree with a generation now."""
         began = self._clock()
         with self._lock:

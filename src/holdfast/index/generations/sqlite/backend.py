@@ -53,6 +53,7 @@ class SqliteBackend:
         self._directory, self._dimension = directory, dimension
         self._lock = threading.Lock()
         self._open: OrderedDict[str, tuple[Identity, OpenCorpus]] = OrderedDict()
+        self._opening: dict[str, threading.Lock] = {}
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
         self._checkpointing: threading.Thread | None = None
         self._paths: dict[str, Path] = {}
@@ -174,6 +175,24 @@ class SqliteBackend:
         return connection
 
     def _corpus(self, root: str, connection: apsw.Connection, identity: Identity) -> Corpus:
+        known = self._known(root)
+        if known is not None and known[0] == identity:
+            return known[1].corpus
+        with self._lock:
+            opening = self._opening.setdefault(root, threading.Lock())
+        # One reader opens a generation, and the others wait for it: it takes the processor anyway.
+        with opening:
+            known = self._known(root)
+            if known is None or known[0] != identity:
+                known = identity, self._opened(root, connection, identity, known)
+                with self._lock:
+                    self._open[root] = known
+                    while len(self._open) > OPEN_MAX:
+                        self._open.popitem(last=False)
+        return known[1].corpus
+
+    def _known(self, root: str) -> tuple[Identity, OpenCorpus] | None:
+        """What is open of a root; raises DamagedBackend if a file of it was truncated."""
         with self._lock:
             known = self._open.get(root)
             if known is not None:
@@ -183,9 +202,17 @@ class SqliteBackend:
                 except DamagedBackend:
                     del self._open[root]
                     raise
-            if known is not None and known[0] == identity:
                 self._open.move_to_end(root)
-                return known[1].corpus
+            return known
+
+    def _opened(
+        self,
+        root: str,
+        connection: apsw.Connection,
+        identity: Identity,
+        known: tuple[Identity, OpenCorpus] | None,
+    ) -> OpenCorpus:
+        """A generation, from the one that is open if possible."""
         stored = tables.stored_segments(connection)
         digests = {number: segment.digest for number, segment in stored.items()}
         files = self._files(root)
@@ -197,15 +224,9 @@ class SqliteBackend:
         change = change_log.leading(notes, known[0], identity) if known is not None else None
         if known is not None and change is not None:
             added = [file for n in change.added for file in tables.placed_files(connection, n)]
-            made = followed(known[1], change, added, load, digests)
-        else:
-            before = known[1].segments if known is not None else {}
-            made = opened(digests, tables.placed_files(connection), before, load)
-        with self._lock:
-            self._open[root] = (identity, made)
-            while len(self._open) > OPEN_MAX:
-                self._open.popitem(last=False)
-        return made.corpus
+            return followed(known[1], change, added, load, digests)
+        before = known[1].segments if known is not None else {}
+        return opened(digests, tables.placed_files(connection), before, load)
 
     # Writing.
 
