@@ -25,7 +25,7 @@ from holdfast.files.secrets import masked
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.home import Home
-from holdfast.index.building.content_cache import ContentCache
+from holdfast.index.building.content_cache import BYTES_MAX, ContentCache
 from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.building.prepare import (
     Extract,
@@ -321,13 +321,15 @@ def open_index(
 ) -> CodeIndex:
     """The code index of a home directory, with the embedded backend unless one is given.
 
-    The cache of prepared files takes `cache_bytes_max`, or by default its share of the indexes.
+    The cache of prepared files takes `cache_bytes_max`, or by default what indexes leave of 2.5
+    times the source.
     """
     home = Home(home)
     if provider is None:
         from holdfast.index.embedding.static import StaticEmbedding
 
         provider = StaticEmbedding()
+    indexes = home.index_roots if backend is None and cache_bytes_max is None else None
     if backend is None:
         from holdfast.index.generations.sqlite.backend import SqliteBackend
 
@@ -337,7 +339,7 @@ def open_index(
         backend,
         provider,
         Leases(home.leases),
-        ContentCache(home.index_content, indexes=home.index_roots)
-        if cache_bytes_max is None
-        else ContentCache(home.index_content, cache_bytes_max),
+        ContentCache(
+            home.index_content, BYTES_MAX if cache_bytes_max is None else cache_bytes_max, indexes
+        ),
     )

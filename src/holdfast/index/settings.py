@@ -10,8 +10,8 @@ HOLDFAST_EMBEDDING_MODEL      the model's name there
 HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-known one
 HOLDFAST_INDEX_MEMORY_MB      what a build may use, all its processes together; default 800, or
                               an eighth of the machine's memory if that is more
-HOLDFAST_INDEX_CACHE_MB       the size of the cache of prepared files, 0 for none; default a
-                              fifth of the indexes, at least 8 and at most 256
+HOLDFAST_INDEX_CACHE_MB       the size of the cache of prepared files, 0 for none; default what
+                              indexes leave of 2.5 times the source, 8 to 256
 HOLDFAST_INDEX_SHARED_MB      how much shared work is kept; the least recently used goes; no limit
 OPENAI_API_KEY, VOYAGE_API_KEY
 """

@@ -146,19 +146,21 @@ def test_a_secret_stays_masked_when_a_file_comes_from_the_cache() -> None:
 
 
 @pytest.mark.shows("INDEX-CACHE-BOUND")
-def test_after_a_build_the_cache_takes_a_share_of_the_indexes(
+def test_after_a_build_the_cache_takes_what_the_indexes_leave_of_2_5_times_the_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(content_cache, "FLOOR_BYTES", 100_000)
     roots = tmp_path / "roots" / "one.segments"
     roots.mkdir(parents=True)
-    (roots / "a.segment").write_bytes(bytes(5_000_000))
+    (roots / "a.segment").write_bytes(bytes(2_000_000))
+    (tmp_path / "roots" / "one.sqlite").write_bytes(bytes(1_000_000))
+    (tmp_path / "roots" / "one.sqlite-wal").write_bytes(bytes(1_000_000))
     path, entry = tmp_path / "content.sqlite", bytes(range(256)) * 200  # 51,200 bytes
     cache = ContentCache(path, indexes=tmp_path / "roots")
     cache.keep_prepared((b"old%d" % n, entry) for n in range(30))
-    cache.finish_run()
+    cache.finish_run("one", [1_000_000, 600_000])
     cache.keep_prepared((b"new%d" % n, entry) for n in range(15))
-    cache.finish_run()
+    cache.finish_run("one", [1_000_000, 600_000])
     assert all(kept(cache, b"new%d" % n) == entry for n in range(15))
     cache.close()
     assert 700_000 < path.stat().st_size <= 1_000_000

@@ -21,6 +21,7 @@ from holdfast.index.building.put_files import PutFiles
 from holdfast.index.errors import DamagedBackend, RootMissing
 from holdfast.index.generations import marker as markers
 from holdfast.index.generations.fingerprint import from_wire as fingerprint_from_wire
+from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity, Totals, Writer
 
 
@@ -125,9 +126,10 @@ def _build(
             status,
         )
         identity = writer.publish(markers.encode(marker), taken_ns)
-    tools.content.finish_run()
     meter.finished(totals.files)
     manifest = plan.manifest({**kept, **files.entries}, changes.removed, unreadable, taken_ns)
+    sizes = (entry.stat.size_bytes for entry in manifest.entries.values())
+    tools.content.finish_run(root_key(root), sizes)
     return Built(
         totals, changes, status, found.skipped, unreadable, frozenset(files.unparsed),
         identity=identity, snapshot=manifest,

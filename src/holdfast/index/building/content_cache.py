@@ -6,8 +6,8 @@ cached under hashes. Each entry has a checksum; one that is missing or damaged i
 file is written without waiting for the disk, so a power cut may damage it: then it is replaced. A
 file that a newer version wrote is neither used nor changed.
 
-The size is bounded by a setting, and after a build by a share of what the indexes take; what was
-not used for the longest time is removed.
+The size is bounded by a setting, and after a build by what the indexes leave of 2.5 times their
+source; what was not used for the longest time is removed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import apsw
@@ -32,7 +33,8 @@ CONTENT_VERSION = 5
 - 3: a value begins with the CRC-32 of its key and the rest.
 - 4: entries have the turn in which they were last used, and their size; files are compressed, with
   vectors at one byte per dimension.
-- 5: files without what follows from their facts and bytes; pages that are free are given back.
+- 5: files without what follows from their facts and bytes; free pages are given back; the size of
+  the source of each index.
 """
 _CHECK = struct.Struct("<I")
 
@@ -40,9 +42,9 @@ BYTES_MAX = 256 * 1024**2
 """How large the cache may become, unless a setting says otherwise."""
 ROOM = 0.8
 """A cache that is full is emptied to this share of its bound."""
-SHARE = 0.2
-"""Of what the indexes take on the disk, unless that is less than FLOOR_BYTES: an index takes about
-twice the size of its source, and everything together should stay below 2.5 times."""
+TIMES_SOURCE = 2.5
+"""Indexes and cache together take at most this many times the size of their source, after a build;
+but FLOOR_BYTES are kept in any case."""
 FLOOR_BYTES = 8 * 1024**2
 REMOVED_AT_ONCE = 256
 PAGE_BYTES = 4_096
@@ -53,6 +55,7 @@ CREATE TABLE prepared (
 CREATE TABLE vector (
   key BLOB PRIMARY KEY, used INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL
 );
+CREATE TABLE source (name TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX prepared_used ON prepared (used, size);
 CREATE INDEX vector_used ON vector (used, size);
 """
@@ -76,8 +79,8 @@ class ContentCache:
     """Prepared files and vectors by hash, on SQLite. Never raises: at worst nothing is cached."""
 
     def __init__(self, path: Path, bytes_max: int = BYTES_MAX, indexes: Path | None = None) -> None:
-        """At most `bytes_max` are kept, and after a build at most SHARE of the size of `indexes`,
-        the directory of the indexes; apart from what one run adds before it is noticed.
+        """At most `bytes_max` are kept, apart from what one run adds before it is noticed. After a
+        build, it is also what the indexes in a directory leave of TIMES_SOURCE.
         """
         self._path, self._bytes_max, self._indexes = path, bytes_max, indexes
         self._added = False
@@ -121,7 +124,7 @@ class ContentCache:
             connection.execute("PRAGMA synchronous=OFF")
             if version != CONTENT_VERSION:
                 with connection:
-                    for table in ("prepared", "vector"):
+                    for table in ("prepared", "vector", "source"):
                         connection.execute(f"DROP TABLE IF EXISTS {table}")
                     connection.execute(_TABLES)
                     connection.execute(f"PRAGMA user_version={CONTENT_VERSION}")
@@ -226,23 +229,42 @@ class ContentCache:
                 )
                 keys.clear()
 
-    def finish_run(self) -> None:
-        """The end of a build: what was used last is known, and the cache takes only its share."""
+    def finish_run(self, index: str, source_bytes: Iterable[int]) -> None:
+        """The end of a build: an index, by the name of its file, has source files of these sizes.
+
+        The cache keeps what the indexes leave of TIMES_SOURCE.
+        """
         connection, self._turn = self._connection, 0
         if connection is None or not self._added:
             return
         self._added = False
-        bound = self._bytes_max
-        if self._indexes is not None:
-            bound = min(bound, max(FLOOR_BYTES, int(SHARE * _size_of(self._indexes))))
         try:
-            self._trim(connection, bound, room=1.0)
+            with connection:
+                connection.execute(
+                    "INSERT OR REPLACE INTO source VALUES (?,?)", (index, sum(source_bytes))
+                )
+            if self._indexes is not None:
+                left = self._left(connection, self._indexes)
+                self._trim(connection, min(self._bytes_max, max(FLOOR_BYTES, left)), room=1.0)
         except _DAMAGED:
             self._damaged = True
         except (OSError, apsw.Error):
             return
         finally:
             self._turn = 0
+
+    def _left(self, connection: apsw.Connection, indexes: Path) -> int:
+        """What the indexes leave of TIMES_SOURCE."""
+        found: Any = connection.execute("SELECT name, size FROM source").fetchall()
+        sources: dict[str, int] = dict(found)
+        left = 0.0
+        for name, size in _sizes(indexes).items():
+            # An index of a source that is not known, made by an older version, leaves nothing.
+            if name in sources:
+                left += TIMES_SOURCE * int(sources.pop(name)) - size
+        for gone in sources:
+            connection.execute("DELETE FROM source WHERE name = ?", (gone,))
+        return int(left)
 
     def _trim(self, connection: apsw.Connection, bound: int, room: float = ROOM) -> None:
         """Remove what was used least recently, if the file has become too large."""
@@ -280,10 +302,18 @@ class ContentCache:
         self._turn = 0
 
 
-def _size_of(directory: Path) -> int:
-    """The size of all files below a directory."""
-    return sum(
-        os.stat(os.path.join(at, name)).st_size
-        for at, _, names in os.walk(directory)
-        for name in names
-    )
+def _sizes(indexes: Path) -> dict[str, int]:
+    """The size of each index: its files and directories have its name and an ending."""
+    found: dict[str, int] = {}
+    tables: dict[str, int] = {}
+    for at, _, names in os.walk(indexes):
+        for name in names:
+            size = os.stat(os.path.join(at, name)).st_size
+            if at == str(indexes):
+                # What is in the log will be in the file itself, or is already.
+                index = name.partition(".")[0]
+                tables[index] = max(tables.get(index, 0), size)
+            else:
+                index = os.path.relpath(at, indexes).partition(".")[0]
+                found[index] = found.get(index, 0) + size
+    return {index: found.get(index, 0) + size for index, size in tables.items()}
