@@ -36,6 +36,7 @@ from holdfast.store.model import (
     ConfirmedRead,
     Guard,
     PendingRead,
+    made,
 )
 from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
@@ -120,9 +121,10 @@ class Batch(BatchView):
         branch = DEFAULT_BRANCH if name == MAIN else self._branch(name)
         if branch.status != ACTIVE:
             raise InactiveBranch(branch.name)
-        stored = self._stored(request.key)
-        if stored is not None:
-            return self._replayed(request, stored)
+        if not self._expect_new or request.key in self._commits:
+            stored = self._stored(request.key)
+            if stored is not None:
+                return self._replayed(request, stored)
         try:
             return self._decide_new(branch, request)
         except DATABASE_FAILURES:
@@ -140,10 +142,11 @@ class Batch(BatchView):
         resolved = _NO_LAYERS
         if commit.confirmed or commit.pending:
             resolved = self._check_reads(request.key.session, commit)
-        seq = Seq(self._newest + 1)
+        newest = self._known_newest
+        seq: Seq = (self._newest if newest is None else newest) + 1  # type: ignore[assignment]
         patched = self._apply(branch, seq, request) if request.patches else None
         self._accept(branch.name, seq, request, resolved, patched)
-        return Applied(seq, commit)
+        return made(Applied, (seq, commit, False))
 
     def _check_guard(self, guard: Guard) -> None:
         """Refuse a commit that the guard does not permit, if its document was written since."""
@@ -155,8 +158,6 @@ class Batch(BatchView):
         here = self._commits.get(key)
         if here is not None:
             return CommitRow(*here)
-        if self._expect_new:
-            return None
         if self._stored_commits is not None:
             return self._stored_commits.get(key)
         return self._tables.commit_by_key(key)

@@ -35,6 +35,7 @@ from holdfast.store.model import (
     Document,
     Guard,
     State,
+    made,
     name_problem,
 )
 from holdfast.store.recent import RecentWrites
@@ -143,11 +144,11 @@ class Engine:
         """A parsed commit, encoded as it will be stored; needs no lock."""
         operations = commit.operations
         original, texts = codec.encode_with_parts(
-            message, [operation.data for operation in operations], self.settings.rich_values
+            message, [data for _, _, data in operations], self.settings.rich_values
         )
         if len(original) > self.settings.commit_bytes_max:
             raise CommitTooLarge(len(original), self.settings.commit_bytes_max)
-        encoded: list[str | None] = [*texts]
+        encoded: list[str | None] = texts  # type: ignore[assignment]
         patches = False
         for index, (op, _, _) in enumerate(operations):
             if op == "delete":
@@ -158,8 +159,8 @@ class Engine:
         merge = message.get("merge")
         if merge is not None:
             merged = merged_text(merge["sourceBranch"], merge["sourceSeq"])
-        key = CommitKey(session, commit.local_seq)
-        return CommitRequest(key, commit, original, encoded, guard, merged, patches)
+        key = made(CommitKey, (session, commit.local_seq))
+        return made(CommitRequest, (key, commit, original, encoded, guard, merged, patches))
 
     def transact(self, requests: Sequence[CommitRequest]) -> list[Applied | StoreError]:
         """Decide and write a batch. No answer is returned before the whole batch is durable."""

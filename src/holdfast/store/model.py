@@ -33,6 +33,11 @@ DELETED = "deleted"
 ACTIVE = "active"
 
 
+made = tuple.__new__
+"""Makes a named tuple of all its members, at half of what calling its class takes: a commit makes
+several of them."""
+
+
 class Operation(NamedTuple):
     """One write of a commit. `data` is the document of a set, the list of a patch, or None."""
 
@@ -90,13 +95,19 @@ class Commit(NamedTuple):
         reads = message.get("reads")
         if reads is not None and not isinstance(reads, dict):
             raise TransactionError("commit.reads is not an object")
-        return cls(
-            _whole(message.get("localSeq"), "commit.localSeq", least=1),
-            tuple([_operation(entry) for entry in operations]),
-            tuple([_confirmed(entry) for entry in _entries(reads, "confirmed")]) if reads else (),
-            tuple([_pending(entry) for entry in _entries(reads, "pending")]) if reads else (),
-            _text(message.get("branch", ""), "commit.branch"),
-        )
+        local_seq = _whole(message.get("localSeq"), "commit.localSeq", least=1)
+        parsed = tuple([_operation(entry) for entry in operations])
+        confirmed: tuple[ConfirmedRead, ...] = ()
+        pending: tuple[PendingRead, ...] = ()
+        if reads:
+            entries = _entries(reads, "confirmed")
+            if entries:
+                confirmed = tuple([_confirmed(entry) for entry in entries])
+            entries = _entries(reads, "pending")
+            if entries:
+                pending = tuple([_pending(entry) for entry in entries])
+        branch = _text(message.get("branch", ""), "commit.branch")
+        return made(cls, (local_seq, parsed, confirmed, pending, branch))
 
 
 class Revision(NamedTuple):
@@ -353,12 +364,12 @@ def _operation(entry: Any) -> Operation:
                 "set operations require explicit document objects",
                 hint='wrap a payload as {"value": …}',
             )
-        return Operation("set", name, value)
+        return made(Operation, ("set", name, value))
     if kind == "patch":
         patches = entry.get("patches")
         if not isinstance(patches, list):
             raise TransactionError("a patch operation needs a list of patches")
-        return Operation("patch", name, patches)
+        return made(Operation, ("patch", name, patches))
     if kind == "delete":
         return Operation("delete", name)
     shown = kind if isinstance(kind, str) else f"a {type(kind).__name__}"
