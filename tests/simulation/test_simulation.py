@@ -56,6 +56,16 @@ def test_larger_worlds(first: int) -> None:
         play(seed, clients=5, steps=400, servers=1 + seed % 2)
 
 
+@pytest.mark.shows("SYNC-SIMULATION", "INV-8")
+def test_worlds_that_showed_a_mistake_before() -> None:
+    """The seed, and what it showed.
+
+    202600090099: a server restarted, and the answer to the watches that it was sent again was lost.
+    The next sync showed a commit beside a document that had left the watches meanwhile.
+    """
+    play(202_600_090_099, clients=5, steps=400, servers=1)
+
+
 @pytest.mark.parametrize("first", [500_000, 500_050])
 def test_a_quiet_network_and_a_very_bad_one(first: int) -> None:
     for seed in range(first, first + 15):

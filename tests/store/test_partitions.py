@@ -9,11 +9,12 @@ import pytest
 
 from holdfast.store.errors import StoreUpgraded
 from holdfast.store.postgres import schema_name
-from holdfast.store.store import open_store
+from holdfast.store.store import Store, open_store
 from holdfast.store.tables import TABLES
 from holdfast.store.tables.partitions import PARTITIONS, STORE, VERSION
 from holdfast.sync.server.session_rows import SessionTable
 from tests.postgres import PostgresServer
+from tests.store.bitflips import KEYS, SETTINGS, fill
 from tests.store.harness import Writer, dump, set_
 from tests.store.older import downgrade, mark
 
@@ -100,6 +101,48 @@ def test_a_statement_of_a_space_looks_into_one_partition(
         )
     text = "\n".join(line for (line,) in plan)
     assert text.count(" on head_") == 1, text
+
+
+@pytest.mark.shows("STORE-PARTITIONS", "STORE-WRONG-SPACE")
+@pytest.mark.parametrize(
+    "table", ["branch", "blob_store", "commit", "head", "revision", "snapshot"]
+)
+def test_a_row_that_sits_in_the_wrong_space_is_noticed(
+    postgres: PostgresServer, ask: psycopg.Cursor, table: str
+) -> None:
+    """A changed partition key takes a row out of its space: into another, or into none."""
+    with (
+        open_store(postgres.url, f"did:key:left-{table}", SETTINGS) as store,
+        open_store(postgres.url, f"did:key:other-{table}", SETTINGS) as other,
+    ):
+        fill(store)
+        Writer(other)(set_("doc:other", 1))
+        own, into = (_number(each) for each in (store, other))
+        ask.execute("SET session_replication_role = replica")
+        key = ("space", *KEYS[table])
+        ask.execute(f'SELECT {", ".join(key)} FROM {STORE}."{table}" WHERE space = %s', (own,))
+        rows = ask.fetchall()
+        where = " AND ".join(f"{column} = %s" for column in key)
+        move = f'UPDATE {STORE}."{table}" SET space = %s WHERE {where}'
+        noticed = 0
+        # A blob is named by its content, which is the same in every space.
+        targets = (1 << 40 | own,) if table == "blob_store" else (1 << 40 | own, into)
+        for row in rows:
+            for target in targets:
+                try:
+                    ask.execute(move, (target, *row))
+                except psycopg.errors.UniqueViolation:
+                    continue  # the other space has a row of that key
+                found = store.verify().findings + other.verify().findings
+                assert found, f"{table} {row} in space {target}"
+                noticed += 1
+                ask.execute(move, (own, target, *row[1:]))
+        assert noticed >= len(rows)
+        assert store.verify().findings == other.verify().findings == [], "all is as it was"
+
+
+def _number(store: Store) -> int:
+    return int(store.engine.reading.rows("SELECT space FROM branch WHERE name = ''")[0][0])
 
 
 @pytest.mark.shows("STORE-ROLLING-UPGRADE")

@@ -178,6 +178,20 @@ def empty_statements(number: int) -> list[str]:
     ]  # fmt: skip
 
 
+def stray_statement(table: str) -> str:
+    """Find numbers in a table that no space has: rows with them are missing in their space.
+
+    It goes from one number to the next in the index and does not read the rows.
+    """
+    place = f'SELECT space FROM {STORE}."{table}"'
+    return (
+        f"WITH RECURSIVE used AS (({place} ORDER BY space LIMIT 1) UNION ALL "
+        f"SELECT ({place} WHERE space > used.space ORDER BY space LIMIT 1) "
+        "FROM used WHERE used.space IS NOT NULL) SELECT space FROM used "
+        f"WHERE space NOT IN (SELECT number FROM {STORE}.space) ORDER BY space"
+    )
+
+
 def move_statements(old: str) -> list[str]:
     """Bring the rows of tables of version 6, named with a prefix, into the views of their space."""
     moved = []

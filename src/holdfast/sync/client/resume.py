@@ -3,6 +3,10 @@
 What was missed may already contain the commits that are sent again, so their verdicts are awaited
 first, and then both are taken in together: each change is shown once.
 
+If the watches are sent again too, the answer to them has everything, and nothing is taken in before
+it. The server does not know what the view had before, so a document may have left the watches
+unseen, and would stand at an old seq beside what is new.
+
     replays without a verdict ──all answered──> caught up ──watches known there──> done
 """
 
@@ -27,7 +31,7 @@ class Restoring:
         self._commits, self._replica = commits, replica
         self._replays: set[LocalSeq] = set(commits.outstanding)
         self._verdicts: dict[LocalSeq, Response] = {}
-        self._missed = [] if missed is None else [missed]
+        self._missed = [] if missed is None or reinstalls else [missed]
         self.watches = reinstalls
         """Whether the server has yet to be sent the watches again."""
         self.caught_up = False
@@ -36,9 +40,14 @@ class Restoring:
     def done(self) -> bool:
         return self.caught_up and not self.watches
 
-    def missed(self, sync: Sync) -> None:
-        """Something watched has changed, and it is too early to show it."""
-        self._missed.append(sync)
+    def effect(self, sync: Sync) -> None:
+        """Something watched has changed; before all is caught up it is too early to show it."""
+        if self.watches:
+            return
+        if self.caught_up:
+            self._replica.integrate(sync)
+        else:
+            self._missed.append(sync)
 
     def missed_nothing(self) -> None:
         """Discard what was missed: the server will send it again."""

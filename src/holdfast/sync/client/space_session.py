@@ -417,9 +417,9 @@ class SpaceSession(SessionRequests):
 
     def effect(self, sync: Sync) -> None:
         """Something watched has changed."""
-        if (restoring := self._catching_up) is not None:
-            restoring.missed(sync)
-        elif self.live or self.stage is Stage.RESTORING:
+        if self.stage is Stage.RESTORING and self._restoring is not None:
+            self._restoring.effect(sync)
+        elif self.live:
             self.replica.integrate(sync)
 
     def revoked(self, reason: str) -> None:
