@@ -11,7 +11,7 @@ from importlib import metadata
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-USER_EXTRAS = ("serve", "mcp", "postgres", "identity", "images", "fast")
+USER_EXTRAS = ("serve", "mcp", "postgres", "identity", "images", "fast", "languages")
 ACCEPTED = re.compile(
     r"\b(MIT|BSD|Apache|ISC|PSF|Python-2\.0|0BSD|Zlib|Unlicense|MPL|HPND|any-OSI|CNRI-Python)\b",
     re.IGNORECASE,

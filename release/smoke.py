@@ -20,7 +20,7 @@ INHERITED = (
     "HTTP",
     "http",
 )  # how to reach a registry
-SIZE_BYTES_MAX = 150 * 1024 * 1024
+SIZE_BYTES_MAX = 120 * 1024 * 1024
 PYTHON_TRIAL = """
 import holdfast
 with holdfast.open_space("notes.sqlite") as space:

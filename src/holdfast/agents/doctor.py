@@ -21,6 +21,7 @@ from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit
 from holdfast.app import App
 from holdfast.errors import HOME_HINT, HoldfastError
+from holdfast.index.facts import languages
 
 State = Literal["ok", "note", "wrong"]
 
@@ -68,6 +69,10 @@ def _python() -> Iterator[Finding]:
         if importlib.util.find_spec(module) is None:
             fix = f"pip install 'holdfast[{extra}]'"
             yield Finding("python", "note", f"{module} is not installed; {use}", fix)
+    lacking = [name for name in languages.OPTIONAL if languages.lacks_grammar(name)]
+    if lacking:
+        what = f"no grammar for {', '.join(lacking)}: such files are searched, but not outlined"
+        yield Finding("python", "note", what, languages.LANGUAGES_EXTRA)
     if importlib.util.find_spec("numba") is None:
         slower = "numba is not installed; locate and clones work, and prepare large trees slower"
         yield Finding("python", "note", f"{slower} (about 3 times)", "pip install 'holdfast[fast]'")

@@ -16,6 +16,7 @@ from holdfast.files.secrets import masked
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
 from holdfast.index.embedding.provider import usable
 from holdfast.index.facts import model as facts_of
+from holdfast.index.facts.languages import made_without_grammar
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile, SourceFile
 from holdfast.index.search import trigrams
@@ -104,6 +105,7 @@ def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> Prepar
 
 def prepared_key(path: str, digest: str, maker: str) -> bytes:
     """The cache key of a prepared file; `maker` names the extractor and the embedding."""
+    maker += "\0no grammar" if made_without_grammar(path) else ""
     text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{maker}\0{path}\0{digest}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
 

@@ -23,6 +23,7 @@ from holdfast.errors import CodeIndexError
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
 from holdfast.index.embedding.provider import usable_bytes
 from holdfast.index.facts import model as facts_of
+from holdfast.index.facts.languages import made_without_grammar
 from holdfast.index.facts.model import FACTS_VERSION, MODULE, FileFacts
 from holdfast.index.generations.model import PreparedChunk, PreparedFile, SourceFile
 from holdfast.index.search.posting_segment import unpack_file
@@ -84,12 +85,17 @@ class Seal:
 
 
 def facts_key(path: str, digest: str, extractor: str) -> bytes:
-    return key_of("facts", extractor, path, digest)
+    return key_of("facts", extractor, *_missing(path), path, digest)
 
 
 def ranking_key(path: str, digest: str, maker: str) -> bytes:
     """`maker` names the extractor and the model with its digest."""
-    return key_of("ranking", maker, path, digest)
+    return key_of("ranking", maker, *_missing(path), path, digest)
+
+
+def _missing(path: str) -> tuple[str, ...]:
+    """Marks rows of a machine without a grammar, so that others do not take them."""
+    return ("no grammar",) if made_without_grammar(path) else ()
 
 
 def key_of(*parts: str) -> bytes:

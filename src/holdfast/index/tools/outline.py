@@ -29,6 +29,7 @@ from holdfast.index.answers import (
 )
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, OutsideRoot
+from holdfast.index.facts import languages
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import FileFacts, Symbol
@@ -164,7 +165,12 @@ def has_calls(facts: FileFacts) -> bool:
 
 
 def no_outline(facts: FileFacts) -> str:
-    """The message for a file whose language has no parser."""
+    """The message for a file whose language has no parser, or had none when it was indexed."""
+    if facts.language in languages.OPTIONAL:
+        again = "then run: holdfast index reindex"
+        if languages.lacks_grammar(facts.language):
+            again = f"run: {languages.LANGUAGES_EXTRA}, {again}"
+        return f"'{facts.path}' was indexed without the grammar of {facts.language}; {again}"
     what = f"files in {facts.language}" if facts.language != "text" else "plain text"
     return f"'{facts.path}' has no outline: {what} can be searched and read, not outlined"
 

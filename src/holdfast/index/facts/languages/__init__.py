@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from holdfast.files import policy
@@ -28,6 +29,9 @@ PARSED = {
     ".lua": "lua",
     ".ex": "elixir", ".exs": "elixir", ".zig": "zig", ".jl": "julia",
 }  # fmt: skip
+OPTIONAL = {"julia": "tree_sitter_julia"}
+"""Languages whose large grammar is in the extra `languages`, with its module."""
+LANGUAGES_EXTRA = "pip install 'holdfast[languages]'"
 DOCUMENTS = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",
     ".ipynb": "notebook",
@@ -89,8 +93,19 @@ def language_of(path: str, source: bytes) -> str:
 @lru_cache(maxsize=64)
 def parsed(name: str) -> Language | None:
     """The definition of a language that has a grammar; its module is loaded on first use."""
-    if name not in PARSED.values():
+    if name not in PARSED.values() or lacks_grammar(name):
         return None
     file, table = ("typescript", "TSX") if name == "tsx" else (name, "LANGUAGE")
     made: Language = getattr(import_module(f"holdfast.index.facts.languages.{file}"), table)
     return made
+
+
+@lru_cache(maxsize=64)
+def lacks_grammar(name: str) -> bool:
+    """Whether a language could be parsed if the extra `languages` were installed."""
+    return name in OPTIONAL and find_spec(OPTIONAL[name]) is None
+
+
+def made_without_grammar(path: str) -> bool:
+    """Whether facts of this file are made here without a grammar that others may have."""
+    return lacks_grammar(PARSED.get("." + path.rpartition(".")[2].lower(), ""))

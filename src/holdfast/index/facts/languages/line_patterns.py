@@ -112,6 +112,14 @@ TABLE: dict[str, Lines] = {
         _of("namespace", "package") | _of("class", "class role") | _of("method", "method")
         | {"": "function"},
     ),
+    "julia": Lines(
+        r"""(?:@\w+\s+)*(?:(?P<word>function|macro|module|baremodule|struct|mutable\s+struct
+        |abstract\s+type|primitive\s+type)\s+(?:\w+\.)*(?P<name>[\w!]+)
+        |(?P<held>[\w!]+)\([^()\n]*\)\s*(?:::\s*[\w{}.]+\s*)?=(?!=))""",
+        _of("macro", "macro") | _of("namespace", "module baremodule")
+        | {"struct": "struct", "mutable struct": "struct", "abstract type": "type",
+           "primitive type": "type", "": "function", "function": "function"},
+    ),
     "nim": Lines(
         r"""(?P<word>proc|func|method|iterator|template|macro|converter)\s+(?P<name>\w+|`[^`\n]+`)
         |(?P<held>[A-Z]\w*)\*?\s*(?:\[[^\]\n]*\])?\s*(?:\{\.[^\n]*\.\})?\s*=\s*(?:ref\s+|ptr\s+)?(?P<shape>object|enum|tuple|concept)\b""",
