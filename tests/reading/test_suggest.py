@@ -38,6 +38,8 @@ def missing(path: str) -> ReadingError:
         ("/srcc/dep/totals.py", "/src/deep/total.py"),
         ("/src/crat.py:3-5", "/src/cart.py"),
         ("/src/../src/crat.py", "/src/cart.py"),
+        ("/deep/total.py", "/src/deep/total.py"),
+        ("/cart.py:2", "/src/cart.py"),
         ("/src/quite-another.txt", None),
         ("/src/b.py", None),
         ("/nowhere/at/all", None),

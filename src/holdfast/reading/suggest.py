@@ -21,6 +21,9 @@ SIMILARITY_MIN = 0.76
 MISSING_MAX = 8
 """With more missing parts than this nothing is similar, and looking for each takes time."""
 
+FOLDERS_MAX = 50
+"""How many names of a directory are tried as the missing first part of a path."""
+
 _RANGE = re.compile(r":[0-9]+(-[0-9]+)?\Z")
 """A range suffix on the path of a missing file."""
 
@@ -67,6 +70,9 @@ def _near(path: str, names: Names) -> str | None:
         missing.insert(0, part)
     if not missing:
         return None
+    below = _one_deeper(folder, missing, names)
+    if below is not None:
+        return below
     for place, part in enumerate(missing):
         last = place == len(missing) - 1
         there = [name.rstrip(os.sep) for name in names(folder) if last or name.endswith(os.sep)]
@@ -78,6 +84,15 @@ def _near(path: str, names: Names) -> str | None:
             part = by_case[like[0]]
         folder = os.path.join(folder, part)
     return folder
+
+
+def _one_deeper(folder: str, missing: list[str], names: Names) -> str | None:
+    """The missing path in a directory of `folder`, such as `src`, if exactly one has it."""
+    inside = names(folder)[:FOLDERS_MAX]
+    folders = [name for name in inside if name.endswith(os.sep) and not name.startswith(".")]
+    tails = [os.path.join(folder, name.rstrip(os.sep), *missing[:-1]) for name in folders]
+    found = [os.path.join(tail, missing[-1]) for tail in tails if missing[-1] in names(tail)]
+    return found[0] if len(found) == 1 else None
 
 
 def listed(folder: str) -> list[str]:
