@@ -54,6 +54,13 @@ SIZES = ("build memory MB", "search memory MB", "calls memory MB", "disk / sourc
 FLAT, LINEAR = 0.6, 1.1
 """The largest exponents of a cost that hardly grows, and of one that is not worse than linear."""
 RECALL_MIN = 0.98
+GOALS = {
+    "first answer": 400.0, "search p50": 15.0, "search p95": 30.0, "sync, one file edited": 200.0,
+    "build memory MB": 800.0, "search memory MB": 150.0, "disk / source": 2.5,
+}  # fmt: skip
+"""At the largest size: processor times in milliseconds, and sizes."""
+IDLE_MAX = 1.5
+"""How long a sync without changes may take, as a multiple of a stat of every file."""
 ASKED = 60
 
 
@@ -242,6 +249,29 @@ def measure(source: Path, files: int, directory: Path) -> dict[str, float]:
     return found
 
 
+def within(sizes: list[int], files: int) -> list[int]:
+    """The sizes that a tree of so many files has; its own size in place of those beyond.
+
+    At least two, because one has no exponent.
+    """
+    found = {min(size, files) for size in sizes}
+    return sorted(found if len(found) > 1 else {*found, max(1, min(found) // 10)})
+
+
+def goals(largest: dict[str, float]) -> list[Row]:
+    """The costs at the largest size, with what they should be."""
+    rows = []
+    for what, most in GOALS.items():
+        unit = "" if what in SIZES else "ms"
+        rows.append(
+            Row(f"{what}, largest", largest[what], unit, f"≤ {most:g}", largest[what] <= most)
+        )
+    share = largest["sync, nothing changed"] / largest["stat of every file"]
+    rows.append(Row("sync without a change / a stat of every file", share, "", f"≤ {IDLE_MAX}",
+                    share <= IDLE_MAX))  # fmt: skip
+    return rows
+
+
 def main(arguments: list[str] | None = None) -> int:
     args = parser("index_growth", __doc__)
     args.add_argument("tree", nargs="*", type=Path, help="a large directory")
@@ -254,8 +284,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if len(given.tree) != 1:
         args.error("name one large directory")
-    sizes = [int(size) for size in given.sizes.split(",")]
     source = given.tree[0].resolve()
+    sizes = within(
+        [int(size) for size in given.sizes.split(",")],
+        len(disk.walk(str(source), Policy()).stats),
+    )
     # On the same file system, because the trees are hard links.
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=source.parent) as name:
         measured = [measure(source, files, Path(name)) for files in sizes]
@@ -272,6 +305,7 @@ def main(arguments: list[str] | None = None) -> int:
         note = f"{', '.join(f'{cost:.3g}' for cost in line)} {unit}; at most {most}"
         rows.append(Row(f"{what}: exponent", slope, "", f"≤ {most}", slope <= most, note,
                         tuple(zip(chunks, line, strict=True))))  # fmt: skip
+    rows += goals(measured[-1])
     share = min(one["recall"] for one in measured)
     rows.append(Row("of the ten nearest, kept by signs", share, "", f"≥ {RECALL_MIN}",
                     share >= RECALL_MIN, f"the best {corpora.BY_SIGNS:,} by signs"))  # fmt: skip

@@ -56,6 +56,9 @@ def test_the_growth_of_an_index_can_be_measured(tmp_path: Path) -> None:
     assert {*index_growth.TIMES, *index_growth.SIZES, "recall"} <= found.keys()
     assert found["chunks"] >= 4
     assert found["recall"] == 1.0
+    assert index_growth.within([3, 10, 100], 6) == [3, 6]
+    assert index_growth.within([1_000, 10_000], 600) == [60, 600]
+    assert all(row.goal.startswith("≤") for row in index_growth.goals(found))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
 
 
