@@ -52,25 +52,31 @@ _PLACES = frozenset(
         (".claude", ".credentials.json"),
     }
 )
+_ACCOUNTS = ("service-account", "service_account", "client_secret")
 _FOLDERS = frozenset({".ssh", ".gnupg", ".password-store"})
 _SAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?)(?:[._-]|$)")
 
 
 def secret_name(path: str) -> bool:
-    """Whether a path, by its name or place alone, is a secret as a whole."""
-    parts = path.lower().replace("\\", "/").split("/")
-    name = parts[-1]
-    if not _FOLDERS.isdisjoint(parts[:-1]):
-        return not name.endswith(".pub")
-    if _SAMPLE.search(name):
-        return False
-    if name.startswith(".env") and (name == ".env" or name[4] in "._-"):
-        return True
-    if name in _NAMES or name.endswith(_SUFFIXES):
-        return True
-    if name.startswith(("service-account", "service_account", "client_secret")):
-        return name.endswith(".json")
-    return any(tuple(parts[-len(place) :]) == place for place in _PLACES)
+    """Whether a path, by its name or place alone, is a secret as a whole.
+
+    A walk asks this about every file, so what few paths need is decided last.
+    """
+    lowered = path.lower().replace("\\", "/")
+    name = lowered[lowered.rfind("/") + 1 :]
+    parts: list[str] = []
+    if "/." in lowered or lowered.startswith("."):  # as all folders and places of secrets do
+        parts = lowered.split("/")
+        if not _FOLDERS.isdisjoint(parts[:-1]):
+            return not name.endswith(".pub")
+    secret = (
+        name in _NAMES
+        or name.endswith(_SUFFIXES)
+        or (name.startswith(".env") and (name == ".env" or name[4] in "._-"))
+        or (name.startswith(_ACCOUNTS) and name.endswith(".json"))
+        or any(tuple(parts[-len(place) :]) == place for place in (_PLACES if parts else ()))
+    )
+    return secret and _SAMPLE.search(name) is None
 
 
 @dataclass(frozen=True, slots=True)
