@@ -24,6 +24,7 @@ from bench.calls.judges import HERE, LanguageServer
 from bench.facts import fetch
 from bench.timing import Row, save
 from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.program import Thing
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.mentions import find_mentions
@@ -73,7 +74,13 @@ class Package:
         """Some symbols: the id, and where the name of its definition is."""
         inner = self.program.resolver.program
         made = []
-        for identity, thing in sorted(inner.by_id.items()):
+        found_at = {
+            symbol.id: Thing("symbol", path, at)
+            for path, view in inner.files.items()
+            if view.family
+            for at, symbol in enumerate(view.facts.symbols)
+        }
+        for identity, thing in sorted(found_at.items()):
             symbol = inner.symbol(thing)
             if symbol.kind not in KINDS or symbol.name.startswith("__"):
                 continue

@@ -179,8 +179,8 @@ ROOMS: dict[str, set[str]] = {
     "search": {"facts", "embedding", "generations"},
     "references": {"facts", "calls"},
     "generations": {"facts", "calls", "search"},
-    "shared": {"facts", "embedding", "search", "generations", "building"},
-    "building": {"facts", "embedding", "search", "generations", "shared"},
+    "shared": {"facts", "embedding", "search", "generations", "building", "calls"},
+    "building": {"facts", "embedding", "search", "generations", "shared", "calls"},
 }
 """What each room of `index` may import of the others; the modules beside the rooms are free."""
 

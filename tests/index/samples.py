@@ -77,3 +77,8 @@ def sources() -> dict[str, list[str]]:
             )
     found.update({suffix: [text] for suffix, text in DOCUMENTS.items()})
     return {suffix: [text for text in texts if text.strip()] for suffix, texts in found.items()}
+
+
+def all_cases() -> list[str]:
+    """The cases of every language, each with one file or several."""
+    return [case for module in _MODULES.values() for case in module.CASES.values()]

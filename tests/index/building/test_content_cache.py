@@ -17,7 +17,7 @@ from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.building import content_cache
 from holdfast.index.building.cached_file import _large, _small, pack, unpack
 from holdfast.index.building.content_cache import CONTENT_VERSION, ContentCache
-from holdfast.index.building.prepare import prepare, with_vectors
+from holdfast.index.building.prepare import prepare, prepare_many, with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import SourceFile
 from holdfast.index.search.posting_segment import quantised
@@ -126,7 +126,8 @@ def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -
 def test_a_kept_file_is_the_same_as_one_that_was_just_made() -> None:
     source = b"class Shop:\n    def load(self, x):\n        return x\n"
     job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
-    file = with_vectors(prepare(job, double.extract), HashedEmbedding())
+    (made,) = prepare_many([job], double.extract, links=True)
+    file = with_vectors(made, HashedEmbedding())
     again = unpack(pack(file, DIMENSION), job, DIMENSION)
     assert again is not None
     assert msgspec.structs.replace(again, vectors=b"") == msgspec.structs.replace(file, vectors=b"")

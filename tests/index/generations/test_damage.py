@@ -39,6 +39,7 @@ COLUMNS = [
         "chunk": "id data chunk_check",
         "segment": "id digest rows size_bytes checks segment_check",
         "trigram": "file_id signatures names trigram_check",
+        "link": "id digest files size_bytes data_check run link_check",
     }.items()
     for column in columns.split()
 ]

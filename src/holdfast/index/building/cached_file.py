@@ -1,8 +1,9 @@
 """A prepared file as the content cache keeps it, under a hash of its path and bytes.
 
 Kept are the facts, the postings and the vectors, which are expensive to make. The chunks, the
-signatures of their trigrams and the names of symbols follow from the facts and the file's own
-bytes, so they are made again. Vectors are kept at one byte per dimension, as an index keeps them.
+signatures of their trigrams, the names of symbols and the links follow from the facts and the
+file's own bytes, so they are made again. Vectors are kept at one byte per dimension, as an index
+keeps them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 
 from holdfast.files.secrets import masked
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
+from holdfast.index.calls.file_terms import packed_terms
 from holdfast.index.embedding.provider import usable
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.languages import made_without_grammar
@@ -99,7 +101,7 @@ def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> Prepar
     return PreparedFile(
         file.path, file.entry, made.language, made.problem, made.facts, chunks, made.postings,
         vectors, trigrams.signatures_of(chunks, file.entry.stat.size_bytes),
-        trigrams.encode_names(facts.symbols),
+        trigrams.encode_names(facts.symbols), packed_terms(facts),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from holdfast.files.policy import language_of, unfit
 from holdfast.files.secrets import masked
+from holdfast.index.calls.file_terms import packed_terms
 from holdfast.index.embedding.provider import EmbeddingProvider, finite
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.inline_tests import is_test_code
@@ -55,8 +56,10 @@ def prepare(file: SourceFile, extract: Extract) -> PreparedFile:
     return prepare_many([file], extract)[0]
 
 
-def prepare_many(files: Sequence[SourceFile], extract: Extract) -> list[PreparedFile]:
-    """The same for many files, which is faster than one by one."""
+def prepare_many(
+    files: Sequence[SourceFile], extract: Extract, *, links: bool = False
+) -> list[PreparedFile]:
+    """The same for many files, which is faster than one by one; with their links if wanted."""
     parsed = []
     for original in files:
         file = replace(original, source=masked(original.source))
@@ -67,7 +70,7 @@ def prepare_many(files: Sequence[SourceFile], extract: Extract) -> list[Prepared
         else:
             facts = extract(file.path, file.source)
             parsed.append(_Parsed(file, facts, None, chunks_of(file.source, facts)))
-    return _files(parsed)
+    return _files(parsed, links)
 
 
 def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFile:
@@ -127,7 +130,7 @@ class _Parsed:
         ]
 
 
-def _files(parsed: Sequence[_Parsed]) -> list[PreparedFile]:
+def _files(parsed: Sequence[_Parsed], links: bool) -> list[PreparedFile]:
     packed = iter(postings([one.rows() for one in parsed if one.chunks]))
     return [
         PreparedFile(
@@ -141,6 +144,7 @@ def _files(parsed: Sequence[_Parsed]) -> list[PreparedFile]:
             b"",
             trigrams.signatures_of(one.chunks, one.file.entry.stat.size_bytes),
             trigrams.encode_names(one.facts.symbols),
+            packed_terms(one.facts) if links else b"",
         )
         for one in parsed
     ]

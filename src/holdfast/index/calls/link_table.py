@@ -1,17 +1,18 @@
 """Where the links of many files are looked up, and the names that may hold a symbol.
 
-`FileLinks` says where the names of one file lead to. A table has them for a whole tree, by name:
-in memory. It answers which files a question has to resolve calls of.
+`FileLinks` says where the names of one file lead to. A table has them for a whole tree, by name: in
+memory, or stored (`stored_program`). It answers which files a question has to resolve calls of.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from holdfast.index.calls.link_terms import BASE, CALLS, HELD, INDIRECT, LEADS, Term, key_of
+from holdfast.index.calls.file_terms import call_terms, text_of
+from holdfast.index.calls.link_terms import BASE, CALLS, HELD, INDIRECT, key_of
 from holdfast.index.calls.links import MAKERS, FileLinks, entered_by, exported
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import VALUE, FileFacts, Symbol
@@ -26,12 +27,12 @@ left is not followed: `filter` or `value` lead to nearly every name of a large t
 class LinkTable(Protocol):
     """The links of all files of a tree."""
 
-    def files(self, term: Term) -> Mapping[str, int]:
-        """The files with this term, and how often each has it; large numbers are cut off."""
+    def files(self, kind: str, family: str, name: str) -> Collection[str]:
+        """The files with a term, by its role; some of them may not have it."""
         ...
 
-    def keys(self, term: Term) -> Iterable[str]:
-        """What follows the key of `term` in the keys of the same role and family."""
+    def pairs(self, family: str, key: str) -> Iterable[tuple[str, Collection[str]]]:
+        """The keys that one leads to, each with the files that say so."""
         ...
 
 
@@ -39,34 +40,38 @@ class MemoryLinks:
     """The links of files that are all in memory."""
 
     def __init__(self, files: Iterable[FileFacts] = ()) -> None:
-        self._files: dict[Term, dict[str, int]] = defaultdict(dict)
-        self._following: dict[Term, dict[str, Term]] = defaultdict(dict)
-        self._terms: dict[str, list[Term]] = {}
+        self._files: dict[str, set[str]] = defaultdict(set)
+        self._pairs: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(dict)
+        self._terms: dict[str, tuple[set[str], list[tuple[str, str, str]]]] = {}
         for facts in files:
             self.add(facts)
 
     def add(self, facts: FileFacts) -> None:
         self.remove(facts.path)
-        mine = self._terms[facts.path] = []
-        for term, count in FileLinks(facts).terms():
-            mine.append(term)
-            self._files[term][facts.path] = count
-            begin, gap, rest = term.key.partition(" ")
-            if term.role == LEADS:
-                self._following[term._replace(key=begin + gap)][rest] = term
-            else:
-                self._following[term._replace(key="")][term.key] = term
+        links = FileLinks(facts)
+        texts, found = call_terms(links)
+        pairs = [(links.family, key, other) for key, other in found]
+        self._terms[facts.path] = texts, pairs
+        for text in texts:
+            self._files[text].add(facts.path)
+        for family, key, other in pairs:
+            self._pairs[family, key].setdefault(other, set()).add(facts.path)
 
     def remove(self, path: str) -> None:
-        for term in self._terms.pop(path, ()):
-            self._files[term].pop(path, None)
+        texts, pairs = self._terms.pop(path, ((), ()))
+        for text in texts:
+            self._files[text].discard(path)
+        for family, key, other in pairs:
+            found = self._pairs[family, key]
+            found[other].discard(path)
+            if not found[other]:
+                del found[other]
 
-    def files(self, term: Term) -> Mapping[str, int]:
-        return self._files.get(term, {})
+    def files(self, kind: str, family: str, name: str) -> Collection[str]:
+        return self._files.get(text_of(kind, family, name), ())
 
-    def keys(self, term: Term) -> Iterable[str]:
-        found = self._following.get(term, {})
-        return (rest for rest, whole in found.items() if self._files.get(whole))
+    def pairs(self, family: str, key: str) -> Iterable[tuple[str, Collection[str]]]:
+        return self._pairs.get((family, key), {}).items()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ def _below(table: LinkTable, family: str, keys: set[str]) -> set[str]:
     found: set[str] = set()
     queue = [key for key in keys if key[0] == BASE]
     while queue:
-        for other in table.keys(Term(LEADS, family, queue.pop() + " ")):
+        for other, _ in table.pairs(family, queue.pop()):
             if other not in found:
                 found.add(other)
                 if other[0] == BASE:
@@ -157,12 +162,12 @@ def _few(keys: Iterable[str], seen: set[str], most: int) -> set[str] | None:
 
 
 def _held_by(table: LinkTable, family: str, key: str, *, makes: bool) -> Iterator[str]:
-    for other in table.keys(Term(LEADS, family, key + " ")):
+    for other, _ in table.pairs(family, key):
         yield other
         if makes and other[0] != BASE and not other.endswith(VALUE):
             yield BASE + other
     if key.endswith(VALUE):
-        for other in table.keys(Term(LEADS, family, key[:-2] + " ")):
+        for other, _ in table.pairs(family, key[:-2]):
             yield other if other.endswith(VALUE) else other + VALUE
 
 
@@ -174,22 +179,22 @@ def named_in_files(table: LinkTable, holders: Holders) -> dict[str, set[str]]:
     """
     family, found = holders.family, defaultdict[str, set[str]](set)
     for key in holders.own | holders.below:
-        for path in table.files(Term(CALLS, family, key)):
+        for path in table.files(CALLS, family, key):
             found[path].add(key)
-        for other in table.keys(Term(LEADS, family, key + " ")):
-            called = table.files(Term(CALLS, family, other))
-            for path in table.files(Term(LEADS, family, f"{key} {other}")) if called else ():
+        for other, paths in table.pairs(family, key):
+            called = set(table.files(CALLS, family, other))
+            for path in paths:
                 if path in called:
                     found[path].add(other)
     return found
 
 
-def files_that_may_call(table: LinkTable, family: str, key: str) -> set[str]:
-    """The files with a call that may reach by another name what has this key."""
-    terms = [Term(CALLS, family, key), *(Term(HELD, family, each) for each in entered_by({key}))]
-    return {path for term in terms for path in table.files(term)}
+def files_that_may_call(table: LinkTable, family: str, key: str) -> tuple[set[str], set[str]]:
+    """The files with a call by this key, and those that call what may hold it by another name."""
+    held = {path for each in entered_by({key}) for path in table.files(HELD, family, each)}
+    return set(table.files(CALLS, family, key)), held
 
 
 def files_that_call_anything(table: LinkTable, holders: Holders) -> set[str]:
     """The files with calls of parameters or of values, if those may reach the symbol."""
-    return set(table.files(Term(INDIRECT, holders.family, ""))) if holders.anything else set()
+    return set(table.files(INDIRECT, holders.family, "")) if holders.anything else set()

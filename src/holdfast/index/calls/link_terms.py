@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from binascii import b2a_base64
 from functools import lru_cache
-from typing import NamedTuple
 from zlib import crc32
 
 from holdfast.index.facts.model import VALUE
@@ -14,29 +13,24 @@ PASSED_TO, BASE, ANY_DEFAULT = "^", "<", "default*"
 of a file that may be imported under any path."""
 
 _SHORT = 8
-
-
-class Term(NamedTuple):
-    """Something to look up: what it is about, the language family, and a key."""
-
-    role: str
-    family: str
-    key: str
+_ENDS_MAX = 3
 
 
 (
-    DEFINES, METHOD, MACRO, PACKAGE, PASSES, CALLS, HELD, LEADS, APART, BASES, MODULES, INDIRECT,
-    BELOW,
-) = "dmxpacklubogi"  # fmt: skip
+    DEFINES, NAMED, INNER, METHOD, MACRO, PACKAGE, PASSES, CALLS, HELD, APART, BASES, BELOW,
+    INDIRECT, ALIAS, IDENTITY, FAMILY, CONTENT,
+) = "dnhmxpackubigwsfy"  # fmt: skip
 """The roles of terms.
 
-d  defines a symbol of this full name          m  has methods of this name with a body
-x  has a macro of this name                    p  is in this package or namespace
-a  has calls of this name that pass functions  c  has calls by this name
-k  has calls by a name that holds this one     l  this name leads to another, after a space
-u  has a member of a class outside of it       b  has base classes of a class outside of it
-o  is a manifest of this module                g  calls parameters, or values without a name
-i  has a class that names this base
+d  defines a symbol of this full name          n  has a symbol of this name
+h  has one inside of another symbol            m  has methods of this name with a body
+x  has a macro of Rust of this name            p  is in this package or namespace
+a  has calls of this name that pass something  c  has calls by a name of this key
+k  has calls by what holds a name of this key  u  has a member of a class outside of it
+b  has base classes of a class outside of it   i  has a class that names this base
+g  calls parameters, or values without a name  w  imports this name under another
+s  has the symbol of this id, or has it itself f  is of this language family
+y  has symbols, imports or calls
 """
 
 
@@ -45,21 +39,53 @@ def key_of(name: str) -> str:
 
     Two names may have the same key, which is as if one led to what the other does.
     """
-    if len(name) <= _SHORT and name.isascii() and name.isprintable() and " " not in name:
-        return name
-    return _hashed(name)
+    return name if _is_short(name) else _hashed(name)
 
 
 @lru_cache(maxsize=65_536)
 def _hashed(name: str) -> str:
-    if name.endswith(VALUE):
-        return key_of(name[:-2]) + VALUE
-    if name[0] in (PASSED_TO, BASE) and len(name) > 1:
-        return name[0] + key_of(name[1:])
-    return "~" + digest(name)
+    start, rest, end = _parts(name)
+    return start + (rest if _is_short(rest) else "~" + digest(rest)) + end
+
+
+def _is_short(name: str) -> bool:
+    return len(name) <= _SHORT and name.isascii() and name.isprintable() and " " not in name
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """What is before a name, the name, and what is behind it."""
+    start, end = "", ""
+    while name.endswith(VALUE) and len(end) < _ENDS_MAX * len(VALUE):
+        name, end = name[: -len(VALUE)], end + VALUE
+    if name[:1] in (PASSED_TO, BASE):
+        start, name = name[0], name[1:]
+    return start, name, end
 
 
 def digest(text: str) -> str:
     """Six letters for a text."""
     number = crc32(text.encode("utf-8", "surrogatepass"))
     return b2a_base64(number.to_bytes(4, "big"))[:6].decode("ascii")
+
+
+@lru_cache(maxsize=65_536)
+def code_of(key: str) -> int | None:
+    """A key as a number of 64 bits; None for what no name has as its key.
+
+    Eight letters of seven bits; the highest bits say what is before and behind them.
+    """
+    start, rest, end = _parts(key)
+    if len(rest) > _SHORT or not rest.isascii():
+        return None
+    marks = ("", PASSED_TO, BASE).index(start) | len(end) // len(VALUE) << 2
+    letters = int.from_bytes(rest.encode("ascii").ljust(_SHORT, b"\0"), "little")
+    for bit in range(4):
+        letters |= (marks >> bit & 1) << (8 * bit + 7)
+    return letters
+
+
+def key_from(code: int) -> str:
+    """The inverse of `code_of`."""
+    marks = sum((code >> (8 * bit + 7) & 1) << bit for bit in range(4))
+    rest = (code & 0x7F7F7F7F7F7F7F7F).to_bytes(8, "little").rstrip(b"\0").decode("ascii")
+    return ("", PASSED_TO, BASE)[marks & 3] + rest + VALUE * (marks >> 2)

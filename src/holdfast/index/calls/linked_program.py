@@ -9,7 +9,7 @@ resolving the whole tree, or reading it.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from holdfast.index.calls.alike import Alike
@@ -31,6 +31,9 @@ RESOLVED_MAX = 100
 held and passed under thousands of others, which is nearly every call of a large tree."""
 KNOWN_MAX = 200_000
 """So many resolved calls are kept."""
+MEMO_MAX = 50_000
+"""So many expressions stay evaluated between questions."""
+_NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,12 @@ class LinkedProgram:
         self.targets.clear()
         self.partial.clear()
 
+    def trim(self) -> None:
+        """Drop what was resolved if it takes too much memory; before a question."""
+        if len(self.resolver.names.memo) > MEMO_MAX:
+            self.resolver.forget()
+            self.forget()
+
     def facts(self, path: str) -> FileFacts | None:
         view = self.resolver.program.files.get(path)
         return None if view is None else view.facts
@@ -101,7 +110,7 @@ class LinkedProgram:
         if thing is not None:
             facts = program.files[thing.path].facts
             return facts, facts.symbols[thing.at]
-        path = program.files_by_id.get(identity)
+        path = program.path_of(identity)
         own = self.facts(path) if path is not None else None
         return None if own is None else (own, None)
 
@@ -145,37 +154,50 @@ class LinkedProgram:
         holders = holders_of(table, facts, symbol)
         if holders.more:
             self.partial.add(identity)
-        numbers: dict[str, set[int]] = defaultdict(set)
-        for path, keys in named_in_files(table, holders).items():
-            if path in files:
-                numbers[path] = files[path].links.called(keys)
+        named = {p: keys for p, keys in named_in_files(table, holders).items() if p in files}
+        others: dict[str, set[int]] = defaultdict(set)
         # Calls by its own name are never left out for those by others.
-        if self._add_others(table, holders, numbers):
+        if self._add_others(table, holders, named, others):
             self.partial.add(identity)
-        for path in sorted(numbers):
-            for number in sorted(numbers[path]):
+        for path in sorted({*named, *others}):
+            numbers = files[path].links.called(named.get(path, _NONE)) | others.get(path, set())
+            for number in sorted(numbers):
                 for one in self._resolved(path, number):
                     if isinstance(one, Edge) and one.callee in wanted:
                         yield one
 
-    def _add_others(self, table: LinkTable, holders: Holders, numbers: dict[str, set[int]]) -> bool:
-        """Add the calls by other names, the nearest and rarest first; returns if some are left."""
+    def _add_others(
+        self,
+        table: LinkTable,
+        holders: Holders,
+        named: Mapping[str, set[str]],
+        others: dict[str, set[int]],
+    ) -> bool:
+        """Add the calls by other names, the nearest and rarest first; returns if some are left.
+
+        `named` are the keys by which each file is known to call the symbol itself.
+        """
         files, left = self.resolver.program.files, self.resolved_max
         for step in holders.steps:
-            places = [(files_that_may_call(table, holders.family, key), key) for key in step]
-            for paths, key in sorted(places, key=lambda one: (len(one[0]), one[1])):
+            places = [(*files_that_may_call(table, holders.family, key), key) for key in step]
+            for called, held, key in sorted(places, key=lambda one: (len(one[0] | one[1]), one[2])):
+                # What a file calls by a key that it is known to use is not one of the others.
+                paths = held | {path for path in called if key not in named.get(path, _NONE)}
                 for path in sorted(paths & files.keys()):
-                    found = files[path].links.reached({key}) - numbers[path]
+                    links = files[path].links
+                    found = links.reached({key}) - links.called(named.get(path, _NONE))
+                    found -= others[path]
                     if len(found) > left:
                         return True
                     left -= len(found)
-                    numbers[path] |= found
+                    others[path] |= found
         for path in sorted(files_that_call_anything(table, holders) & files.keys()):
-            found = files[path].links.indirect() - numbers[path]
+            links = files[path].links
+            found = set(links.indirect()) - links.called(named.get(path, _NONE)) - others[path]
             if len(found) > left:
                 return True
             left -= len(found)
-            numbers[path] |= found
+            others[path] |= found
         return False
 
     def _same(self, facts: FileFacts, symbol: Symbol) -> frozenset[str]:

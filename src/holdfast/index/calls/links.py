@@ -28,28 +28,8 @@ from collections.abc import Iterator
 from collections.abc import Set as Collection
 from functools import cached_property
 
-from holdfast.index.calls.link_names import ending, packages_of, passing_of
-from holdfast.index.calls.link_terms import (
-    ANY_DEFAULT,
-    APART,
-    BASE,
-    BASES,
-    BELOW,
-    CALLS,
-    DEFINES,
-    HELD,
-    INDIRECT,
-    LEADS,
-    MACRO,
-    METHOD,
-    MODULES,
-    PACKAGE,
-    PASSED_TO,
-    PASSES,
-    Term,
-    digest,
-    key_of,
-)
+from holdfast.index.calls.link_names import passing_of
+from holdfast.index.calls.link_terms import ANY_DEFAULT, BASE, PASSED_TO, key_of
 from holdfast.index.calls.steps import names as names_in
 from holdfast.index.calls.wordlists import CALLBACK_TAKERS
 from holdfast.index.facts.languages import FAMILIES
@@ -75,9 +55,12 @@ MAKERS = frozenset({"__init__", "__new__", "constructor", "initialize", "__const
 _PROTOCOL = frozenset({
     "__iter__", "__next__", "__getitem__", "__enter__", "__aiter__", "__anext__", "__aenter__",
 })  # fmt: skip
+_NO_NAME = frozenset({""})
 _WORDS = re.compile(r"[^\W\d]\w*").findall
-_DEFAULTS = re.compile(r"([^\W\d]\w*)\s*(?::[^=,()]*)?=\s*([\w.]+)").findall
-_CLASSES = re.compile(r"([^\W\d]\w*)\??\s*:[^,()]*?(?:[Tt]ype\[|typeof\s)[\s\"']*([\w.]+)").findall
+_DEFAULTS = re.compile(r"\b([^\W\d]\w*)\s*(?::[^=,()]*)?=\s*([\w.]+)").findall
+_CLASSES = re.compile(
+    r"\b([^\W\d]\w*)\??\s*:[^,()]*?(?:[Tt]ype\[|typeof\s)[\s\"']*([\w.]+)"
+).findall
 _ENTRIES = re.compile(r"(\w+):([\w.]+)(?=[,}])").findall
 
 
@@ -241,8 +224,12 @@ class FileLinks:
 
     def _variable(self, scope: int, name: str) -> tuple[int, str] | None:
         """The variable or parameter that a name may be in a scope."""
+        words, bound = self._words, self._bound
         while scope != MODULE:
-            if (scope, name) in self._bound or name in self._parameters(scope):
+            known = words.get(scope)
+            if name in (self._parameters(scope) if known is None else known):
+                return scope, name
+            if (scope, name) in bound:
                 return scope, name
             scope = self.facts.symbols[scope].parent
         return None
@@ -266,7 +253,7 @@ class FileLinks:
             if "=" in text:
                 for name, value in _DEFAULTS(text):
                     self._into[value.rpartition(".")[2]].add((scope, name))
-            if "ype" in text:
+            if "ype[" in text or "typeof" in text:
                 for name, value in _CLASSES(text):
                     self._into[value.rpartition(".")[2]].add((scope, name))
 
@@ -375,12 +362,9 @@ class FileLinks:
             table[self._groups.find(node)].update(numbers)
         return table
 
-    def indirect(self) -> set[int]:
+    def indirect(self) -> Iterator[int]:
         """The calls of parameters, and of values without a name."""
         self._follow()
-        return set(self._indirect())
-
-    def _indirect(self) -> Iterator[int]:
         for (scope, name), numbers in self._by_variable.items():
             if scope != MODULE and name in self._parameters(scope):
                 yield from numbers
@@ -388,72 +372,35 @@ class FileLinks:
             if call.name == VALUE:
                 yield number
 
-    def terms(self) -> Iterator[tuple[Term, int]]:
-        """What the file is looked up by, each with how often it is there."""
-        family, facts = self.family, self.facts
-        if facts.language in ("gomod", "json") and facts.module and "\n" not in facts.module:
-            yield Term(MODULES, "", facts.module), 1
-        if not family:
-            return
+    def pairs(self) -> tuple[dict[str, set[str]], set[str]]:
+        """Each name with the names it leads to, and the names that a call in this file holds."""
         self._follow()
-        counts: dict[tuple[str, str], int] = defaultdict(int)
-        prefix = f"{facts.module}." if facts.module else ""
-        apart = family in MEMBERS_APART
-        for symbol in facts.symbols:
-            counts[DEFINES, digest(prefix + symbol.qualified)] += 1
-            if symbol.kind == "method" and symbol.defined:
-                counts[METHOD, key_of(symbol.name)] += 1
-            elif symbol.kind == "macro":
-                counts[MACRO, key_of(symbol.name)] += 1
-            if apart and symbol.parent == MODULE and "." in symbol.qualified:
-                counts[APART, digest(ending(symbol.qualified))] += 1
-        if apart:
-            qualified = {symbol.qualified for symbol in facts.symbols}
-            for item in facts.inherits:
-                if item.child not in qualified:
-                    counts[BASES, key_of(item.child.rpartition(".")[2])] += 1
-        for item in facts.inherits:
-            counts[BELOW, key_of(item.base.rpartition(".")[2])] += 1
-        for package in packages_of(facts, family):
-            counts[PACKAGE, digest(package)] += 1
-        for call in facts.calls:
-            if call.passed:
-                counts[PASSES, key_of(call.name)] += 1
-        for name, numbers in self.by_name.items():
-            counts[CALLS, key_of(name)] += len(numbers)
-        if next(self._indirect(), None) is not None:
-            counts[INDIRECT, ""] += 1
-        for name, other in self._pairs():
-            if other:
-                counts[LEADS, f"{key_of(name)} {key_of(other)}"] += 1
-            else:
-                counts[HELD, key_of(name)] += 1
-        for (role, key), count in counts.items():
-            yield Term(role, family, key), count
-
-    def _pairs(self) -> Iterator[tuple[str, str]]:
-        """Each name with the names it leads to; "" stands for a call in this file."""
-        for name, others in self.leads.items():
-            for other in others:
-                yield name, other
+        find, path = self._groups.find, self.facts.path
+        leads = {name: others - _NO_NAME for name, others in self.leads.items()}
         outs: dict[tuple[int, str], set[str]] = defaultdict(set)
         for node, others in self._out.items():
-            outs[self._groups.find(node)] |= others
-        called = {self._groups.find(node) for node in self._by_variable}
-        containers = {self._groups.find(node) for node in self._containers}
-        through: dict[tuple[int, str], str] = {}
-        for name, nodes in self._into.items():
-            groups = {self._groups.find(node) for node in nodes}
-            if groups & called:
-                yield name, ""
-            for group in groups & outs.keys():
-                # Through one name of its own, so that many names and many others do not multiply.
-                yield name, through.setdefault(group, f"@{self.facts.path}:{group[0]}:{group[1]}")
-        for group, between in through.items():
-            for other in outs[group]:
-                yield between, other
-                if group in containers and not other.endswith(VALUE):
-                    yield between, other + VALUE
+            outs[find(node)] |= others
+        called = {find(node) for node in self._by_variable}
+        containers = {find(node) for node in self._containers}
+        # Through one name of its own, so that many names and many others do not multiply.
+        through = {group: f"@{path}:{group[0]}:{group[1]}" for group in outs}
+        reached, held = set[tuple[int, str]](), set[str]()
+        if outs or called:
+            for name, nodes in self._into.items():
+                for node in nodes:
+                    group = find(node)
+                    if group in called:
+                        held.add(name)
+                    if group in through:
+                        reached.add(group)
+                        leads.setdefault(name, set()).add(through[group])
+        for group in reached:
+            others = outs[group] - _NO_NAME
+            into = leads.setdefault(through[group], set())
+            into |= others
+            if group in containers:
+                into |= {other + VALUE for other in others if not other.endswith(VALUE)}
+        return leads, held
 
 
 def entered_by(keys: Collection[str]) -> set[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.index.calls.program import Program, Thing, View
 from holdfast.index.calls.signatures import Shape, documented, shape
-from holdfast.index.facts.model import Binding, Call, Import
+from holdfast.index.facts.model import Binding, Import
 
 SELF = {
     "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
@@ -59,7 +59,7 @@ class Lookup(ABC):
         """How many expressions were evaluated for the one that was asked for."""
         self.members: dict[tuple[Thing, str], list[Found]] = {}
         """What names mean on classes and their instances."""
-        self.sites: dict[tuple[str, int, str], list[tuple[View, Call, str]]] = {}
+        self.sites: dict[tuple[str, int, str], list[tuple[str, int, str]]] = {}
         """The calls that may pass something to a parameter, with what they pass."""
         self.members_apart: dict[tuple[str, str, str], dict[str, Thing]] = {}
         self.found_apart: dict[tuple[str, str, str], dict[str, list[tuple[str, str, str]]]] = {}

@@ -7,10 +7,11 @@ demand, in `holdfast.index.calls.names`.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from holdfast.index.calls.link_names import packages_of, passing_of
 from holdfast.index.calls.links import MEMBERS_APART, FileLinks
@@ -122,6 +123,33 @@ class View:
         return dict(table)
 
     @cached_property
+    def by_id(self) -> dict[str, int]:
+        return {symbol.id: index for index, symbol in enumerate(self.facts.symbols)}
+
+    @cached_property
+    def by_name(self) -> dict[str, list[int]]:
+        table: dict[str, list[int]] = defaultdict(list)
+        for index, symbol in enumerate(self.facts.symbols):
+            table[symbol.name].append(index)
+        return dict(table)
+
+    @cached_property
+    def passing(self) -> dict[str, set[int]]:
+        """Calls that pass something, by what is called, as positions among those of the file."""
+        table: dict[str, set[int]] = defaultdict(set)
+        for name, number in passing_of(self.facts):
+            table[name].add(number)
+        return dict(table)
+
+    def called(self, full: str) -> Sequence[int]:
+        """The symbols of this full name."""
+        module = self.facts.module
+        if not module:
+            return self.by_qualified.get(full, ())
+        prefix = f"{module}."
+        return self.by_qualified.get(full[len(prefix) :], ()) if full.startswith(prefix) else ()
+
+    @cached_property
     def links(self) -> FileLinks:
         return FileLinks(self.facts)
 
@@ -132,13 +160,20 @@ class View:
         return self.facts.label(index)
 
 
+class Lookups(Protocol):
+    """Symbols by their ids."""
+
+    def get(self, identity: str, /) -> Thing | None: ...
+    def __getitem__(self, identity: str, /) -> Thing: ...
+    def __contains__(self, identity: object, /) -> bool: ...
+
+
 class Program:
     """The tables over all files, as lookups need them."""
 
     files: Mapping[str, View]
-    by_name: Mapping[tuple[str, str], Sequence[Thing]]
     packages: Container[tuple[str, str]]
-    by_id: Mapping[str, Thing]
+    by_id: Lookups
     modules: Mapping[str, Collection[str]]
     """Folder of a `go.mod` or `package.json` by the module it declares."""
     folders: Mapping[str, Collection[str]]
@@ -147,12 +182,12 @@ class Program:
     """How many files are somewhere below each folder."""
     suffixes: Mapping[str, Collection[str]]
     """Paths by their last part."""
-    passing: Mapping[tuple[str, str], set[tuple[str, int]]]
-    """Calls with arguments, by the called name: the file and the call."""
     found: dict[tuple[str, str], Thing]
     """Resolved imports, by file and module as written; cached until a file changes."""
-    files_by_id: Mapping[str, str]
-    """Paths by the id of the file itself."""
+
+    def path_of(self, identity: str) -> str | None:
+        """The path of the file whose own id this is."""
+        raise NotImplementedError
 
     def exact(self, family: str, full: str) -> list[Thing]:
         """The symbols of this full name, by path and position."""
@@ -164,6 +199,41 @@ class Program:
 
     def macros(self, name: str) -> list[Thing]:
         """The macros of Rust with this name."""
+        raise NotImplementedError
+
+    def only(self, family: str, name: str) -> Thing | None:
+        """The symbol of this name, if there is no other."""
+        raise NotImplementedError
+
+    def has_inner(self, family: str, name: str) -> bool:
+        """Whether a symbol of this name is inside of another."""
+        raise NotImplementedError
+
+    def naming(self, family: str, name: str) -> list[str]:
+        """The files that have a symbol of this name, in order."""
+        raise NotImplementedError
+
+    def passing(self, family: str, name: str) -> Iterator[tuple[str, int]]:
+        """The calls that pass something, by what is called: the file and the call, in order."""
+        raise NotImplementedError
+
+    def renaming(self, family: str, name: str) -> Iterator[View]:
+        """The files that import this name under another, or that may."""
+        raise NotImplementedError
+
+    def importing_default(self, family: str, stems: Collection[str]) -> Iterator[View]:
+        """The files that import a default from a file with one of these names, or that may.
+
+        Files that are called `index` are imported under any name.
+        """
+        raise NotImplementedError
+
+    def in_family(self, family: str) -> set[str]:
+        """The files of a language family."""
+        raise NotImplementedError
+
+    def with_content(self) -> set[str]:
+        """The files that have symbols, imports or calls."""
         raise NotImplementedError
 
     def apart(self, family: str, owner: str, name: str) -> list[Thing]:
@@ -209,10 +279,11 @@ class MemoryProgram(Program):
         self.suffixes: dict[str, set[str]] = defaultdict(set)
         self.files_by_id: dict[str, str] = {}
         self.found: dict[tuple[str, str], Thing] = {}
-        self.passing: dict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
+        self._passing: dict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
         self._apart: dict[tuple[str, str, str], set[Thing]] = defaultdict(set)
         self._bases_apart: dict[tuple[str, str], set[tuple[str, str, str]]] = defaultdict(set)
         self._below: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(dict)
+        self._renaming: dict[tuple[str, str], dict[str, View]] | None = None
         for facts in files:
             self.add(facts)
 
@@ -220,11 +291,12 @@ class MemoryProgram(Program):
         if facts.path in self.files:
             self.remove(facts.path)
         self.found.clear()
+        self._renaming = None
         view = View(facts)
         self.files[facts.path] = view
         self.files_by_id[file_id(facts.path)] = facts.path
         self.folders[view.folder].add(facts.path)
-        for folder in _above(view.folder):
+        for folder in above(view.folder):
             self.above[folder] += 1
         self.suffixes[facts.path.rpartition("/")[2]].add(facts.path)
         if facts.language in ("gomod", "json") and facts.module:
@@ -238,11 +310,11 @@ class MemoryProgram(Program):
         prefix = f"{facts.module}." if facts.module else ""
         for index, symbol in enumerate(facts.symbols):
             thing = Thing("symbol", path, index)
-            by_full[family, prefix + symbol.qualified].append(thing)
-            by_name[family, symbol.name].append(thing)
+            _insert(by_full[family, prefix + symbol.qualified], thing)
+            _insert(by_name[family, symbol.name], thing)
             by_id[symbol.id] = thing
         for name, number in passing_of(facts):
-            self.passing[family, name].add((path, number))
+            self._passing[family, name].add((path, number))
         for owner, thing in _apart(view):
             self._apart[family, owner, facts.symbols[thing.at].name].add(thing)
         for child, base in _bases_apart(view):
@@ -253,10 +325,13 @@ class MemoryProgram(Program):
 
     def remove(self, path: str) -> None:
         self.found.clear()
+        self._renaming = None
         view = self.files.pop(path)
         self.files_by_id.pop(file_id(path), None)
         self.folders[view.folder].discard(path)
-        for folder in _above(view.folder):
+        if not self.folders[view.folder]:
+            del self.folders[view.folder]
+        for folder in above(view.folder):
             self.above[folder] -= 1
         self.suffixes[path.rpartition("/")[2]].discard(path)
         if view.facts.language in ("gomod", "json") and view.facts.module:
@@ -281,7 +356,7 @@ class MemoryProgram(Program):
                     del table[view.family, key]
             self.by_id.pop(symbol.id, None)
         for name, number in passing_of(view.facts):
-            self.passing[view.family, name].discard((path, number))
+            self._passing[view.family, name].discard((path, number))
         for owner, thing in _apart(view):
             self._apart[view.family, owner, view.symbol(thing.at).name].discard(thing)
         for child, base in _bases_apart(view):
@@ -289,8 +364,43 @@ class MemoryProgram(Program):
         for item in view.facts.inherits:
             self._below[view.family, item.base.rpartition(".")[2]].pop(path, None)
 
+    def path_of(self, identity: str) -> str | None:
+        return self.files_by_id.get(identity)
+
     def exact(self, family: str, full: str) -> list[Thing]:
         return self.by_full.get((family, full), [])
+
+    def only(self, family: str, name: str) -> Thing | None:
+        named = self.by_name.get((family, name), ())
+        return named[0] if len(named) == 1 else None
+
+    def has_inner(self, family: str, name: str) -> bool:
+        named = self.by_name.get((family, name), ())
+        return any(self.symbol(one).parent != MODULE for one in named)
+
+    def naming(self, family: str, name: str) -> list[str]:
+        return sorted({one.path for one in self.by_name.get((family, name), ())})
+
+    def passing(self, family: str, name: str) -> Iterator[tuple[str, int]]:
+        return iter(sorted(self._passing.get((family, name), ())))
+
+    def renaming(self, family: str, name: str) -> Iterator[View]:
+        if self._renaming is None:
+            self._renaming = defaultdict(dict)
+            for view in self.files.values():
+                for item in view.facts.imports:
+                    if item.name and item.alias != item.name:
+                        self._renaming[view.family, item.name][view.path] = view
+        return iter(self._renaming.get((family, name), {}).values())
+
+    def importing_default(self, family: str, stems: Collection[str]) -> Iterator[View]:
+        return (view for view in self.files.values() if view.family == family)
+
+    def in_family(self, family: str) -> set[str]:
+        return {path for path, view in self.files.items() if view.family == family}
+
+    def with_content(self) -> set[str]:
+        return {path for path, view in self.files.items() if has_content(view.facts)}
 
     def methods(self, family: str, name: str, most: int) -> list[Thing] | None:
         symbol = self.symbol
@@ -316,6 +426,18 @@ class MemoryProgram(Program):
         return sorted(self._bases_apart.get((family, child), ()))
 
 
+def has_content(facts: FileFacts) -> bool:
+    return bool(facts.symbols or facts.imports or facts.calls)
+
+
+def _insert(things: list[Thing], thing: Thing) -> None:
+    """Add a thing where it belongs; files mostly come in order."""
+    if things and things[-1] > thing:
+        insort(things, thing)
+    else:
+        things.append(thing)
+
+
 def _apart(view: View) -> Iterator[tuple[str, Thing]]:
     """Members declared outside of their class, each with the last part of the class's name."""
     if view.family in MEMBERS_APART:
@@ -333,7 +455,7 @@ def _bases_apart(view: View) -> Iterator[tuple[str, str]]:
                 yield item.child, item.base
 
 
-def _above(folder: str) -> list[str]:
+def above(folder: str) -> list[str]:
     """A folder and its parents."""
     found = []
     while folder:

@@ -69,13 +69,14 @@ class Resolver:
 
     def replace(self, facts: FileFacts) -> None:
         self.program.add(facts)
-        self._forget()
+        self.forget()
 
     def remove(self, path: str) -> None:
         self.program.remove(path)
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Clear the caches."""
         self.names.forget()
         self._methods.clear()
 

@@ -127,6 +127,13 @@ def names(text: str) -> tuple[str, ...]:
     Most expressions are simple, or a few simple ones together, and need not be parsed.
     """
     text = text.lstrip("*")  # what is spread
+    if text.isidentifier():
+        return (text,)
+    return _names_in(text)
+
+
+@lru_cache(maxsize=16_384)
+def _names_in(text: str) -> tuple[str, ...]:
     if _is_flat(text) is None or "'" in text or _gives_elements(text):
         return _names(text)
     leaves = [name + VALUE_OF if behind else name for name, behind in _leaves(text)]

@@ -14,7 +14,7 @@ from holdfast.index.calls.lookup import (
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.languages.rules import split_list
-from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding, Call
+from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding
 
 PASSING_MAX = 24
 """Beyond so many calls that pass functions, what a parameter holds is not known."""
@@ -308,7 +308,9 @@ class Variables(Lookup):
         cuts = self.cuts
         self.busy.add(key)
         try:
-            for site, call, value in sites:
+            for path, number, value in sites:
+                site = self.program.files[path]
+                call = site.facts.calls[number]
                 chain = call.receiver
                 if call.name != VALUE:
                     chain = f"{call.receiver}.{call.name}" if call.receiver else call.name
@@ -326,30 +328,31 @@ class Variables(Lookup):
 
     def _sites(
         self, view: View, at: int, name: str, parameters: list[str], spread: str
-    ) -> list[tuple[View, Call, str]]:
+    ) -> list[tuple[str, int, str]]:
         """The calls that may pass something to a parameter, with what they pass."""
-        symbol = view.symbol(at)
-        passing, family = self.program.passing, view.family
-        sites = set(passing.get((family, symbol.name), ()))
+        symbol, passing, family = view.symbol(at), self.program.passing, view.family
         around = view.symbol(symbol.parent) if symbol.parent != MODULE else None
+        names = {symbol.name}
         if around is not None and symbol.kind == "constructor":
-            sites |= passing.get((family, around.name), set())
-        found = []
-        for path, number in sites:
-            site = self.program.files[path]
-            call = site.facts.calls[number]
-            value = given(call.passed, name, parameters, spread)
-            if value:
-                found.append((site, call, value))
-        if around is not None and around.kind in CALLABLE:  # `decorate(3)(function)`
-            for path, number in passing.get((family, VALUE), ()):
+            names.add(around.name)
+        inside = around.name if around is not None and around.kind in CALLABLE else ""
+        if inside:  # `decorate(3)(function)`
+            names.add(VALUE)
+        found: dict[tuple[str, int], str] = {}
+        for called in sorted(names):
+            for path, number in passing(family, called):
                 call = self.program.files[path].facts.calls[number]
                 value = given(call.passed, name, parameters, spread)
-                if value and f"{around.name}()" in call.receiver:
-                    found.append((self.program.files[path], call, value))
-        if len(found) > PASSING_MAX:
-            return []
-        return sorted(found, key=lambda one: (one[0].path, one[1].start))
+                if value and (called != VALUE or f"{inside}()" in call.receiver):
+                    found[path, number] = value
+                    if len(found) > PASSING_MAX:
+                        return []
+        # In the order of the calls in their files.
+        files = self.program.files
+        return sorted(
+            ((path, number, value) for (path, number), value in found.items()),
+            key=lambda one: (one[0], files[one[0]].facts.calls[one[1]].start),
+        )
 
     def is_local(self, view: View, scope: int, name: str) -> bool:
         """Whether a function around the scope binds the name, as a variable or a parameter."""

@@ -19,6 +19,7 @@ from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
+    from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.search.corpus import Corpus
 
 
@@ -47,7 +48,8 @@ class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
     """A file with everything that is stored of it.
 
     `postings` is a segment with one row for each chunk, packed; `vectors` holds one float32 row for
-    each. `signatures` and `names` are for exact search, see `search.trigrams`.
+    each. `signatures` and `names` are for exact search, see `search.trigrams`; `links` is what
+    call graphs find the file by, see `calls.file_terms`, or empty if that is still to be made.
     """
 
     path: str
@@ -60,6 +62,7 @@ class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
     vectors: bytes
     signatures: bytes = b""
     names: bytes = b""
+    links: bytes = b""
 
 
 ChunkId = tuple[int, int]
@@ -117,6 +120,12 @@ class Reader(Protocol):
         ...
 
     def problems(self) -> Mapping[str, str]: ...
+    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+        """The segments of links, by name, as far as there are any that are not damaged.
+
+        Those that are `known` already are not opened again.
+        """
+        ...
 
 
 class Writer(Protocol):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.index.search.posting_segment import PostingSegment
 
 BLOCK_BYTES = 4_096
+READ_BYTES = 1 << 20
 ENDING = ".segment"
 
 
@@ -115,9 +116,19 @@ class SegmentFiles:
 
     def write(self, segment: PostingSegment) -> StoredSegment:
         """Write a segment's file; the tables have to name it."""
+        data = file_of(segment)
+        name = self.write_data(data)
+        with memoryview(data) as view:
+            checks = b"".join(
+                crc32(view[at : at + BLOCK_BYTES]).to_bytes(4, "little")
+                for at in range(0, len(data), BLOCK_BYTES)
+            )
+        return StoredSegment(name, segment.rows, len(data), checks)
+
+    def write_data(self, data: bytes) -> str:
+        """Write a file of these bytes; returns its name."""
         from holdfast.index.generations.segments import digest
 
-        data = file_of(segment)
         name = digest(data, b"")
         path = self._path(name)
         unfinished = path.with_suffix(".new")
@@ -131,12 +142,26 @@ class SegmentFiles:
                 unfinished.unlink(missing_ok=True)
             text = f"cannot write a segment of the index: {error.strerror or error}"
             raise BackendUnavailable(text, "make room, then try again") from error
-        with memoryview(data) as view:
-            checks = b"".join(
-                crc32(view[at : at + BLOCK_BYTES]).to_bytes(4, "little")
-                for at in range(0, len(data), BLOCK_BYTES)
-            )
-        return StoredSegment(name, segment.rows, len(data), checks)
+        return name
+
+    def mapped(self, name: str, size_bytes: int, check: int) -> mmap:
+        """A file, mapped; raises DamagedBackend if it is not as it was written.
+
+        It is read once to check it, which does not map its pages.
+        """
+        path = self._path(name)
+        try:
+            with open(path, "rb") as file:
+                found = 0
+                while block := file.read(READ_BYTES):
+                    found = crc32(block, found)
+                if found != check or file.tell() != size_bytes:
+                    raise DamagedBackend("a segment of the index is damaged: its checksum differs")
+                return mmap(file.fileno(), size_bytes, access=ACCESS_READ)
+        except FileNotFoundError as error:
+            raise DamagedBackend("a segment of the index is missing") from error
+        except (OSError, ValueError) as error:
+            raise BackendUnavailable(f"cannot read {path}: {error}", HOME_HINT) from error
 
     def open(self, stored: StoredSegment, dimension: int) -> PostingSegment:
         """A stored segment; raises DamagedBackend if it is missing or damaged where it is read."""
@@ -151,6 +176,13 @@ class SegmentFiles:
         file = CheckedFile(self._path(stored.digest), stored.size_bytes, stored.checks)
         file.need(0, stored.size_bytes)
         segments.usable_scales(self.open(stored, dimension).scales)
+
+    def size_of(self, name: str) -> int | None:
+        """The size of a file; None if there is none."""
+        try:
+            return self._path(name).stat().st_size
+        except (OSError, DamagedBackend):
+            return None
 
     def check_size(self, stored: StoredSegment) -> None:
         """Raise DamagedBackend if a segment's file is missing or has another size."""

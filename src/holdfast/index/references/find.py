@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from holdfast.index.calls.linked_program import LinkedProgram
@@ -129,27 +129,29 @@ class ReferenceSearch:
 
     def names(self, target: Target) -> frozenset[str]:
         """The names of the target, and what imports call it in other files."""
-        aliases: dict[str, set[str]] = defaultdict(set)
-        found = set(target.names)
-        for view in self._program.resolver.program.files.values():
-            if view.family != target.family:
-                continue
+        program, found = self._program.resolver.program, set(target.names)
+        stems = {thing.path.rpartition("/")[2].partition(".")[0] for thing in target.things}
+        for view in program.importing_default(target.family, stems):
             for item in view.facts.imports:
-                if item.name == "default":
-                    if self._is_default(target, view, item):
-                        found.add(item.alias)
-                elif item.name and item.alias not in ("", item.name):
-                    aliases[item.name].add(item.alias)
-        queue = list(found)
+                if item.name == "default" and self._is_default(target, view, item, stems):
+                    found.add(item.alias)
+        queue = sorted(found)
         while queue and len(found) < NAMES_MAX:
-            new = aliases.get(queue.pop(), set()) - found
+            name = queue.pop()
+            if name == "default":  # many different things; see above
+                continue
+            new = {
+                item.alias
+                for view in program.renaming(target.family, name)
+                for item in view.facts.imports
+                if item.name == name and item.alias not in ("", name)
+            } - found
             found |= new
-            queue += new
+            queue += sorted(new)
         return frozenset(found)
 
-    def _is_default(self, target: Target, view: View, item: Import) -> bool:
+    def _is_default(self, target: Target, view: View, item: Import, stems: Collection[str]) -> bool:
         """Whether a default import takes the target; only those of its files are followed."""
-        stems = {thing.path.rpartition("/")[2].partition(".")[0] for thing in target.things}
         last = item.module.rpartition("/")[2].partition(".")[0]
         if not item.alias or (last not in stems and "index" not in stems):
             return False

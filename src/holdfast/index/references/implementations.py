@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from holdfast.index.calls.linked_program import LinkedProgram
-from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.program import OWNERS, Thing
 from holdfast.index.facts.model import MODULE
 
 CLASSES_MAX = 2_000
@@ -13,17 +15,13 @@ def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
     """The classes below a class, nearest first."""
     inner, names = program.resolver.program, program.resolver.names
     family = inner.files[thing.path].family
-    known: dict[str, list[tuple[View, str]]] = {}
-    for view in inner.files.values():
-        if view.family == family:
-            for item in view.facts.inherits:
-                known.setdefault(item.base.rpartition(".")[2], []).append((view, item.child))
     found: dict[Thing, None] = {}
     level = [thing]
     while level and len(found) < CLASSES_MAX:
         below: list[Thing] = []
         for base in level:
-            for view, child in known.get(inner.symbol(base).name, ()):
+            for path, child in inner.below(family, inner.symbol(base).name, sys.maxsize):
+                view = inner.files[path]
                 for index in view.by_qualified.get(child, ()):
                     one = Thing("symbol", view.path, index)
                     if one not in found and one != thing and base in names.bases(one):

@@ -214,9 +214,10 @@ class Meanings:
     def _guess(self, view: View, mention: Mention) -> Meaning:
         """A call of a method that only one symbol can be; anything else stays undecided."""
         name = mention.name
-        named = self._program.by_name.get((view.family, name), [])
-        owned = [one for one in named if self._program.symbol(one).parent != MODULE]
-        if len(named) != 1 or not owned or mention.kind != "call" or name in COMMON_METHODS:
-            return UNDECIDED if owned else OTHER
-        near = GUESS_HERE if named[0].path == view.path else GUESS_ELSEWHERE
-        return Meaning("symbols", (Found(named[0], near, ONLY),))
+        if not self._program.has_inner(view.family, name):
+            return OTHER
+        only = self._program.only(view.family, name)
+        if only is None or mention.kind != "call" or name in COMMON_METHODS:
+            return UNDECIDED
+        near = GUESS_HERE if only.path == view.path else GUESS_ELSEWHERE
+        return Meaning("symbols", (Found(only, near, ONLY),))

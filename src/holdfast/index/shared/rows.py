@@ -47,6 +47,7 @@ class FactsRow(msgspec.Struct, array_like=True, gc=False):
     facts: bytes
     signatures: bytes
     names: bytes
+    links: bytes = b""
 
 
 class RankingRow(msgspec.Struct, array_like=True, gc=False):
@@ -105,7 +106,11 @@ def key_of(*parts: str) -> bytes:
 
 
 def facts_row(file: PreparedFile) -> bytes:
-    return _encode(FactsRow(file.language, file.problem, file.facts, file.signatures, file.names))
+    return _encode(
+        FactsRow(
+            file.language, file.problem, file.facts, file.signatures, file.names, file.links
+        )
+    )  # fmt: skip
 
 
 def encoded_facts(row: FactsRow) -> bytes:
@@ -174,7 +179,7 @@ def opened_file(
     row = made.row
     return PreparedFile(
         file.path, file.entry, row.language, row.problem, row.facts, made.chunks, ranked.postings,
-        ranked.vectors, row.signatures, row.names,
+        ranked.vectors, row.signatures, row.names, row.links,
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from holdfast.index.shared.generation import Manifest
 
 if TYPE_CHECKING:
     from holdfast.index.building.prepare import Extract
+    from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.search.corpus import Corpus
 
 FACTS_AT_ONCE = 500
@@ -185,6 +186,9 @@ class TeamReader:
         except SourceMoved:
             return None
         return facts_of.encode(self._extract(path, source))
+
+    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+        return {}  # The facts of all files are read instead.
 
     def problems(self) -> Mapping[str, str]:
         return {file.path: file.problem for file in self.manifest.files if file.problem}

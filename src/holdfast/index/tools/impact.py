@@ -126,8 +126,11 @@ def _impact(
         )
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
-        now = {path: view.facts for path, view in program.resolver.program.files.items()}
-    paths = sorted({path for path in now if path in changes} | (changes.differing - now.keys()))
+        inner = program.resolver.program
+        known = inner.files.keys()
+        paths = sorted({path for path in known if path in changes} | (changes.differing - known))
+        now = {path: inner.files[path].facts for path in paths[:FILES_MAX] if path in known}
+        ours = inner.with_content()
     unread = paths[FILES_MAX:]
     touched: list[_Touched] = []
     budget = ParseBudget(HARD_FIRST_S, HARD_ALL_S)
@@ -144,7 +147,6 @@ def _impact(
         unread.append(f"what depends on {len(touched) - TOUCHED_MAX} more changed symbols")
         del touched[TOUCHED_MAX:]
     names = frozenset(one.symbol.name for one in touched)
-    ours = {path for path, facts in now.items() if facts.symbols or facts.imports or facts.calls}
     files: list[ReadFile] = []
     if names:
         with_names, complete = files_with(root, reader, overlay, names, ours)

@@ -136,12 +136,13 @@ def answered(
         ]
         search = ReferenceSearch(program)
         names = [search.names(target) for target in targets]
-        families = {path: view.family for path, view in program.resolver.program.files.items()}
+        inner = program.resolver.program
+        members = {family: inner.in_family(family) for family in {t.family for t in targets}}
     gathered: list[list[ReadFile]] = []
     seen: set[str] = set(places)
     left_out: list[str] = []
     for target, known in zip(targets, names, strict=True):
-        ours = {path for path, family in families.items() if family == target.family}
+        ours = members[target.family]
         candidates, complete = files_with(root, reader, overlay, known, ours)
         if not complete:
             left_out.append("files that could not be searched in time")
@@ -201,14 +202,25 @@ def _named_exactly(program: LinkedProgram, name: str) -> list[str]:
     """The symbols with this name or qualified name, those of tests last."""
     inner = program.resolver.program
     last = name.rpartition(".")[2]
-    things = [thing for family in sorted(set(FAMILIES.values()))
-              for thing in inner.by_name.get((family, last), ())]  # fmt: skip
-    labels = {thing: inner.label(thing) for thing in things}
-    whole = [t for t, label in labels.items() if label == name]
-    ending = [t for t, label in labels.items() if label.endswith(f".{name}")]
-    found = whole or ending
-    found.sort(key=lambda t: (role_of(t.path) == "test", t.path, t.at))
-    return [inner.symbol(thing).id for thing in found]
+    families = sorted(set(FAMILIES.values()))
+    whole = [thing for family in families for thing in inner.exact(family, name)]
+    # Under its own name too, which a full name may end without.
+    whole = [t for t in whole if inner.symbol(t).name == last]
+    whole.sort(key=lambda t: (role_of(t.path) == "test", t.path, t.at))
+    if whole:
+        return [inner.symbol(thing).id for thing in whole]
+    paths = {path for family in families for path in inner.naming(family, last)}
+    found: list[str] = []
+    for path in sorted(paths, key=lambda p: (role_of(p) == "test", p)):
+        view = inner.files[path]
+        found += [
+            view.symbol(index).id
+            for index in view.by_name.get(last, ())
+            if view.full(index).endswith(f".{name}")
+        ]
+        if len(found) >= ANSWERED:
+            break
+    return found
 
 
 def _told(

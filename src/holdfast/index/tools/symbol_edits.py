@@ -137,7 +137,7 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
             _check_free(program, targets, edit.text)
             known = frozenset().union(*(target.names for target in targets))
             family = targets[0].family
-            ours = {p for p, v in program.resolver.program.files.items() if v.family == family}
+            ours = program.resolver.program.in_family(family)
         paths, complete = files_with(root, reader, overlay, known, ours)
         files, unread = read_files(root, sorted(paths | {thing.path}), known)
         if unread or not complete:

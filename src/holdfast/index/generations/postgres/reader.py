@@ -15,6 +15,7 @@ from holdfast.index.search.trigrams import KeptFile
 if TYPE_CHECKING:
     import psycopg
 
+    from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.search.corpus import Corpus
 
 _CHUNK = (
@@ -153,6 +154,9 @@ class PostgresReader:
             found.append((path, facts if check == blob_check(path, facts) else None))
         tables.check_complete(len(found), self._known.files)
         return found
+
+    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+        return {}  # The facts of all files are read instead.
 
     def problems(self) -> Mapping[str, str]:
         found = self._connection.execute(

@@ -11,6 +11,7 @@ import apsw
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.checksums import blob_check, crc32, encode, row_check
+from holdfast.index.generations.link_files import checked, open_links, placed
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.sqlite import chunks, tables
@@ -18,6 +19,7 @@ from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS
 from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
+    from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.search.corpus import Corpus
 
 SPOTS = 12
@@ -181,6 +183,21 @@ class SqliteReader:
                 raise tables.damaged_file(row[1])
         return dict(sorted((row[1], row[3]) for row in found))
 
+    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+        stored, _ = tables.stored_links(self._connection)
+        return open_links(self._segments, stored, known)
+
+    def _verify_links(self) -> None:
+        stored, whole = tables.stored_links(self._connection)
+        segments = open_links(self._segments, stored, {})
+        if not whole or len(segments) < len(stored):
+            raise DamagedBackend("the links of the index are damaged")
+        if stored and stored[0].run == self.identity[1]:
+            entries = self.snapshot().entries
+            checks = checked((path, entry.digest) for path, entry in entries.items())
+            if placed(list(segments.values()), checks)[1]:
+                raise DamagedBackend("links of the index are missing")
+
     def size_bytes(self) -> int:
         """The size that the file should have."""
         return int(self._connection.pragma("page_count")) * int(
@@ -232,6 +249,7 @@ class SqliteReader:
             raise DamagedBackend("a segment of the index is missing")
         for segment in segments.values():
             self._segments.verify(segment, dimension)
+        self._verify_links()
         for path, facts in self.all_facts():
             # By the index of paths, which lookups use.
             if facts is None or self._place(path) is None:

@@ -19,6 +19,7 @@ from holdfast.index.generations.checksums import (
     mapping_check,
     row_check,
 )
+from holdfast.index.generations.link_files import LinkRow
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segment_files import StoredSegment
 from holdfast.index.generations.segments import FileRow
@@ -75,8 +76,17 @@ CREATE TABLE IF NOT EXISTS trigram (
 )
 """
 """Separate from the others: its contents have their own version, and an index works without."""
+LINK = """
+CREATE TABLE IF NOT EXISTS link (
+  id INTEGER PRIMARY KEY, digest TEXT NOT NULL, files INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL, data_check INTEGER NOT NULL, run TEXT NOT NULL,
+  link_check INTEGER NOT NULL
+)
+"""
+"""The same holds for the segments of links, see `generations/link_files.py`."""
 _DROPS = (
     "vocabulary", "posting", "chunk", "text", "vector", "facts", "file", "segment", "trigram",
+    "link",
 )  # fmt: skip
 
 STAT = "id, path, digest, size_bytes, mtime_ns, ctime_ns"
@@ -121,6 +131,7 @@ def prepared(path: Path) -> apsw.Connection:
                 connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             connection.execute("COMMIT")
         connection.execute(TRIGRAM)
+        connection.execute(LINK)
         connection.execute("BEGIN IMMEDIATE")
     except BaseException:
         connection.close()
@@ -214,6 +225,31 @@ def stored_segments(
             raise DamagedBackend("a segment of the index is damaged: its checksum differs")
         segments[values[0]] = StoredSegment(*values[1:])
     return segments
+
+
+def put_links(connection: apsw.Connection, stored: Sequence[LinkRow]) -> None:
+    """Store the rows of all segments of links, in place of those before."""
+    connection.execute("DELETE FROM link")
+    rows_of = [
+        (number, one.digest, one.files, one.size_bytes, one.check, one.run)
+        for number, one in enumerate(stored)
+    ]
+    connection.executemany(
+        "INSERT INTO link VALUES (?,?,?,?,?,?,?)",
+        [(*values, row_check(values)) for values in rows_of],
+    )
+
+
+def stored_links(connection: apsw.Connection) -> tuple[list[LinkRow], bool]:
+    """The segments of links, oldest first, and whether none of the rows is damaged."""
+    if row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'link'") is None:
+        return [], True
+    found = rows(
+        connection,
+        "SELECT id, digest, files, size_bytes, data_check, run, link_check FROM link ORDER BY id",
+    )
+    good = [values for *values, check in found if check == row_check(tuple(values))]
+    return [LinkRow(*values[1:]) for values in good], len(good) == len(found)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import ROWS_MAX, SegmentBuilder, SegmentUse, to_merge
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.chunks import put_chunks, remove_chunks
+from holdfast.index.generations.sqlite.link_writer import LinkWriter
 from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class SqliteWriter:
         (segment,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
         self._gathering = SegmentBuilder(self._dimension)
+        self._links = LinkWriter(self._connection, self._files, self.follows[1])
 
     @property
     def started_over(self) -> bool:
@@ -83,6 +85,7 @@ class SqliteWriter:
             # All tables but meta, which has the number of the generation.
             self._connection.execute(tables.TABLES.split(";\n", 1)[1])
             self._connection.execute(tables.TRIGRAM)
+            self._connection.execute(tables.LINK)
         except tables.DAMAGED:
             self._connection.close()
             self._connection = self._anew()
@@ -113,6 +116,7 @@ class SqliteWriter:
             "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (*stated, *placed[2:], row_check(stated), row_check(placed)),
         )
+        self._links.add(file)
         facts = tables.packed(file.facts)
         run("INSERT INTO facts VALUES (?,?,?)", (number, facts, blob_check(path, facts)))
         names = tables.packed(file.names)
@@ -216,6 +220,7 @@ class SqliteWriter:
         self._merge_segments()
         identity = (self.generation, self._new_id())
         totals = self.totals()
+        self._links.publish(identity[1], totals.files, self.generation)
         tables.put_meta(
             self._connection,
             {
@@ -238,4 +243,5 @@ class SqliteWriter:
 
 def _names(connection: apsw.Connection) -> set[str]:
     """The digests of the segments that the tables name."""
-    return {name for (name,) in tables.rows(connection, "SELECT digest FROM segment")}
+    names = "SELECT digest FROM segment UNION SELECT digest FROM link"
+    return {name for (name,) in tables.rows(connection, names)}

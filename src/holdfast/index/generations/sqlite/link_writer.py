@@ -1,0 +1,132 @@
+"""Writing the links of the next generation on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import msgspec
+
+from holdfast.index.facts import model as facts_of
+from holdfast.index.generations.link_files import (
+    REMADE_AT_ONCE,
+    SEGMENTS_MAX,
+    LinkRow,
+    checked,
+    file_check,
+    open_links,
+    placed,
+    too_many,
+)
+from holdfast.index.generations.sqlite import tables
+
+if TYPE_CHECKING:
+    import apsw
+
+    from holdfast.index.calls.file_terms import FileTerms
+    from holdfast.index.generations.model import PreparedFile
+    from holdfast.index.generations.segment_files import SegmentFiles
+
+
+class LinkWriter:
+    """Collects the links of the files that a generation adds, and stores them with it."""
+
+    def __init__(self, connection: apsw.Connection, files: SegmentFiles, before: str) -> None:
+        from holdfast.index.calls.link_segment import LinkSegmentBuilder
+
+        self._connection, self._files, self._before = connection, files, before
+        self._gathering = LinkSegmentBuilder()
+        self._new: list[LinkRow] = []
+
+    def add(self, file: PreparedFile) -> None:
+        """Take the links of a file that is put; made from its facts if it comes without."""
+        terms = _terms(file.links, file.facts)
+        if terms is not None:
+            self._add(file_check(file.path, file.entry.digest), terms)
+
+    def _add(self, check: int, terms: FileTerms) -> None:
+        self._gathering.add(check, terms)
+        if self._gathering.full:
+            self._write()
+
+    def _write(self) -> None:
+        if self._gathering.files:
+            count, data = self._gathering.files, self._gathering.take()
+            name = self._files.write_data(data)
+            self._new.append(LinkRow(name, count, len(data), crc32(data), ""))
+
+    def publish(self, run: str, files: int, turn: int) -> None:
+        """Store the links of the generation with this run, which has so many files.
+
+        Each turn reads one of the segments completely, so that damage is noticed some day.
+        """
+        stored, good = tables.stored_links(self._connection)
+        good = good and all(self._is_there(one) and one.run == self._before for one in stored)
+        if good and stored:
+            good = bool(open_links(self._files, [stored[turn % len(stored)]], {}))
+        self._write()
+        slots = sum(one.files for one in (*stored, *self._new))
+        complete = good and (bool(stored) or slots == files)
+        if not complete or len(stored) + len(self._new) > SEGMENTS_MAX or slots > 2 * files:
+            stored, complete = self._tidied(stored)
+        seal = run if complete else ""
+        tables.put_links(
+            self._connection, [replace(one, run=seal) for one in (*stored, *self._new)]
+        )
+
+    def _is_there(self, one: LinkRow) -> bool:
+        return self._files.size_of(one.digest) == one.size_bytes
+
+    def _tidied(self, stored: list[LinkRow]) -> tuple[list[LinkRow], bool]:
+        """The segments to keep, after links that are missing or scattered were made again."""
+        rows = tables.rows(self._connection, "SELECT path, digest FROM file NOT INDEXED")
+        checks = checked(rows)
+        open_ones = open_links(self._files, [*stored, *self._new], {})
+        slots, left = placed(list(open_ones.values()), checks)
+        living = {
+            digest: sum(path is not None for path in paths)
+            for digest, paths in zip(open_ones, slots, strict=True)
+        }
+        again = too_many({digest: count for digest, count in living.items() if count})
+        for digest, paths in zip(open_ones, slots, strict=True):
+            if digest in again:
+                left.update(path for path in paths if path is not None)
+        kept = {digest for digest, count in living.items() if count} - again
+        self._new = [one for one in self._new if one.digest in kept]
+        digests = dict(rows)
+        scattered = sum(living[digest] for digest in again)
+        some = sorted(left)[: REMADE_AT_ONCE + scattered]
+        made = self._remade((path, digests[path]) for path in some)
+        self._write()
+        complete = made == len(left) and len(checks) == len(rows)
+        return [one for one in stored if one.digest in kept], complete
+
+    def _remade(self, files: Iterable[tuple[str, str]]) -> int:
+        """Make the links of stored files again; returns of how many that was possible."""
+        made = 0
+        for path, digest in files:
+            row = tables.row(
+                self._connection,
+                "SELECT facts, facts_check FROM file JOIN facts ON file_id = id WHERE path = ?",
+                (path,),
+            )
+            facts = tables.unpacked_facts(path, *row) if row is not None else None
+            terms = _terms(b"", facts) if facts is not None else None
+            if terms is not None:
+                self._add(file_check(path, digest), terms)
+                made += 1
+        return made
+
+
+def _terms(links: bytes, facts: bytes) -> FileTerms | None:
+    from holdfast.index.calls.file_terms import packed_terms, unpacked_terms
+
+    terms = unpacked_terms(links) if links else None
+    if terms is not None:
+        return terms
+    try:
+        return unpacked_terms(packed_terms(facts_of.decode(facts)))
+    except msgspec.DecodeError:
+        return None
