@@ -9,7 +9,7 @@ PARALLEL := --numprocesses=auto --dist=worksteal
 # Tests and benchmarks start thousands of processes; each would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: try quick test lint types browser bench evidence soak requirements package audit site clean help
+.PHONY: try quick quick-tests test lint types browser bench evidence soak requirements package audit site clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -27,7 +27,10 @@ $(NODE): tests/node/package-lock.json $(STAMP)
 try: $(STAMP)    ## a two-minute tour on an embedded default
 	$(BIN)/holdfast try
 
-quick: lint types  ## lint, types and every test that needs no PostgreSQL, browser or Node: before each commit
+quick: $(STAMP)  ## lint, types and every test that needs no PostgreSQL, browser or Node: before each commit
+	@$(MAKE) --no-print-directory --jobs=3 lint types quick-tests
+
+quick-tests: $(STAMP)
 	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q $(PARALLEL)
 
 test: $(STAMP) $(NODE)  ## everything the project promises, checked, on all cores

@@ -96,6 +96,7 @@ def test_a_small_share_of_the_load_is_served_by_one_server_and_by_three(
     assert (rows["three nodes / one, processor time with the database"].value or 0) > 0
 
 
+@pytest.mark.long
 @pytest.mark.shows("FLEET-COMPANY")
 def test_the_page_about_a_company_is_what_the_simulation_says() -> None:
     text = (BENCH.parent / "docs" / "fleet.md").read_text()

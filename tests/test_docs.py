@@ -318,6 +318,7 @@ def test_starting_up_imports_nothing_heavy(module: str) -> None:
     assert loaded & heavy == set()
 
 
+@pytest.mark.long  # `make quick` checks it as part of `make lint`.
 @pytest.mark.shows("DOCS-WORDING")
 def test_no_page_or_message_has_a_phrase_that_must_be_decoded() -> None:
     assert wording.findings() == []

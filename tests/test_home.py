@@ -19,9 +19,7 @@ from holdfast.system import Clock
 from tests.scale import QUICK
 
 WAIT_S = 60.0
-SPELLINGS = (
-    ("relative", "symlink") if QUICK else ("relative", "dotted", "symlink", "spaces", "tilde")
-)
+SPELLINGS = ("symlink",) if QUICK else ("relative", "dotted", "symlink", "spaces", "tilde")
 SHOP = "def total(cart):\n    return sum(line.price for line in cart)\n"
 
 

@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from holdfast.mcp.tools import TOOLS
 from tests.mcp.agents import ERAS, WAIT_S, Machine, Web, call, facts_of, text_of
+from tests.scale import size
 
 DESIGNED = {
     "read", "readcache_refresh", "readcache_status", "context", "recover", "search_code",
@@ -23,6 +24,7 @@ DESIGNED = {
 }  # fmt: skip
 
 WAYS = [f"{transport}-{era}" for transport in ("stdio", "http") for era in ERAS]
+WAYS = WAYS[:: size(1, 3)]  # In `make quick` both transports and both eras once.
 
 
 @asynccontextmanager

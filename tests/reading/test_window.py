@@ -11,10 +11,10 @@ import pytest
 
 from tests.reading import window
 from tests.reading.simulation import DRIVERS, Simulation
-from tests.scale import QUICK, SOAKING
+from tests.scale import QUICK, SOAKING, size
 
 SEEDS = 1_000 if SOAKING else 1 if QUICK else 10
-SESSIONS_PER_SEED = 10
+SESSIONS_PER_SEED = size(10, 3)
 STEPS = 200
 """Together 20,000 steps on every host, and two millions under soak."""
 
@@ -48,6 +48,7 @@ def test_every_claim_is_true_of_the_text_the_model_can_see(
         assert simulation.modes.get("full"), "something was read"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("host", list(DRIVERS))
 def test_the_simulation_reaches_every_mode(
     host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

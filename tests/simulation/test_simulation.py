@@ -9,7 +9,7 @@ from holdfast.sync.client.client import Client
 from holdfast.sync.client.replica import Manner
 from holdfast.sync.server import session_registry
 from holdfast.sync.server.session_registry import SessionRegistry
-from tests.scale import QUICK
+from tests.scale import QUICK, size
 from tests.simulation.world import Faults, World, play
 
 SOAK = os.environ.get("HOLDFAST_SOAK") == "1"
@@ -18,7 +18,7 @@ ONE = os.environ.get("HOLDFAST_SEED")
 STEPS = 25
 """Short stories, so that there can be many: most faults need few steps to show."""
 
-PER_BLOCK = 100
+PER_BLOCK = size(100, 25)
 BLOCKS = 200 if SOAK else 2 if QUICK else 20
 FIRST = range(0, BLOCKS * PER_BLOCK, PER_BLOCK)
 
@@ -68,7 +68,7 @@ def test_worlds_that_showed_a_mistake_before() -> None:
 
 @pytest.mark.parametrize("first", [500_000, 500_050])
 def test_a_quiet_network_and_a_very_bad_one(first: int) -> None:
-    for seed in range(first, first + 15):
+    for seed in range(first, first + size(15, 4)):
         play(seed, faults=Faults(delay_ms=1, duplicate=0, dial=0, cut=0, restart=0, takeover=0))
         play(seed, faults=Faults(delay_ms=15, duplicate=0.2, dial=0.4, cut=0.25, restart=0.08))
 
@@ -76,7 +76,7 @@ def test_a_quiet_network_and_a_very_bad_one(first: int) -> None:
 @pytest.mark.shows("SYNC-CAPABILITY")
 def test_peers_of_the_first_version_get_along() -> None:
     """They promise less: reads may be unsound and lost frames stay lost. Nothing else is."""
-    for seed in range(600_000, 602_000 if SOAK else 600_060):
+    for seed in range(600_000, 602_000 if SOAK else 600_000 + size(60, 15)):
         play(seed, capabilities=frozenset(), steps=40)
 
 
@@ -109,6 +109,7 @@ WEAKER: dict[str, tuple[object, str, object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.shows("SYNC-SIMULATION", "SYNC-ONE-OWNER", "SYNC-ONE-WRITER", "SYNC-TOO-LARGE")
 @pytest.mark.parametrize("weakness", WEAKER)
 def test_a_weaker_server_or_client_is_found_out(

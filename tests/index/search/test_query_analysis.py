@@ -16,6 +16,7 @@ from holdfast.index.search.query_analysis import (
     _is_error,
     analyze,
 )
+from tests.scale import size
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-KIND")
@@ -176,7 +177,7 @@ def test_a_message_is_told_as_by_one_pattern_that_says_it_all(text: str) -> None
 )
 def test_a_long_text_is_understood_in_proportion_to_its_length(piece: str) -> None:
     """`invalid` a hundred thousand times over kept a search busy for half an hour."""
-    assert analyze(piece * 100_000).text
+    assert analyze(piece * size(100_000, 10_000)).text
 
 
 def test_only_so_many_words_are_looked_for() -> None:
