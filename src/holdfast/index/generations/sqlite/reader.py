@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SPOTS = 12
 """How many files of an index `spot_check` reads, whatever the size of the tree."""
+NUMBERS_AT_ONCE = 40
+_NAMED = f"SELECT {tables.PLACED} FROM file WHERE id IN ({', '.join('?' * NUMBERS_AT_ONCE)})"
 _FACTS = "SELECT facts, facts_check FROM facts WHERE file_id = ?"
 _LOW = (1 << ORDINAL_BITS) - 1
 
@@ -52,11 +54,10 @@ class SqliteReader:
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
-        files: dict[int, tuple[str, str]] = {}
-        for row, begin, keys in chunks.rows_of(self._connection, _keys(ids)):
+        wanted = _keys(ids)
+        files = self._names({key >> ORDINAL_BITS for key in wanted})
+        for row, begin, keys in chunks.rows_of(self._connection, wanted):
             number, places = begin >> ORDINAL_BITS, chunks.places_of(row)
-            if number not in files:
-                files[number] = self._name_of(number)
             path, language = files[number]
             for key in keys:
                 first, last, symbol_id, label, kind = places[key - begin]
@@ -66,16 +67,20 @@ class SqliteReader:
                 )
         return found
 
-    def _name_of(self, number: int) -> tuple[str, str]:
-        """The path and the language of a file."""
-        row = tables.row(
-            self._connection, f"SELECT {tables.PLACED} FROM file WHERE id = ?", (number,)
-        )
-        if row is None:
-            raise DamagedBackend("a file of the index is missing")
-        if row[-1] != row_check(row[:-1]):
-            raise tables.damaged_file(row[1])
-        return row[1], row[2]
+    def _names(self, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
+        """The path and the language of each of these files."""
+        found = {}
+        wanted = list(numbers)
+        for at in range(0, len(wanted), NUMBERS_AT_ONCE):
+            some = wanted[at : at + NUMBERS_AT_ONCE]
+            # Always the same number of parameters, so that the statement is prepared once.
+            some += some[-1:] * (NUMBERS_AT_ONCE - len(some))
+            for row in tables.rows(self._connection, _NAMED, some):
+                if row[-1] != row_check(row[:-1]):
+                    raise tables.damaged_file(row[1])
+                found[row[0]] = row[1], row[2]
+        _check_complete(len(found), len(wanted))
+        return found
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
         return [

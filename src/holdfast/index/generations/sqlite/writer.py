@@ -9,6 +9,7 @@ import apsw
 
 from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.checksums import blob_check, row_check
@@ -22,6 +23,12 @@ from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
     from holdfast.index.search.posting_segment import PostingSegment
+
+
+_LIVING = (
+    "SELECT segment, sum(chunk_count) FROM file NOT INDEXED WHERE segment IS NOT NULL "
+    "GROUP BY segment"
+)
 
 
 class SqliteWriter:
@@ -144,17 +151,11 @@ class SqliteWriter:
     def _merge_segments(self) -> None:
         """Merge segments that are small or mostly dead."""
         stored = tables.rows(self._connection, "SELECT id, rows FROM segment")
-        living: dict[int, list[tuple[Any, ...]]] = {number: [] for number, _ in stored}
-        for *values, check in self._connection.execute(
-            f"SELECT {tables.PLACED} FROM file NOT INDEXED WHERE segment IS NOT NULL"
-        ):
-            if check != row_check(tuple(values)) or values[5] not in living:
-                raise tables.damaged_file(values[1])
-            living[values[5]].append(tuple(values))
-        standings = [
-            SegmentUse(number, rows, sum(file[4] for file in living[number]))
-            for number, rows in stored
-        ]
+        # Counted without reading every row: a sync of one file must not depend on the others.
+        living = dict(tables.rows(self._connection, _LIVING))
+        if not living.keys() <= {number for number, _ in stored}:
+            raise DamagedBackend("a segment of the index is missing")
+        standings = [SegmentUse(number, rows, living.get(number, 0)) for number, rows in stored]
         many = self._connection.executemany
         for group in to_merge(standings):
             parts = []
@@ -163,7 +164,7 @@ class SqliteWriter:
                 (stored_as,) = tables.stored_segments(self._connection, old).values()
                 segment = self._files.open(stored_as, self._dimension)
                 renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
-                for file in living[old]:
+                for file in self._files_in(old):
                     renamed[file[6]] = len(moved)
                     moved.append(file)
                 parts.append((segment, renamed))
@@ -178,6 +179,16 @@ class SqliteWriter:
                     ],
                 )
             many("DELETE FROM segment WHERE id = ?", [(old,) for old in group])
+
+    def _files_in(self, segment: int) -> list[tuple[Any, ...]]:
+        """The rows of the files in a segment, by `tables.PLACE`."""
+        found = []
+        query = f"SELECT {tables.PLACED} FROM file NOT INDEXED WHERE segment = ?"
+        for *values, check in self._connection.execute(query, (segment,)):
+            if check != row_check(tuple(values)):
+                raise tables.damaged_file(values[1])
+            found.append(tuple(values))
+        return found
 
     def remove(self, path: str) -> bool:
         row = tables.row(self._connection, "SELECT id FROM file WHERE path = ?", (path,))
