@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -192,7 +193,8 @@ def judged(package: Package, count: int) -> Score:
         name = package.program.resolver.program.symbol(
             package.program.resolver.program.by_id[identity]
         ).name.encode()
-        known = {(p, at) for p, at in known if package.sources[p][at : at + len(name)] == name}
+        whole = re.compile(re.escape(name) + rb"(?![\w$])")
+        known = {(p, at) for p, at in known if whole.match(package.sources[p], at)}
         found = package.ours(identity)
         ours = {(one.path, one.start): one for one in found.found if one.name.encode() == name}
         open_ones = {(one.path, one.start) for one in found.undecided}

@@ -48,7 +48,9 @@ PACKAGES = {
     "tornado": ("pip", "tornado==6.6.1", "python", "", "measured"),
     "pluggy": ("pip", "pluggy==1.7.0", "python", "", "measured"),
     "nox": ("pip", "nox==2026.10.20", "python", "", "measured"),
-    "hypercorn": ("pip", "hypercorn==0.18.0", "python", "", "measured"),
+    "parso": ("pip", "parso==0.8.7", "python", "", "measured"),
+    "bottle": ("pip", "bottle==0.13.4", "python", "", "measured"),
+    "hypercorn": ("pip", "hypercorn==0.18.0", "python", "", "tuned"),
     "mobx": ("npm", "mobx@6.13.7", "typescript", "package/src", "tuned"),
     "rxjs": ("npm", "rxjs@7.8.1", "typescript", "package/src", "tuned"),
     "query-core": ("npm", "@tanstack/query-core@5.76.0", "typescript", "package/src", "measured"),
@@ -69,9 +71,15 @@ PACKAGES = {
     "fastify": ("npm", "fastify@5.12.8", "javascript", "package/lib", "measured"),
     "ioredis": ("npm", "ioredis@6.0.0", "javascript", "package/built", "measured"),
     "knex": ("npm", "knex@3.1.0", "javascript", "package/lib", "measured"),
-    "express": ("npm", "express@5.1.0", "javascript", "package/lib", "measured"),
-    "yjs": ("npm", "yjs@13.6.27", "javascript", "package/src", "measured"),
+    "express": ("npm", "express@5.1.0", "javascript", "package/lib", "tuned"),
+    "yjs": ("npm", "yjs@13.6.27", "javascript", "package/src", "tuned"),
     "ws": ("npm", "ws@8.22.2", "javascript", "package/lib", "measured"),
+    "koa": ("npm", "koa@3.2.1", "javascript", "package/lib", "tuned"),
+    "postcss": ("npm", "postcss@8.5.32", "javascript", "package/lib", "tuned"),
+    "execa": ("npm", "execa@10.2.1", "javascript", "package/lib", "measured"),
+    "eslint-scope": ("npm", "eslint-scope@9.1.2", "javascript", "package/lib", "measured"),
+    "pino": ("npm", "pino@10.4.0", "javascript", "package/lib", "measured"),
+    "got": ("npm", "got@16.1.0", "javascript", "package/dist/source", "measured"),
 }  # fmt: skip
 """Registry, package, language, folder, and whether we tuned on it or only measured it."""
 JUDGES = {"basedpyright": "basedpyright==1.40.2", "typescript": "typescript@5.9.3"}

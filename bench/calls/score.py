@@ -120,6 +120,8 @@ def _verdict(
     path, index = labels[answer.callee]
     ours = facts[path].label(index)
     agreed = {(path, index), (path, _class(facts[path], index))} & wanted
+    # Several definitions of one name are one function: overloads, or one that replaces another.
+    agreed |= {(p, i) for p, i in wanted if p == path and facts[p].label(i) == ours}
     outcome = "right" if agreed else "wrong" if decided else "unknown"
     return Verdict(outcome, answer.confidence, answer.reason, answer.path, answer.line, "", ours,
                    theirs)  # fmt: skip

@@ -174,6 +174,40 @@ CASES = {
                 self.manager.push()
                 # ^ calls a.Manager.push
         """,
+    "a field that the same function assigned before": """
+        # --- a.py
+        class Old:
+            def start(self): ...
+        class New:
+            def start(self): ...
+        class Wrapper:
+            def __init__(self):
+                self.protocol: Old | New = Old()
+                # ^ calls a.Old
+            def upgrade(self):
+                self.protocol = New()
+                # ^ calls a.New
+                self.protocol.start()
+                # ^ calls a.New.start by field type
+        """,
+    "self of the function around a class, and another name for it": """
+        # --- a.py
+        class Generator:
+            def write(self): ...
+            def visit(self):
+                class Visitor:
+                    def step(s):
+                        s.other()
+                        # ^ calls a.Generator.visit.Visitor.other
+                        self.write()
+                        # ^ calls a.Generator.write
+                    def other(s): ...
+            def choose(self):
+                cls = Generator
+                cls().write()
+                # ^ calls a.Generator
+                # ^ calls a.Generator.write
+        """,
     "a function in one branch and a value in another": """
         # --- a.py
         def make(given, flag):

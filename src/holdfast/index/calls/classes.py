@@ -112,16 +112,23 @@ class Classes(Lookup):
 
     def own_class(self, view: View, scope: int) -> Thing | None:
         """The class that `self` refers to in a scope."""
+        known = self.classes.get((view.path, scope))
+        if known is not None:
+            return known
         at = scope
         while at != MODULE:
             symbol = view.symbol(at)
             if symbol.kind in OWNERS:
-                return Thing("symbol", view.path, at)
+                known = self.classes[view.path, scope] = Thing("symbol", view.path, at)
+                return known
             at = symbol.parent
         owner = self.owner_name(view, scope)
         if not owner:
             return None
         found = self.type(view, MODULE, owner)
+        if not found and view.family == "js" and owner in view.by_qualified:
+            # `app.use = function () {…}`, `View.prototype.show = function () {…}`
+            return symbol_at(view, view.by_qualified[owner][0])
         return found[0].thing if found and found[0].thing.kind == "symbol" else None
 
     def owner_name(self, view: View, scope: int) -> str:

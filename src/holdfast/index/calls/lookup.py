@@ -59,6 +59,10 @@ class Lookup(ABC):
         """How many expressions were evaluated for the one that was asked for."""
         self.members: dict[tuple[Thing, str], list[Found]] = {}
         """What names mean on classes and their instances."""
+        self.classes: dict[tuple[str, int], Thing] = {}
+        """The classes around scopes."""
+        self.owners: dict[str, set[str]] = {}
+        """By path: the names of a script whose members are defined one by one."""
         self.sites: dict[tuple[str, int, str], list[tuple[str, int, str]]] = {}
         """The calls that may pass something to a parameter, with what they pass."""
         self.members_apart: dict[tuple[str, str, str], dict[str, Thing]] = {}
@@ -80,6 +84,8 @@ class Lookup(ABC):
         self.own.clear()
         self.members.clear()
         self.sites.clear()
+        self.owners.clear()
+        self.classes.clear()
         self.members_apart.clear()
         self.found_apart.clear()
 

@@ -9,6 +9,8 @@ tables of `lookup`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.index.calls import modules
 from holdfast.index.calls.classes import Classes
 from holdfast.index.calls.elements import Elements
@@ -33,7 +35,7 @@ from holdfast.index.calls.steps import parse as steps_of
 from holdfast.index.calls.types import Types
 from holdfast.index.calls.variables import Variables
 from holdfast.index.calls.wordlists import BUILT_IN
-from holdfast.index.facts.model import MODULE, Import
+from holdfast.index.facts.model import MODULE, Binding, Import
 
 
 class Names(Members, Classes, Types, Variables, Results, Elements):
@@ -129,8 +131,19 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 return bound, 1
             if view.family == "rust" and name == "self" and len(steps) > 1 and scope == MODULE:
                 return [Found(Thing("file", view.path), 0.98, "module path")], 1
+            inner = scope != MODULE and view.family == "python"
+            if inner and name not in view.facts.symbols[scope].signature:
+                if (scope, name) in view.bindings:  # `cls = Cart` makes it another variable
+                    return self.variable(view, scope, name, line) or [], 1
+                scope = self._taking(view, scope, name)
             own = self.own_class(view, scope)
             of_class = name == "cls" or (view.family == "js" and self._in_static(view, scope))
+            if own and line and len(run) > 1 and view.family == "python":
+                fields = view.bindings.get((own.at, run[1]), ())
+                if len(fields) > 1:
+                    assigned = self._assigned_before(view, scope, fields, line)
+                    if assigned:
+                        return assigned, 2
             if own and of_class:
                 return [Found(own, 0.98, name)], 1
             if own or view.family != "python":
@@ -144,9 +157,52 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         if view.family == "rust" and name == "crate":
             return [Found(modules.find(self.program, view, "crate"), 0.98, "module path")], 1
         variable = self.variable(view, scope, name, line)
+        if variable:
+            return variable, 1
+        if view.family == "js" and (whole := self._with_members(view, name, run)):
+            return whole
         if variable is not None:
             return variable, 1
         return self.name(view, scope, name), 1
+
+    def _with_members(
+        self, view: View, name: str, run: list[str]
+    ) -> tuple[list[Found], int] | None:
+        """The module by `exports`, or an object that is given its members one by one."""
+        whole = run[:2] == ["module", "exports"]
+        if (name == "exports" or whole) and name not in view.by_qualified:
+            return [Found(Thing("file", view.path), 0.97, "import")], 1 + whole
+        held = view.by_qualified.get(name)
+        if not held or view.symbol(held[0]).kind not in ("variable", "constant"):
+            return None
+        owners = self.owners.get(view.path)
+        if owners is None:
+            owners = {q.rpartition(".")[0] for q in view.by_qualified if "." in q}
+            self.owners[view.path] = owners
+        if name not in owners:
+            return None
+        return [Found(Thing("instance", view.path, held[0]), 0.95, "same file")], 1
+
+    def _assigned_before(
+        self, view: View, scope: int, bound: Sequence[Binding], line: int
+    ) -> list[Found]:
+        """What `self.cart` holds where the same function assigned it further up."""
+        above = [b for b in bound if b.inside == scope and b.line < line and b.value]
+        if not above:
+            return []
+        found = self.bound(view, max(above, key=lambda b: b.line))
+        return [Found(f.thing, f.confidence * 0.96, "field type") for f in found]
+
+    @staticmethod
+    def _taking(view: View, scope: int, name: str) -> int:
+        """The function around a scope that takes the parameter `self`; a class may be in one."""
+        at = scope
+        while at != MODULE:
+            symbol = view.symbol(at)
+            if symbol.kind in CALLABLE and name in symbol.signature:
+                return at
+            at = symbol.parent
+        return scope
 
     @staticmethod
     def _in_static(view: View, scope: int) -> bool:

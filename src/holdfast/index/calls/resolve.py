@@ -213,9 +213,15 @@ class Resolver:
                 break  # the first base that has it
         if receivers and not found and view.family in SEVERAL:
             found = self._in_subclasses(receivers, name)
-        if receivers and not found:
+        if receivers and not found and not all(self._is_open(f.thing) for f in receivers):
             return [], NO_MEMBER
         return found, "the type of the receiver is not known"
+
+    def _is_open(self, thing: Thing) -> bool:
+        """Whether a thing may have members from elsewhere: an object or a function of a script."""
+        if thing.kind != "instance" or self.program.files[thing.path].family != "js":
+            return False
+        return self.program.symbol(thing).kind not in OWNERS | {"type"}
 
     def _is_property(self, thing: Thing) -> bool:
         return thing.kind == "symbol" and self.program.symbol(thing).kind == "property"

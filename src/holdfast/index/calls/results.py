@@ -25,7 +25,10 @@ class Results(Lookup):
 
     def read(self, found: list[Found]) -> list[Found]:
         """What is read where a variable or a property is named."""
-        if not any(f.thing.kind == "symbol" for f in found):
+        for each in found:
+            if each.thing.kind == "symbol":
+                break
+        else:
             return found
         read: list[Found] = []
         for each in found:

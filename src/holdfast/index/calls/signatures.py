@@ -20,6 +20,7 @@ DEFAULTS_TELL = frozenset({"python", "javascript", "typescript", "tsx"})
 _PLAIN_DEFAULTS = frozenset({"None", "True", "False", "null", "undefined", "true", "false"})
 _LAMBDA = re.compile(r"\w+(?:\s*:[^=]+)?\s*=\s*lambda\b\s*(.*)", re.DOTALL)
 _ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?\(")
+_BARE_ARROW = re.compile(r"[=:]\s*(?:async\s+)?([A-Za-z_$][\w$]*)\s*=>")
 _LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
 
 
@@ -48,6 +49,8 @@ def shape(language: str, name: str, signature: str) -> Shape:
     if language == "python" and (made := _LAMBDA.match(signature)):
         signature = f"{name}({made.group(1)})"
     opened = _opening(signature, name)
+    if opened == -1 and (bare := _BARE_ARROW.search(signature)):  # `total = cart => …`
+        return Shape({bare.group(1): ""}, "", 1, 1)
     if opened == -1:
         return Shape({}, _result(language, signature, len(signature), 0), 0, -1)
     closed = _closing(signature, opened)

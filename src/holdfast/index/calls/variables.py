@@ -233,10 +233,27 @@ class Variables(Lookup):
             found = [Found(f.thing, f.confidence * 0.9, "default value") for f in found]
             return unique([*found, *self._passed(view, at, name, list(parameters))])
         place = list(parameters).index(name)
+        if not type_ and not place and (own := self._receiver(view, at)):
+            return own
         found = self.declared(view, at, type_) if type_ else self._contextual(view, at, place)
         if found and found[0].thing.kind != "external":
             return found
         return self._passed(view, at, name, list(parameters)) or found
+
+    def _receiver(self, view: View, at: int) -> list[Found]:
+        """What the first parameter of a method of Python holds, whatever its name is."""
+        symbol = view.symbol(at)
+        if view.family != "python" or symbol.parent == MODULE or symbol.kind == "function":
+            return []
+        if "self" in symbol.signature or "cls" in symbol.signature:
+            return []  # `self` is not among the parameters
+        if view.symbol(symbol.parent).kind not in OWNERS:
+            return []
+        made = {m.name for m in view.decorated.get((symbol.parent, symbol.name), ())}
+        if "staticmethod" in made:
+            return []
+        kind = "symbol" if "classmethod" in made else "instance"
+        return [Found(Thing(kind, view.path, symbol.parent), 0.95, "self")]
 
     def _taken_apart(
         self, view: View, at: int, name: str, parameters: dict[str, str]

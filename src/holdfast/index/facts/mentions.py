@@ -141,6 +141,7 @@ _NAMES_NOTHING = frozenset(
     {"keyword_argument", "pair", "pair_pattern", "label_name", "labeled_statement"}
 )
 _SEPARATOR = re.compile(r"\s*(?:\?\.|!!\.|!\.|&\.|\?->|->|::|\.|\\|:)\s*\Z")
+_REQUIRED = re.compile(r"""require\(\s*["']([^"'\s]+)["']\s*\)\Z""")
 _GLOBAL = re.compile(rb"\b(?:global|nonlocal)\b[ \t]+([\w, \t]+)")
 
 
@@ -223,6 +224,8 @@ class _File:
         receiver = _SEPARATOR.sub("", text)
         if receiver == text:
             return top, "" if not text.strip() else "?", called
+        if required := _REQUIRED.match(receiver):
+            return top, f"'{required.group(1)}'", called
         prepare = self._language.prepare
         return top, chains.chain(prepare(receiver) if prepare else receiver), called
 

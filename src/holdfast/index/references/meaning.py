@@ -10,6 +10,7 @@ import sys
 from bisect import bisect_right
 from typing import Literal, NamedTuple
 
+from holdfast.index.calls import modules
 from holdfast.index.calls.lookup import SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Thing, View
@@ -85,6 +86,10 @@ class Meanings:
             return self._imported(view, mention)
         if mention.kind == "definition":
             return self._defined(view, mention)
+        if mention.kind == "write" and mention.receiver and view.family == "js":
+            made = self._made_here(view, mention)
+            if made is not None:
+                return made
         if mention.receiver == "?":
             return self._guess(view, mention)
         if mention.receiver in SUPER and not names.evaluate(view, scope, mention.receiver):
@@ -111,7 +116,11 @@ class Meanings:
         """What a bare name means in a scope; a name may be defined thousands of times."""
         key = (view.path, scope, name)
         if key not in self._bare_names:
-            self._bare_names[key] = self._names.name(view, scope, name)
+            found = self._names.name(view, scope, name)
+            taken = view.aliases.get(name, ()) if view.family == "js" else ()
+            if taken and not any(f.thing.kind == "symbol" for f in found):
+                found = self.imported(view, taken[-1])
+            self._bare_names[key] = found
         return self._bare_names[key]
 
     def _inner(self, view: View, scope: int, mention: Mention) -> Meaning:
@@ -139,8 +148,16 @@ class Meanings:
         return [Found(one, 0.97, "same scope") for one in self._program.exact("python", full)[-1:]]
 
     def imported(self, view: View, item: Import) -> list[Found]:
-        """What an import binds."""
-        return self._names.imported(view, item)
+        """What an import binds: the symbol itself, also where it is a variable."""
+        found = self._names.imported(view, item)
+        if item.name != "default" or any(f.thing.kind == "symbol" for f in found):
+            return found
+        module = modules.find(self._program, view, item.module)
+        there = self._program.files.get(module.path) if module.kind == "file" else None
+        for binding in there.bindings.get((MODULE, "default"), ()) if there is not None else ():
+            for index in there.by_qualified.get(binding.value, ())[:1] if there else ():
+                return [Found(Thing("symbol", module.path, index), 0.97, "import")]
+        return found
 
     def _symbols(self, found: list[Found]) -> Meaning:
         symbols = tuple(each for each in found if each.thing.kind == "symbol")
@@ -157,17 +174,31 @@ class Meanings:
         above = [item for item in items if item.line <= mention.line] or items
         if not above:
             return OTHER
-        return self._symbols(self._names.imported(view, above[-1]))
+        return self._symbols(self.imported(view, above[-1]))
+
+    def _made_here(self, view: View, mention: Mention) -> Meaning | None:
+        """The member that `cart.total = function () {…}` defines."""
+        start = mention.start - len(mention.receiver.encode()) - 1
+        spans = self._named_spans(view, mention.name)
+        at = bisect_right(spans, (start, 0, 0))
+        if at == len(spans) or spans[at][0] != start:
+            return None
+        found = Found(Thing("symbol", view.path, spans[at][2]), 1.0, "definition")
+        return Meaning("symbols", (found,))
+
+    def _named_spans(self, view: View, name: str) -> list[tuple[int, int, int]]:
+        spans = self._spans.get((view.path, name))
+        if spans is None:
+            spans = self._spans[view.path, name] = sorted(
+                (symbol.span.start, symbol.span.end, index)
+                for index, symbol in enumerate(view.facts.symbols)
+                if symbol.name == name
+            )
+        return spans
 
     def _defined(self, view: View, mention: Mention) -> Meaning:
         """The symbol whose name stands here: the innermost of that name around it."""
-        spans = self._spans.get((view.path, mention.name))
-        if spans is None:
-            spans = self._spans[view.path, mention.name] = sorted(
-                (symbol.span.start, symbol.span.end, index)
-                for index, symbol in enumerate(view.facts.symbols)
-                if symbol.name == mention.name
-            )
+        spans = self._named_spans(view, mention.name)
         last = bisect_right(spans, (mention.start, sys.maxsize, 0))
         around = [
             (end - start, index)
@@ -177,6 +208,11 @@ class Meanings:
         if not around:
             return OTHER
         best = min(around)
+        symbol = view.symbol(best[1])
+        equals = symbol.signature.find("=")
+        behind = view.family == "js" and 0 < equals < mention.start - symbol.span.start
+        if behind and mention.name in symbol.signature[:equals]:
+            return OTHER  # `cart.total = function total() {…}`: a name of its own
         return Meaning("symbols", (Found(Thing("symbol", view.path, best[1]), 1.0, "definition"),))
 
     def _member(self, thing: Thing, name: str) -> list[Found]:

@@ -97,7 +97,7 @@ def declarator_rule(walk: Walk, node: Node) -> None:
     name = walk.text(left, 120)
     if value is not None and assigned(walk, node, name, value, None):
         return
-    top = not walk.inside()
+    top = not walk.inside() and not _in_callback(walk, node)
     found = ""
     if value is not None and not (top and value.type == "object"):
         found = expressions.read_chain(walk, value)
@@ -115,6 +115,26 @@ def declarator_rule(walk: Walk, node: Node) -> None:
         )
         if kind == "object" and value is not None and index != MODULE:
             _members(walk, value, index)
+
+
+def _in_callback(walk: Walk, node: Node) -> bool:
+    """Whether a declaration is in a function without a name that is not called at once.
+
+    The functions around a whole script are: `(function () {…})()`, `define(function () {…})`.
+    """
+    at = node.parent
+    while at is not None:
+        if at.type in FUNCTIONS:
+            around = at.parent
+            while around is not None and around.type in ("parenthesized_expression", "arguments"):
+                around = around.parent
+            if around is None or around.type not in ("call_expression", "unary_expression"):
+                return True
+            called = around.child_by_field_name("function")
+            if called is not None and called.end_byte <= at.start_byte:  # it is an argument
+                return walk.text(called, 20) not in ("define", "require", "System.register")
+        at = at.parent
+    return False
 
 
 def _members(walk: Walk, node: Node, index: int) -> None:

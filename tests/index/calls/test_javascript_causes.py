@@ -1,0 +1,72 @@
+"""Calls of JavaScript that were missed, as sources that say what is true of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.index.facts.extract import extract
+from tests.index.claims import check
+
+CASES = {
+    "this in members that an object is given": """
+        // --- app.js
+        var app = exports = module.exports = {};
+        app.set = function set(key) {};
+        app.enable = function enable(key) {
+          return this.set(key, true);
+          // ^ calls app.app.set
+        };
+        app.enable("x");
+        // ^ calls app.app.enable
+        """,
+    "this in members of a prototype": """
+        // --- view.js
+        function View() {}
+        View.prototype.lookup = function lookup(name) {
+          return this.resolve(name);
+          // ^ calls view.View.resolve
+        };
+        View.prototype.resolve = function resolve(name) {};
+        """,
+    "a parameter of an arrow function without brackets": """
+        // --- a.js
+        class Decoder {
+          read() {}
+        }
+        /**
+         * @param {Decoder} decoder
+         */
+        const readOne = decoder => decoder.read();
+        // ^ calls a.Decoder.read
+        """,
+    "the module by exports": """
+        // --- a.js
+        exports.one = function () {};
+        exports.two = function () {
+          exports.one();
+          // ^ calls a.one
+          module.exports.one();
+          // ^ calls a.one
+        };
+        """,
+}
+
+
+@pytest.mark.parametrize("cause", CASES)
+def test_calls_that_were_missed(cause: str) -> None:
+    check(CASES[cause])
+
+
+def test_variables_of_a_callback_are_not_those_of_the_script() -> None:
+    source = """
+        const top = make();
+        getter(req, "host", function () {
+          var host = this.host;
+          return () => { const inner = host.x; };
+        });
+        (function () { var whole = make(); })();
+        define(function () { var module = make(); });
+        if (top) { var branch = make(); }
+    """
+    symbols = [s.name for s in extract("a.js", source.encode()).symbols]
+    assert symbols == ["top", "whole", "module", "branch"]
