@@ -3,6 +3,7 @@
     python -m tests.hostile                            each once, as long as in CI
     python -m tests.hostile --minutes 60 --out FILE    up to an hour of each, in turns
     python -m tests.hostile --minutes 60 --out FILE --resume    go on with a run that was ended
+    python -m tests.hostile --join FILE FILE --out FILE         results of several runs as one
     python -m tests.hostile --table FILE               the table of docs/security.md from FILE
 
 With --minutes every campaign runs batches with fresh seeds until its batches took so long or it
@@ -40,6 +41,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the results to this file, as JSON")
     parser.add_argument("--seed", type=int, default=15)
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    parser.add_argument(
+        "--join", type=Path, nargs="+", metavar="FILE", help="join results in --out, run nothing"
+    )
     parser.add_argument("--list", action="store_true", help="name the campaigns")
     parser.add_argument(
         "--table",
@@ -50,6 +54,12 @@ def main() -> int:
     args = parser.parse_args()
     if args.list:
         print("\n".join(f"{each.name}: {each.what}" for each in CAMPAIGNS))
+        return 0
+    if args.join:
+        if args.out is None:
+            parser.error("--join needs --out")
+        text = run.joined([path.read_text(encoding="utf-8") for path in args.join])
+        args.out.write_text(text, encoding="utf-8")
         return 0
     if args.table:
         table.rewrite(run.results_of(args.table.read_text(encoding="utf-8")))

@@ -16,11 +16,12 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.campaigns import Campaign
+from tests.hostile.campaigns import CAMPAIGNS, Campaign
 from tests.hostile.faults import small_disk
 from tests.hostile.result import Result
 
@@ -93,6 +94,18 @@ def resumed(text: str, campaigns: Sequence[Campaign]) -> list[Record]:
     return records
 
 
+def joined(texts: Sequence[str]) -> str:
+    """The results of runs of different campaigns, as one: they may run beside each other."""
+    runs = [json.loads(text) for text in texts]
+    campaigns = {each["name"]: each for run in runs for each in run["campaigns"]}
+    if len(campaigns) < sum(len(run["campaigns"]) for run in runs):
+        raise ValueError("a campaign is in two of the results")
+    commits = dict.fromkeys(name for run in runs for name in run["commit"].split())
+    ordered = [campaigns[each.name] for each in CAMPAIGNS if each.name in campaigns]
+    whole = {**runs[0], "commit": " ".join(commits), "campaigns": ordered}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
 def written(out: Path, about: dict[str, Any], records: Sequence[Record]) -> None:
     """Replace the file in one step, so that it is whole whenever the run ends."""
     whole = {"format": FORMAT, **about, "campaigns": [record.to_wire() for record in records]}
@@ -158,7 +171,10 @@ def in_own_process(act: Callable[[Path], Result], wait_s: float = BATCH_S) -> Re
         # Many small files are made and removed: in memory, where this machine allows it.
         with small_disk(folder, MEMORY_KIB):
             folder.chmod(0o755)  # PostgreSQL runs as another user
-            text, status = _forked(act, folder, wait_s)
+            try:
+                text, status = _forked(act, folder, wait_s)
+            finally:
+                _end_processes_of(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if text is None:
@@ -167,6 +183,21 @@ def in_own_process(act: Callable[[Path], Result], wait_s: float = BATCH_S) -> Re
         raise BatchLost(f"the process ended with {os.waitstatus_to_exitcode(status)}")
     kept = json.loads(text)
     return Result(Counter(kept["outcomes"]), kept["problems"])
+
+
+def _end_processes_of(folder: Path) -> None:
+    """End what a batch started and did not end: a host, for one, goes on when its agent is killed.
+
+    Known by the folder of the batch in its environment, its command or its working directory.
+    """
+    name = os.fsencode(folder)
+    for place in Path("/proc").glob("[0-9]*"):
+        if int(place.name) == os.getpid():
+            continue
+        with suppress(OSError):  # it has ended, or belongs to another user
+            said = (place / "environ").read_bytes() + (place / "cmdline").read_bytes()
+            if name in said or os.fsencode(os.readlink(place / "cwd")).startswith(name):
+                os.kill(int(place.name), signal.SIGKILL)
 
 
 def _forked(act: Callable[[Path], Result], folder: Path, wait_s: float) -> tuple[str | None, int]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -88,6 +91,44 @@ def test_what_a_batch_leaves_behind_is_removed() -> None:
 
     (left,) = in_own_process(leaves).problems
     assert not Path(left).parent.exists()
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_process_that_a_batch_leaves_behind_is_ended(ends: bool) -> None:
+    """A batch that was lost left its background host running, in a folder that was gone."""
+
+    def leaves(folder: Path) -> Result:
+        folder.mkdir()
+        left = subprocess.Popen(
+            [sys.executable, "-c", "import threading; threading.Event().wait()"],
+            env={"HOLDFAST_HOME": str(folder)},
+            start_new_session=True,
+        )
+        os.write(writing, str(left.pid).encode())
+        if not ends:
+            threading.Event().wait()
+        return Result()
+
+    reading, writing = os.pipe()
+    with suppress(BatchLost):
+        in_own_process(leaves, 60 if ends else 5)
+    pid = int(os.read(reading, 20))
+    os.close(reading)
+    os.close(writing)
+    state = Path(f"/proc/{pid}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_results_of_runs_beside_each_other_are_joined() -> None:
+    def text(commit: str, *names: str) -> str:
+        kept = [{"name": name, "outcomes": {"held": 1}, "problems": []} for name in names]
+        return json.dumps({"format": 1, "commit": commit, "seed": 7, "campaigns": kept})
+
+    whole = run.joined([text("a b", "simulation", "fuzz"), text("b c", "admission")])
+    assert json.loads(whole)["commit"] == "a b c"
+    assert list(run.results_of(whole)) == ["fuzz", "admission", "simulation"], "as listed"
+    with pytest.raises(ValueError, match="in two"):
+        run.joined([text("a", "fuzz"), text("b", "fuzz")])
 
 
 def test_results_are_read_back_as_they_were_written(tmp_path: Path) -> None:
