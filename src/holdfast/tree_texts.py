@@ -33,5 +33,14 @@ def read_texts(
             gone.append(path)
             unreadable.add(path)
             continue
-        yield path, stat, text_of(masked(data))
+        yield path, stat, text_without_secrets(data)
     progress("reading files", len(paths), len(paths))
+
+
+def text_without_secrets(data: bytes) -> bytes | None:
+    """The text of a file as it is kept; None if it is binary.
+
+    Secrets are looked for in the text: in the bytes of UTF-16 no secret has its form.
+    """
+    text = text_of(data)
+    return None if text is None else masked(text)

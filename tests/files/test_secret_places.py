@@ -36,6 +36,8 @@ def tree(tmp_path: Path) -> Path:
         (root / f"module_{number}.py").write_text(
             f"def ordinary_{number}():\n    pass\n\n{lines}\n"
         )
+        wide = "utf-16" if number % 2 else "utf-32"
+        (root / f"wide_{number}.py").write_text(f"kept = '''{text}'''\n", wide)
     return root
 
 

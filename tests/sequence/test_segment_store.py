@@ -190,7 +190,7 @@ def test_the_manifest_changes_only_with_its_version(tmp_path: Path) -> None:
     assert set(manifest) == {
         "format", "lexer", "reading", "segments", "touched", "taken_ns", "check",
     }  # fmt: skip
-    assert manifest["format"] == segment_store.MANIFEST_VERSION == 3
+    assert manifest["format"] == segment_store.MANIFEST_VERSION == 4
     assert SegmentStore(tmp_path).problem, "other readings make other segments"
 
 

@@ -18,8 +18,7 @@ from holdfast.sequence.suffix.backends import BYTES_PER_TOKEN, SuffixBackend, ch
 from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, stream_of
 from holdfast.sequence.tokens.lexer import normalised
-from holdfast.sequence.tokens.text import text_of
-from holdfast.tree_texts import Progress, read_texts
+from holdfast.tree_texts import Progress, read_texts, text_without_secrets
 
 if TYPE_CHECKING:
     from holdfast.files.git import Repository
@@ -206,7 +205,7 @@ def _before(
         if number % FILES_PER_STEP == 0:
             progress("reading the revision", number, len(changes.differing))
         data = repository.blob(commit, repository.prefix + path)
-        text = None if data is None else text_of(data)
+        text = None if data is None else text_without_secrets(data)
         if text is not None:
             documents.append(Document(DocumentFacts(path, len(text), 0, ""), text))
     progress("reading the revision", len(changes.differing), len(changes.differing))

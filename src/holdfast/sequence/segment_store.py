@@ -29,10 +29,11 @@ from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOptions
 from holdfast.sequence.where import segments_directory
 
-MANIFEST_VERSION = 3
+MANIFEST_VERSION = 4
 """1: segments by file name, deleted documents, stamps of files that were only touched.
 2: when the files were listed, so that files modified about then are read again.
 3: a checksum: a lost deletion would bring old text back.
+4: the segments have no secrets of UTF-16 and UTF-32 files.
 
 A new version of the segments needs a new one of the manifest, too."""
 
