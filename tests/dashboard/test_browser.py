@@ -157,7 +157,7 @@ def test_a_codebase_says_its_state_its_proof_and_why(visit: Visit) -> None:
     expect(proven).to_contain_text("2 files changed since")
     lost = page.locator("[data-codebase=harbor-scripts]")
     expect(lost).to_contain_text("Not proven")
-    expect(lost).to_contain_text("there is no proof")
+    expect(lost).to_contain_text("its completion marker is missing")
     expect(lost.locator(".command")).to_contain_text("holdfast index create")
     proven.get_by_role("link", name="tidewater").click()
     expect(page.get_by_text("Registry says")).to_be_visible()
@@ -182,7 +182,7 @@ def test_search_shows_results_an_outline_and_a_drawn_call_graph(visit: Visit) ->
     graph.get_by_role("button", name="Cart.total").click()
     expect(page.locator("[data-graph] .node.focus")).to_contain_text("Cart.total")
     expect(page.locator(".outline")).to_contain_text("goods")
-    page.get_by_label("Mark what is held by").select_option("refactor-pricing")
+    page.get_by_label("Mark what a session holds").select_option("refactor-pricing")
     expect(page.locator("[data-result=round_money]")).to_contain_text("In context")
 
 

@@ -204,10 +204,27 @@ def _run(name: str, argv: Sequence[str], app: App, as_json: bool) -> int:
     return int(module.run(parser.parse_args(argv), app))
 
 
+OTHER_NAMES = {
+    "dashboard": "serve",
+    "web": "serve",
+    "grep": "search",
+    "find": "search",
+    "ask": "search",
+    "symbols": "outline",
+    "callers": "calls",
+    "callees": "calls",
+    "note": "memory note",
+    "remember": "memory note",
+    "init": "index create",
+    "setup": "install",
+}
+"""What people type for a command that has another name."""
+
+
 def _nearest(name: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, COMMANDS, 1)
+    near = [OTHER_NAMES[name]] if name in OTHER_NAMES else get_close_matches(name, COMMANDS, 1)
     meant = f"did you mean holdfast {near[0]}? " if near else ""
     return f"{meant}holdfast --help lists the commands"
 

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from holdfast.index.generations.gate import Gate
     from holdfast.index.generations.record import Record
 
+NO_PROOF = {
+    "missing_marker_doc": "its completion marker is missing",
+    "invalid_marker_kind": "its completion marker has another kind",
+    "invalid_payload": "its completion marker cannot be read",
+    "path_mismatch": "its completion marker names another directory",
+}
+"""Why an index is not proven, in words."""
+
 
 def codebase_key(root: str) -> str:
     """A short, stable name for a root that does not reveal its path."""
@@ -142,7 +150,8 @@ def codebase_values(record: Record, gate: Gate) -> Values:
                 "command": f"holdfast index reindex {quote(record.root)}",
             }
         case Unproven(_, reason, detail):
-            why = f"The registry says indexed, but there is no proof ({reason.value})."
+            because = NO_PROOF.get(reason.value, reason.value)
+            why = f"There is no proof that this index is complete: {because}."
             seen |= {
                 "state": "unproven",
                 "proof": {"outcome": "stale_local", "reason": reason.value},

@@ -23,7 +23,7 @@ export function search({ query }) {
   const root = rootOf(query);
   const locating = query.mode === "locate";
   return [
-    head("Search", locating ? "How much of a snippet exists, where, and what differs first." : "A name, a phrase or a behaviour; ranked code with its owners."),
+    head("Search", locating ? "How much of a snippet exists, where, and what differs first." : "A name, a phrase or a behaviour; the best matches first."),
     tabs("Kind of search", locating ? "locate" : "search", [["search", "Search"], ["locate", "Locate a snippet"]], (mode) => refine({ mode: mode === "locate" ? mode : "" })),
     locating ? locate(found, root === EVERY ? (found.find((codebase) => codebase.state === "ready") ?? found[0]).root : root, query) : [form(found, root, query), body(root, query)],
   ];
@@ -49,7 +49,7 @@ function form(found, root, query) {
       })),
     choose("Codebase", root, [...(found.length > 1 ? [[EVERY, "All codebases"]] : []), ...found.map((codebase) => [codebase.root, codebase.name])], (value) => refine({ root: value, file: "", symbol: "" })),
     choose("Scope", scope, SCOPES, (value) => refine({ scope: value === "runtime" ? "" : value })),
-    sessions.length > 0 && choose("Mark what is held by", query.as ?? "", [["", "–"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
+    sessions.length > 0 && choose("Mark what a session holds", query.as ?? "", [["", "no session"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
     h("div", { class: "field" }, h("span", { "aria-hidden": "true" }, "\u00a0"), h("button", { class: "button primary", type: "submit" }, icon("search"), "Search")));
 }
 
@@ -71,7 +71,7 @@ function body(root, query) {
 function fresh(value) {
   const stats = value?.freshnessDecision?.stats;
   if (!value || value.status !== "ok") return null;
-  return stats ? badge("busy", `${counted(stats.added + stats.modified + stats.removed, "changed file")} read now`) : badge("ok", "Current");
+  return stats ? badge("busy", `${counted(stats.added + stats.modified + stats.removed, "changed file")} included`) : badge("ok", "Current");
 }
 
 function answers(value, root, query) {
@@ -90,11 +90,19 @@ function answers(value, root, query) {
         h("span", { class: "row" }, result.in_context && badge("accent", "In context", "the session holds these lines as they are now"), result.symbolKind && badge("plain", result.symbolKind))),
       h("div", { class: "small muted mono clip" }, `${result.codebasePath ? `${result.codebasePath.split("/").at(-1)}: ` : ""}${result.file}:${result.span.startLine}–${result.span.endLine}`)),
       h("div", { class: "inner" }, current ? text(result.codebasePath ?? root, result) : glimpse(result),
-        (result.further ?? []).map((place) => h("button", {
-          key: place.span.startLine, class: "button quiet small clip",
-          onclick: () => refine({ file: result.file, symbol: place.symbolId ?? "", tree: result.codebasePath ?? "" }),
-        }, `${place.symbolLabel ?? ""} ${place.span.startLine}–${place.span.endLine}`.trim()))));
+        further(result)));
   }));
+}
+
+/** Other places of the same file that match. */
+function further(result) {
+  const places = result.further ?? [];
+  return places.length > 0 && h("div", { class: "further" },
+    h("span", { class: "small muted" }, "Also in this file:"),
+    places.map((place) => h("button", {
+      key: place.span.startLine, class: "button quiet small clip",
+      onclick: () => refine({ file: result.file, symbol: place.symbolId ?? "", tree: result.codebasePath ?? "" }),
+    }, `${place.symbolLabel ?? "lines"} ${place.span.startLine}–${place.span.endLine}`)));
 }
 
 /** The first lines of a result, as the search found them. */
