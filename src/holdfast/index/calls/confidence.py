@@ -15,14 +15,14 @@ MEASURED: dict[str, dict[str, float]] = {
         "self": 0.99,
         "import": 0.99,
         "same file": 0.99,
-        "field type": 0.99,
+        "field type": 0.96,
         "assigned from a call": 0.99,
         "declared type": 0.99,
         "same scope": 0.99,
         "inherited": 0.99,
         "super": 0.99,
         "assigned name": 0.98,
-        "re-export": 0.95,
+        "re-export": 0.99,
     },
     "js": {
         "import": 0.99,
@@ -30,10 +30,10 @@ MEASURED: dict[str, dict[str, float]] = {
         "this": 0.99,
         "re-export": 0.99,
         "same scope": 0.99,
-        "assigned from a call": 0.99,
+        "assigned from a call": 0.97,
         "inherited": 0.99,
         "field type": 0.99,
-        "assigned name": 0.99,
+        "assigned name": 0.97,
         "super": 0.99,
         "declared type": 0.99,
         "alias": 0.99,
@@ -43,8 +43,16 @@ MEASURED: dict[str, dict[str, float]] = {
 }
 RARE = {"python": 0.97, "js": 0.97}
 """Reasons with few judged edges: nearly all agree, but there are too few for more."""
-VALUES = {"passed as an argument": 0.8, "held in a variable": 0.75}
-"""A type checker says nothing about what a parameter or a variable holds."""
+VALUES = {
+    "passed as an argument": 0.6,
+    "held in a variable": 0.75,
+    "defined in a subclass": 0.6,
+    "defined or imported": 0.7,
+    "called back": 0.8,
+    "decorated": 0.8,
+    "inherited constructor": 0.9,
+}
+"""What may be so: a type checker decides too few of these edges, or none, and not all agree."""
 
 
 def calibrated(family: str, reason: str, estimate: float) -> float:

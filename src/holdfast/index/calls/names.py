@@ -287,7 +287,14 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             # A file may define one name thousands of times, and call it in each of them.
             known = self.own.get((view.path, name))
             if known is None:
-                known = [Found(thing, 0.98, "same file") for thing in self.defined(view, local)]
+                reason = "same file"
+                if view.family == "python" and any(
+                    i.scope == MODULE for i in view.aliases.get(name, ())
+                ):
+                    reason = (
+                        "defined or imported"  # by the version of Python, or as it is installed
+                    )
+                known = [Found(thing, 0.98, reason) for thing in self.defined(view, local)]
                 self.own[view.path, name] = known
             return known
         taken = view.aliases.get(name, [])
