@@ -23,7 +23,7 @@ from holdfast.index.calls.link_terms import ANY_DEFAULT, code_of, key_from
 from holdfast.index.calls.program import MemoryProgram, Program, Thing, View, above
 from holdfast.index.facts.model import MODULE, FileFacts, file_id
 
-KEPT_BYTES = 12 * 1024**2
+KEPT_BYTES = 8 * 1024**2
 """So many bytes of facts, as they are stored, are kept decoded. They take ten times as much."""
 DOUBT = 3
 """So many files may be named for a term that they do not have, before they are counted."""
