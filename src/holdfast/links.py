@@ -226,8 +226,8 @@ def near_misses(value: Any, at: str = "", depth: int = 0) -> Iterator[str]:
         elif isinstance(code, str) and _PATH.match(code):
             path = code.partition(":")[0]
         if path is not None:
-            meant = f'{{"code": {{"path": "{path or "src/a.py"}"}}}}'
-            yield f"{at}/code is not a link to code; a link is {meant}, with a symbol if you like"
+            example = f'{{"code": {{"path": "{path or "src/a.py"}"}}}}'
+            yield f"{at}/code is not a link to code; a link is {example}, with a symbol if you like"
     for name, member in value.items():
         yield from near_misses(member, f"{at}/{name}", depth + 1)
 

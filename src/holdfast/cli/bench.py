@@ -1,4 +1,4 @@
-"""`holdfast bench`: how fast it is here, on a tree of yours.
+"""`holdfast bench`: measure speed on a directory of source code.
 
 Works in a home of its own that is removed afterwards. Each figure stands beside a plain way to do
 the same on this machine in the same run, because times alone say little about a shared machine.
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app import App
-from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import print_json, print_table, steps_on_terminal
+from holdfast.cli.user_files import add_yes, refuse_whole_homes
 from holdfast.errors import UsageError
 
 ROUNDS = 50

@@ -9,8 +9,8 @@ import sys
 from holdfast import __version__
 from holdfast.app import App
 from holdfast.cli.console import absolute, typed_in
-from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
+from holdfast.cli.user_files import add_yes, refuse_whole_homes
 from holdfast.errors import UsageError
 from holdfast.sequence import clones_answer
 from holdfast.sequence.clones_request import MINIMUM, ClonesRequest

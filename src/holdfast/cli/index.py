@@ -7,9 +7,9 @@ import sys
 
 from holdfast.app import App
 from holdfast.cli.build_progress import progress_to
-from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import print_json
 from holdfast.cli.terminal import OK, REFUSED, exit_code, with_commands
+from holdfast.cli.user_files import add_yes, refuse_whole_homes
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.tools.codebases import list_codebases

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument("name", nargs="?", help="only this key")
     made = verbs.add_parser(
         "pass",
-        help="make a pass: it lets its holder ask a server for repositories that the key may read",
+        help="create a pass: a client that has it may use the repositories that the key may read",
         description="Make a pass for `holdfast serve`, signed by a key.",
     )
     made.add_argument("name", nargs="?", default="default", help="the key (default: default)")

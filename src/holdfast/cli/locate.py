@@ -8,8 +8,8 @@ import sys
 
 from holdfast.app import App
 from holdfast.cli.console import absolute, check_interrupted, stdin, typed_in
-from holdfast.cli.given import add_yes, read_given, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
+from holdfast.cli.user_files import add_yes, read_user_file, refuse_whole_homes
 from holdfast.errors import UsageError
 from holdfast.sequence.locate import COPIES, as_text
 from holdfast.sequence.tokens.lexer import LexerOptions
@@ -73,12 +73,12 @@ def _snippet(args: argparse.Namespace) -> bytes:
     if args.file is not None and args.snippet is not None:
         raise UsageError("a snippet and --file were both given", "use only one of them")
     if args.file is not None:
-        return read_given(args.file)
+        return read_user_file(args.file)
     if args.snippet is None or args.snippet == "-":
-        given = stdin()
-        if args.snippet is None and given is not None and given.isatty():
+        stream = stdin()
+        if args.snippet is None and stream is not None and stream.isatty():
             raise UsageError(
                 "locate needs a snippet", "give it as an argument, with --file, or on stdin"
             )
-        return b"" if given is None else given.buffer.read()
+        return b"" if stream is None else stream.buffer.read()
     return str(args.snippet).encode("utf-8", "surrogateescape")

@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "references": ("holdfast.cli.references", "every mention of a symbol, and what implements it"),
     "explore": ("holdfast.cli.explore", "everything about a symbol in one answer"),
     "impact": ("holdfast.cli.impact", "what a change touches: callers, mentions and tests"),
-    "edit": ("holdfast.cli.edit", "rename, replace or insert symbols, by a preview that is proven"),
+    "edit": ("holdfast.cli.edit", "rename, replace or insert symbols; shows the change first"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
     "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),
@@ -44,10 +44,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "install": ("holdfast.cli.install", "have an agent use these tools; shows what it writes"),
     "uninstall": ("holdfast.cli.uninstall", "take out of an agent's settings what was put there"),
     "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),
-    "doctor": ("holdfast.cli.doctor", "look at everything that could be wrong, and say the fix"),
+    "doctor": ("holdfast.cli.doctor", "check the installation and suggest fixes"),
     "status": ("holdfast.cli.status", "everything on one screen"),
     "savings": ("holdfast.cli.savings", "what your own sessions read, saved and could save"),
-    "bench": ("holdfast.cli.bench", "how fast it is here, on a tree of yours"),
+    "bench": ("holdfast.cli.bench", "measure speed on a directory of source code"),
     "completion": ("holdfast.cli.completion", "make Tab work in bash, zsh or fish"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
@@ -225,8 +225,8 @@ def _nearest(name: str) -> str:
     from difflib import get_close_matches
 
     near = [OTHER_NAMES[name]] if name in OTHER_NAMES else get_close_matches(name, COMMANDS, 1)
-    meant = f"did you mean holdfast {near[0]}? " if near else ""
-    return f"{meant}holdfast --help lists the commands"
+    suggestion = f"did you mean holdfast {near[0]}? " if near else ""
+    return f"{suggestion}holdfast --help lists the commands"
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import Failure, failure_of
-from holdfast.cli.given import mention_link, read_given
 from holdfast.cli.places import NamedLines, Place, places_of
 from holdfast.cli.shown_lines import code_lines, printed, without_rest
 from holdfast.cli.streams import is_discarded
+from holdfast.cli.user_files import mention_link, read_user_file
 from holdfast.errors import ReadingError, StoreError, UsageError
 from holdfast.home import expand_user
 from holdfast.reading.paths import Request
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--focus",
         action="store_true",
-        help="fold what nothing points at, if this is a first read of a whole, long file",
+        help="shorten the first read of a whole, long file to what the conversation mentions",
     )
     parser.add_argument("--json", action="store_true", help="content and details as JSON")
     reading.add_session_arguments(parser)
@@ -90,7 +90,7 @@ def _places(typed: str) -> list[Place]:
     def symbols(path: str) -> list[NamedLines]:
         from holdfast.index.building.prepare import extract_facts
 
-        facts = extract_facts(path, read_given(path))
+        facts = extract_facts(path, read_user_file(path))
         return [
             NamedLines(one.qualified, one.span.first_line, one.span.last_line)
             for one in facts.symbols
@@ -147,7 +147,7 @@ def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
         return text
     path = place.path if ranged is None else place.path[: ranged.start()]
     first = place.first or int(args.offset or (ranged[0][1:].split("-")[0] if ranged else 1))
-    kept = code_lines(path, read_given(path)) if args.no_comments else None
+    kept = code_lines(path, read_user_file(path)) if args.no_comments else None
     return printed(text, first, kept, args.numbers)
 
 

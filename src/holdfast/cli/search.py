@@ -9,10 +9,10 @@ import shlex
 
 from holdfast.app import App
 from holdfast.cli.console import absolute, columns, stdin
-from holdfast.cli.given import read_given
 from holdfast.cli.large_trees import start_if_large
 from holdfast.cli.output import print_json, print_table
 from holdfast.cli.terminal import exit_code, terminal, with_commands
+from holdfast.cli.user_files import read_user_file
 from holdfast.errors import UsageError
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.search_answers import SearchAnswer
@@ -134,9 +134,9 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 def _text_of(name: str) -> str:
     if name == "-":
-        given = stdin()
-        return "" if given is None else given.read()
-    return read_given(name).decode("utf-8", "replace")
+        stream = stdin()
+        return "" if stream is None else stream.read()
+    return read_user_file(name).decode("utf-8", "replace")
 
 
 def _as_given(similar: str | None) -> str | None:
@@ -165,13 +165,13 @@ def _print(answer: SearchAnswer, args: argparse.Namespace) -> None:
 def _wider(answer: SearchAnswer, args: argparse.Namespace) -> str:
     """The command that searches more after nothing was found."""
     if answer.hints is not None and answer.hints.next_steps:
-        asked = answer.hints.next_steps[0].args
+        arguments = answer.hints.next_steps[0].args
         wider = argparse.Namespace(**vars(args))
-        query = asked.get("query", "")
+        query = arguments.get("query", "")
         wider.query = args.query if query == " ".join(args.query) else [query]
-        if asked["path"] not in (answer.path, list(answer.paths)):
-            wider.path = [asked["path"]]
-        wider.scope = asked.get("scope", args.scope)
+        if arguments["path"] not in (answer.path, list(answer.paths)):
+            wider.path = [arguments["path"]]
+        wider.scope = arguments.get("scope", args.scope)
         return f"wider: {_command(wider)}"
     words = ["holdfast", "locate", *([" ".join(args.query)] if args.query else ["-"])]
     words += ["--path", args.path[0]] if args.path else []

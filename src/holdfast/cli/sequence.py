@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from holdfast.app import App
-from holdfast.cli.given import read_given
+from holdfast.cli.user_files import read_user_file
 from holdfast.errors import UsageError
 from holdfast.sequence import draw
 from holdfast.sequence.canonical import canonical_graph
@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, app: App) -> int:
     documents = [_atoms(text.encode("utf-8", "surrogateescape"), args) for text in args.texts]
     for name in args.file:
-        data = read_given(name)
+        data = read_user_file(name)
         documents.append([t.decode("utf-8", "replace") for t in lex(data, family_of(name)).texts])
     documents = [document for document in documents if document]
     if not documents:

@@ -31,8 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     show = verbs.add_parser(
         "show",
-        help="the tree with branches, compactions, leaf and trust",
-        description="The tree with branches, compactions, leaf and trust.",
+        help="show the entries as a tree: branches, compactions, and what is held",
+        description="Show the entries as a tree: branches, compactions, and what is held.",
     )
     show.add_argument("--entry", metavar="ID", help="the whole trust map at this entry")
     show.add_argument("--json", action="store_true", help="the same facts as JSON")
@@ -81,8 +81,8 @@ def _show(args: argparse.Namespace, app: App) -> int:
     for row in rows:
         indent = "  " * row.depth
         mark = "  <- leaf" if row.leaf else ""
-        held = f"  [holds {row.scopes}]" if row.scopes else ""
-        print(f"{indent}{row.id} {row.what}{held}{mark}")
+        note = f"  [holds {row.scopes}]" if row.scopes else ""
+        print(f"{indent}{row.id} {row.what}{note}{mark}")
     if isinstance(evidence, Doubt):
         print(f"the session proves nothing now: {evidence.why}")
     return 0
@@ -96,14 +96,14 @@ def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
         raise CommandRefused("NoSuchEntry", message, f"{listing} lists them")
     ledger = tree.ledger(number)
     if args.json:
-        held = {
+        trusted = {
             path: {
                 scopes.key(scope): {"hash": trust.digest, "seq": trust.seq}
                 for scope, trust in ledger.scopes(path).items()
             }
             for path in ledger.paths()
         }
-        print(json.dumps(held, ensure_ascii=False))
+        print(json.dumps(trusted, ensure_ascii=False))
         return 0
     for path in ledger.paths():
         for scope, trust in ledger.scopes(path).items():

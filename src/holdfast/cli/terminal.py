@@ -82,12 +82,12 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
     return CommandRefused("IsDirectory" if is_folder else "NoSuchFile", message, hint)
 
 
-def as_typed(file: str, asked: str) -> str:
+def as_typed(file: str, tree: str) -> str:
     """A file of a tree, relative to the working directory.
 
-    `asked` is the tree or a directory in it.
+    `tree` is the tree or a directory in it.
     """
-    above = absolute(asked)
+    above = absolute(tree)
     while not os.path.exists(os.path.join(above, file)):
         if above == os.path.dirname(above):
             return file

@@ -243,8 +243,7 @@ def many_writers(guide: Guide) -> None:
     """A few thousand commits at once, then every invariant."""
     guide.chapter("Many writers: queued commits share one trip to the disk")
     guide.say("5,000 increments of one counter, from five writers, none of them reading first:")
-    said = _count(guide.app, 5_000)
-    guide.say(said)
+    guide.say(_count(guide.app, 5_000))
     guide.do("memory", "get", "counter:demo")
     guide.say("Then every rule of the store, checked on what is now on disk.")
     guide.do("memory", "verify")
@@ -256,9 +255,9 @@ def _count(app: App, total: int) -> str:
     done, landed = threading.Event(), 0
     with app.open_space() as store, ProgressBar("committing") as progress:
 
-        def told(fate: object) -> None:
+        def completed(outcome: object) -> None:
             nonlocal landed
-            assert not isinstance(fate, Exception), fate
+            assert not isinstance(outcome, Exception), outcome
             landed += 1
             if landed % 50 == 0:
                 progress(landed, total)
@@ -269,7 +268,7 @@ def _count(app: App, total: int) -> str:
         operation = {"op": "patch", "id": "counter:demo", "patches": [edit]}
         for n in range(total):
             commit = {"localSeq": n // 5 + 1, "operations": [operation]}
-            store.submit(f"writer-{n % 5}", commit, told)
+            store.submit(f"writer-{n % 5}", commit, completed)
         done.wait()
     return f"{total:,} commits acknowledged"
 

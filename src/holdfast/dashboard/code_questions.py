@@ -40,28 +40,28 @@ class CodeQuestions:
     def __init__(self, app: App, index: CodeIndex, sessions: SessionQuestions) -> None:
         self._app, self._index, self._sessions = app, index, sessions
 
-    def search(self, asked: Members) -> SearchAnswer:
+    def search(self, params: Members) -> SearchAnswer:
         from holdfast.index.search.results import GROUPINGS
         from holdfast.index.search.scopes import SCOPES
         from holdfast.index.tools.search import search_code
 
-        several = asked.get("root") == EVERY_TREE
-        root = "" if several else self._root(asked)
+        several = params.get("root") == EVERY_TREE
+        root = "" if several else self._root(params)
         answer = search_code(
             self._index,
             list(self._index.registry.records()) if several else root,
-            need(asked, "query"),
-            scope=one_of(asked, "scope", SCOPES),
-            group_by=one_of(asked, "by", GROUPINGS),
-            limit=number(asked, "limit", 10),
+            need(params, "query"),
+            scope=one_of(params, "scope", SCOPES),
+            group_by=one_of(params, "by", GROUPINGS),
+            limit=number(params, "limit", 10),
         )
-        if asked.get("name"):
-            results = self._with_context(answer.results, root, asked)
+        if params.get("name"):
+            results = self._with_context(answer.results, root, params)
             return structs.replace(answer, results=results)
         return answer
 
     def _with_context(
-        self, results: Iterable[SearchResult], root: str, asked: Members
+        self, results: Iterable[SearchResult], root: str, params: Members
     ) -> tuple[SearchResult, ...]:
         """The results, each with whether the session provably has its lines as they are now."""
         shown = list(results)
@@ -72,80 +72,80 @@ class CodeQuestions:
             )
             for result in shown
         ]
-        held = self._sessions.holds(asked, places)
+        in_context = self._sessions.holds(params, places)
         return tuple(
             structs.replace(result, in_context=holds)
-            for result, holds in zip(shown, held, strict=True)
+            for result, holds in zip(shown, in_context, strict=True)
         )
 
-    def outline(self, asked: Members) -> OutlineAnswer:
+    def outline(self, params: Members) -> OutlineAnswer:
         from holdfast.index.tools.outline import file_outline
 
-        return file_outline(self._index, self._root(asked), need(asked, "file"))
+        return file_outline(self._index, self._root(params), need(params, "file"))
 
-    def calls(self, asked: Members) -> CallGraphAnswer:
+    def calls(self, params: Members) -> CallGraphAnswer:
         from holdfast.index.tools.calls import DIRECTIONS, call_graph, symbol_ref
 
         return call_graph(
             self._index,
-            self._root(asked),
-            symbol_ref(need(asked, "file"), need(asked, "symbol")),
-            direction=one_of(asked, "direction", DIRECTIONS),
-            depth=number(asked, "depth", 1),
-            limit=number(asked, "limit", 24),
+            self._root(params),
+            symbol_ref(need(params, "file"), need(params, "symbol")),
+            direction=one_of(params, "direction", DIRECTIONS),
+            depth=number(params, "depth", 1),
+            limit=number(params, "limit", 24),
         )
 
-    def references(self, asked: Members) -> ReferencesAnswer:
+    def references(self, params: Members) -> ReferencesAnswer:
         from holdfast.index.tools.references import RELATIONS, references
 
         return references(
             self._index,
-            self._root(asked),
-            need(asked, "symbol"),
-            file=asked.get("file", ""),
-            relation=one_of(asked, "relation", RELATIONS),
-            limit=number(asked, "limit", 60),
+            self._root(params),
+            need(params, "symbol"),
+            file=params.get("file", ""),
+            relation=one_of(params, "relation", RELATIONS),
+            limit=number(params, "limit", 60),
         )
 
-    def file(self, asked: Members) -> ReadAnswer:
+    def file(self, params: Members) -> ReadAnswer:
         """Lines of a file of a tracked tree; files with sensitive names are not shown."""
         from holdfast.index.tools.outline import file_key
         from holdfast.index.tools.read import read_file
 
-        root = self._root(asked)
-        key = file_key(root, root, need(asked, "file"))
+        root = self._root(params)
+        key = file_key(root, root, need(params, "file"))
         whole = os.path.realpath(os.path.join(root, key))
         sensitive = self._sessions.reader.settings.sensitive
         if sensitive.covers(whole) or sensitive.covers(key):
             raise UsageError(f"{key} has a sensitive name and is not shown", "open it in an editor")
         if not whole.startswith(root.rstrip("/") + "/"):
             raise UsageError(f"{key} leads out of its tree")
-        first = max(1, number(asked, "start", 1))
-        last = number(asked, "end", first + 400)
+        first = max(1, number(params, "start", 1))
+        last = number(params, "end", first + 400)
         return read_file(
             self._index, os.path.join(root, key), start_line=first, end_line=max(first, last)
         )
 
-    def locate(self, asked: Members) -> LocatedSnippet:
+    def locate(self, params: Members) -> LocatedSnippet:
         from holdfast.sequence.tokens.lexer import CODE_ONLY
         from holdfast.trees import locate_snippet, no_progress
 
-        source = need(asked, "snippet").encode("utf-8", "surrogatepass")
-        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        source = need(params, "snippet").encode("utf-8", "surrogatepass")
+        tree = self._app.open_tree(self._root(params), CODE_ONLY, no_progress)
         return LocatedSnippet(locate_snippet(tree, source))
 
-    def clones(self, asked: Members) -> ClonesReport:
+    def clones(self, params: Members) -> ClonesReport:
         from holdfast.sequence.clones_request import MINIMUM, ClonesRequest
         from holdfast.trees import no_progress
 
         request = ClonesRequest(
-            minimum=max(2, number(asked, "minimum", MINIMUM)),
-            limit=max(1, number(asked, "limit", CLONES_MAX)),
-            renamed=asked.get("renamed") == "1",
+            minimum=max(2, number(params, "minimum", MINIMUM)),
+            limit=max(1, number(params, "limit", CLONES_MAX)),
+            renamed=params.get("renamed") == "1",
         )
-        return self._app.find_clones(self._root(asked), request, no_progress)
+        return self._app.find_clones(self._root(params), request, no_progress)
 
-    def codebase(self, asked: Members) -> CodebaseFacts:
+    def codebase(self, params: Members) -> CodebaseFacts:
         """The languages of a tree, and how much disk its index and segments take."""
         from collections import Counter
         from pathlib import Path
@@ -155,7 +155,7 @@ class CodeQuestions:
         from holdfast.index.generations.leases import root_key
         from holdfast.sequence.segment_store import SegmentStore
 
-        root, home = self._root(asked), self._app.home
+        root, home = self._root(params), self._app.home
         stats = disk.walk(root).stats
         counts = Counter(language_of(path) for path in stats)
         database = home.index_roots / f"{root_key(root)}.sqlite"
@@ -170,11 +170,11 @@ class CodeQuestions:
             segments_bytes=_size_of(segments),
         )
 
-    def names(self, asked: Members) -> NamedPlaces:
+    def names(self, params: Members) -> NamedPlaces:
         """Files and symbols whose name has the typed words, in every tree that is ready."""
         from holdfast.index.tools.search import search_code
 
-        typed = need(asked, "query")
+        typed = need(params, "query")
         words = typed.lower().split()
         found: dict[tuple[str, str, str | None], NamedPlace] = {}
         for root in self._index.registry.records():
@@ -190,19 +190,19 @@ class CodeQuestions:
                     found.setdefault((root, one.file, None), NamedPlace(root=root, file=one.file))
         return NamedPlaces(tuple(found.values())[:NAMES_MAX])
 
-    def sync(self, asked: Members) -> Done:
+    def sync(self, params: Members) -> Done:
         """Index the files of a tree that changed since; an action of the page."""
         from holdfast.index.tools.manage import manage_index
 
-        answer = manage_index(self._index, "sync", self._root(asked))
+        answer = manage_index(self._index, "sync", self._root(params))
         if answer.status != "ok":
             raise UsageError(answer.message or answer.status)
         return Done(message=answer.message or "The index is up to date.")
 
-    def _root(self, asked: Members) -> str:
+    def _root(self, params: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
         roots = list(self._index.registry.records())
-        named = asked.get("root")
+        named = params.get("root")
         if named is None and len(roots) == 1:
             return roots[0]
         if named is None and roots:

@@ -23,17 +23,17 @@ def line_rows(file: HeldFile, load: Callable[[str], bytes | None], lines_max: in
     model was shown it. When the two are too far apart to be joined, the rows are of the version
     held alone and `joined` is False.
     """
-    held = file.texts[0]
+    version = file.texts[0]
     now = _now(file.path)
-    if held.digest == (None if now is None else now[1]):
+    if version.digest == (None if now is None else now[1]):
         old: str | None = now[0] if now else None
     else:
-        data = load(held.digest)
+        data = load(version.digest)
         old = None if data is None else strict_text(data)
     if old is None:
         missing = "the version that was read is no longer stored"
         return HeldLines(path=file.path, state=file.state, joined=False, rows=(), missing=missing)
-    shown = _member([(run.first, run.last) for run in held.runs])
+    shown = _member([(run.first, run.last) for run in version.runs])
     new = now[0] if now is not None else None
     removed = None if new is None else diff.removed_lines(old, new)
     joins = new is None or removed is not None

@@ -33,16 +33,18 @@ class MemoryQuestions:
         """`space` opens a space that exists, or raises."""
         self._app, self._index, self._space = app, index, space
 
-    def documents(self, asked: Members) -> DocumentList:
+    def documents(self, params: Members) -> DocumentList:
         """The documents of a branch, now or as of a seq."""
-        store, branch = self._space(asked.get("space") or "local"), asked.get("branch", "")
-        at = number(asked, "at", 0) or None
-        found = [s for s in store.documents(branch, at) if s.id.startswith(asked.get("prefix", ""))]
+        store, branch = self._space(params.get("space") or "local"), params.get("branch", "")
+        at = number(params, "at", 0) or None
+        found = [
+            s for s in store.documents(branch, at) if s.id.startswith(params.get("prefix", ""))
+        ]
         shown = found[:DOCUMENTS_MAX]
         titles = (DocumentTitle(s.id, s.seq, s.branch, _title(s.document)) for s in shown)
         return DocumentList(len(found), tuple(titles))
 
-    def note(self, asked: Members) -> Done:
+    def note(self, params: Members) -> Done:
         """Write a note, new or again, perhaps about code of a tracked tree."""
         from holdfast.ids import LocalSeq, SessionId
         from holdfast.notes.code import LinkedCode
@@ -50,37 +52,37 @@ class MemoryQuestions:
         from holdfast.store.model import CommitKey
 
         roots = list(self._index.registry.records())
-        places = [place.strip() for place in asked.get("code", "").split(",") if place.strip()]
-        root = asked.get("root") or _having(roots, places)
+        places = [place.strip() for place in params.get("code", "").split(",") if place.strip()]
+        root = params.get("root") or _having(roots, places)
         if root is not None and root not in roots:
             raise UsageError(f"{root} is not a tracked tree")
         if places and root is None:
             raise UsageError(f"no tracked tree has {places[0]}", "pass a path from the root of one")
         code = LinkedCode(root, lambda: self._app.workspace([], lambda: roots))
-        tags = [tag.lstrip("#") for tag in asked.get("tags", "").replace(",", " ").split()]
-        value = note_value(need(asked, "text").strip(), code.with_digests(unlinked(places)), tags)
+        tags = [tag.lstrip("#") for tag in params.get("tags", "").replace(",", " ").split()]
+        value = note_value(need(params, "text").strip(), code.with_digests(unlinked(places)), tags)
         app = self._app
         noted = commit_note(
-            self._space(asked.get("space") or "local"),
+            self._space(params.get("space") or "local"),
             CommitKey(SessionId(app.writer_id("dashboard")), LocalSeq(1)),
             value,
-            asked.get("id", ""),
-            asked.get("branch", ""),
+            params.get("id", ""),
+            params.get("branch", ""),
             app.author("dashboard"),
             app.new_id,
         )
         return Done(message=f"Noted as {noted.id}.", id=noted.id, seq=noted.applied.seq)
 
-    def log(self, asked: Members) -> LogEntries:
-        store = self._space(asked.get("space") or "local")
-        limit = min(500, number(asked, "limit", 200))
-        return LogEntries(store.log(asked.get("id") or None, asked.get("branch"), None, limit))
+    def log(self, params: Members) -> LogEntries:
+        store = self._space(params.get("space") or "local")
+        limit = min(500, number(params, "limit", 200))
+        return LogEntries(store.log(params.get("id") or None, params.get("branch"), None, limit))
 
-    def drift(self, asked: Members) -> LinkStates:
+    def drift(self, params: Members) -> LinkStates:
         """Every link to code in the documents of a branch, and whether the code is as it was."""
         from holdfast import links
 
-        store = self._space(asked.get("space") or "local")
+        store = self._space(params.get("space") or "local")
         roots = list(self._index.registry.records())
         readers = {root: links.reader_below(root) for root in roots}
 
@@ -92,8 +94,8 @@ class MemoryQuestions:
             return None
 
         found = []
-        only = asked.get("id")
-        for state in store.documents(asked.get("branch", "")):
+        only = params.get("id")
+        for state in store.documents(params.get("branch", "")):
             if only and state.id != only:
                 continue
             for path, link in links.links_in(state.document):

@@ -11,24 +11,24 @@ Members = Mapping[str, str]
 T = TypeVar("T", bound=str)
 
 
-def one_of(asked: Members, name: str, accepted: Sequence[T]) -> T:
+def one_of(params: Members, name: str, accepted: Sequence[T]) -> T:
     """The value of a member; the first accepted one when it is missing."""
-    value = asked.get(name) or accepted[0]
+    value = params.get(name) or accepted[0]
     for one in accepted:
         if one == value:
             return one
     raise UsageError(f"{name} must be one of {', '.join(map(str, accepted))} (got {value!r})")
 
 
-def need(asked: Members, name: str) -> str:
-    value = asked.get(name, "")
+def need(params: Members, name: str) -> str:
+    value = params.get(name, "")
     if not value.strip():
         raise UsageError(f"{name} is missing")
     return value
 
 
-def number(asked: Members, name: str, otherwise: int) -> int:
-    text = asked.get(name, "")
+def number(params: Members, name: str, otherwise: int) -> int:
+    text = params.get(name, "")
     if not text:
         return otherwise
     if not text.isascii() or not text.isdigit() or len(text) > 15:

@@ -70,17 +70,17 @@ class Questions:
             "memory/note": memory.note,
         }
 
-    def savings(self, asked: Members) -> SavingsAnswer:
+    def savings(self, params: Members) -> SavingsAnswer:
         """What the user's own sessions of the last days read, saved and could have saved."""
         try:
-            days = float(asked.get("days", "14"))
+            days = float(params.get("days", "14"))
         except ValueError:
             days = 0.0
         if not 0 < days <= DAYS_MAX:
-            raise UsageError(f"days must be a number above 0 (got {asked.get('days')})")
+            raise UsageError(f"days must be a number above 0 (got {params.get('days')})")
         return self._app.own_savings(days * 86_400)
 
-    def doctor(self, asked: Members) -> HealthAnswer:
+    def doctor(self, params: Members) -> HealthAnswer:
         """Every check of the doctor, with the fix for what is wrong."""
         from holdfast.agents.doctor import examine
         from holdfast.agents.target import target_of

@@ -64,7 +64,7 @@ class DashboardService:
         a commit; `opened` names spaces that others have open, where no directory lists them."""
         self._app, self._heard, self._opened = app, heard, opened
         self._store_url: str | Path = app.store_url if store is None else store
-        self._given = open_space
+        self._open_space = open_space
         self.live_space = live_space_of(app, str(self._store_url))
         self._watch_trees = watch_trees
         self._spaces: dict[str, Store] = {}
@@ -111,7 +111,7 @@ class DashboardService:
             for store in (self._logs, self._empty):
                 if store is not None:
                     store.close()
-            if self._given is None:
+            if self._open_space is None:
                 for store in self._spaces.values():
                     store.close()
             self._spaces.clear()
@@ -253,9 +253,11 @@ class DashboardService:
             if not self._on_postgres:
                 self._app.home.make()
             try:
-                given = self._given
+                open_space = self._open_space
                 store = (
-                    open_store(self._store_url, name, create=make) if given is None else given(name)
+                    open_store(self._store_url, name, create=make)
+                    if open_space is None
+                    else open_space(name)
                 )
             except UnknownSpace:
                 if name != DEFAULT_SPACE:

@@ -35,11 +35,11 @@ class SessionQuestions:
         self.reader, self._sessions = reader, sessions
         self._turn = threading.Lock()
 
-    def session(self, asked: Members) -> SessionTree:
+    def session(self, params: Members) -> SessionTree:
         """The tree of a session: every entry, its parent, and what it did."""
         with self._turn:
-            limit = number(asked, "limit", ENTRIES_MAX)
-            return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
+            limit = number(params, "limit", ENTRIES_MAX)
+            return self._session_tree(self._followed(params), min(limit, ENTRIES_MAX))
 
     def _session_tree(self, observed: ObservedSession, limit: int) -> SessionTree:
         evidence = observed.host.evidence()
@@ -53,31 +53,31 @@ class SessionQuestions:
         doubt = evidence.why if isinstance(evidence, Doubt) else None
         return SessionTree(entries, len(tree), doubt)
 
-    def context(self, asked: Members) -> ContextMap:
+    def context(self, params: Members) -> ContextMap:
         """What the agent has in context, and what the latest compaction removed."""
         with self._turn:
-            return self.reader.context(self._followed(asked).host)
+            return self.reader.context(self._followed(params).host)
 
-    def context_lines(self, asked: Members) -> HeldLines:
+    def context_lines(self, params: Members) -> HeldLines:
         """A file that the session has or had, line by line, and what changed since."""
         from holdfast.dashboard.lines import line_rows
 
-        path = need(asked, "path")
+        path = need(params, "path")
         with self._turn:
-            found = self.reader.context(self._followed(asked).host)
+            found = self.reader.context(self._followed(params).host)
         named = [file for file in (*found.held, *found.lost) if file.path == path]
         if not named:
             raise UsageError(f"the session has not read {path}")
         return line_rows(named[0], self.reader.objects.load, LINES_MAX)
 
-    def holds(self, asked: Members, places: Sequence[tuple[str, Lines]]) -> list[bool]:
+    def holds(self, params: Members, places: Sequence[tuple[str, Lines]]) -> list[bool]:
         """Of each place, whether the session provably has its lines as they are now."""
         with self._turn:
-            host = self._followed(asked).host
+            host = self._followed(params).host
             return [self.reader.holds(path, lines, host) for path, lines in places]
 
-    def _followed(self, asked: Members) -> ObservedSession:
-        name = need(asked, "name")
+    def _followed(self, params: Members) -> ObservedSession:
+        name = need(params, "name")
         if name not in self._sessions.all_names():
             raise UsageError(
                 f"there is no session {name}", "holdfast read --session NAME makes one"

@@ -68,5 +68,5 @@ def fails(attempt: Attempt, text: str) -> bool:
 
 
 def _answer(attempt: Attempt, text: str, name: str) -> str:
-    told = explain(text, attempt.old, name).to_text()
-    return masked(told.encode("utf-8", "replace")).decode("utf-8", "replace")
+    explanation = explain(text, attempt.old, name).to_text()
+    return masked(explanation.encode("utf-8", "replace")).decode("utf-8", "replace")

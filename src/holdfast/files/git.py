@@ -164,11 +164,11 @@ class Repository:
 
         One git for all of them, which reads the names from a file.
         """
-        with tempfile.TemporaryFile() as asked:
-            asked.write("".join(f"{name}\n" for name in names).encode())
-            asked.seek(0)
+        with tempfile.TemporaryFile() as requests:
+            requests.write("".join(f"{name}\n" for name in names).encode())
+            requests.seek(0)
             command = [self.program, *_neutral(), "cat-file", "--batch", "--buffer"]
-            yield from _batch(command, self._environment(), asked, timeout_s)
+            yield from _batch(command, self._environment(), requests, timeout_s)
 
     def changes_since(self, commit: str) -> Changes | None:
         """Which files of the directory differ from a commit, and which git knows at all.
@@ -291,11 +291,11 @@ def _entries(listed: bytes) -> Iterator[TreeEntry]:
 
 
 def _batch(
-    command: list[str], environment: dict[str, str], asked: IO[bytes], timeout_s: float
+    command: list[str], environment: dict[str, str], requests: IO[bytes], timeout_s: float
 ) -> Iterator[bytes | None]:
     with subprocess.Popen(  # noqa: S603
         _limited(command, timeout_s),
-        stdin=asked,
+        stdin=requests,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment,

@@ -47,17 +47,17 @@ def _read(root: str, path: str) -> bytes | None:
 
 def _beside(path: str, text: bytes) -> str:
     """A new file with this text and the mode of the other, in the same directory."""
-    held = os.lstat(path)
-    if not stat.S_ISREG(held.st_mode):
+    existing = os.lstat(path)
+    if not stat.S_ISREG(existing.st_mode):
         raise UsageError(f"{path} is not a regular file; nothing was written")
     part = f"{path}.holdfast-{os.getpid()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    descriptor = os.open(part, flags, stat.S_IMODE(held.st_mode))
+    descriptor = os.open(part, flags, stat.S_IMODE(existing.st_mode))
     try:
         with open(descriptor, "wb") as file:
             file.write(text)
             file.flush()
-            os.fchmod(descriptor, stat.S_IMODE(held.st_mode))
+            os.fchmod(descriptor, stat.S_IMODE(existing.st_mode))
             os.fsync(descriptor)
     except BaseException:
         with suppress(OSError):

@@ -125,10 +125,10 @@ async def _get(store: Store, name: str, scope: Scope, send: Send) -> None:
         (b"etag", etag.encode("ascii", "replace")),
         (b"accept-ranges", b"bytes"),
     ]
-    asked = headers_of(scope)
+    request_headers = headers_of(scope)
     part = None
-    if "range" in asked and not head and asked.get("if-range", etag) == etag:
-        part = byte_range(asked["range"], len(data))
+    if "range" in request_headers and not head and request_headers.get("if-range", etag) == etag:
+        part = byte_range(request_headers["range"], len(data))
     if part is None:
         await answer(send, 200, data, headers, head=head)
     elif part.start >= part.stop or part.start >= len(data):

@@ -42,8 +42,8 @@ def shared_index_page(app: App) -> Asgi:
         if scope["method"] != "POST" or verb not in _VERBS:
             await answer_json(send, 404, {"error": "there is no such page"})
             return
-        asked = headers_of(scope).get(VERSION_HEADER.lower(), "")
-        if asked != str(SHARED_VERSION):
+        version = headers_of(scope).get(VERSION_HEADER.lower(), "")
+        if version != str(SHARED_VERSION):
             error = f"this server has version {SHARED_VERSION} of the shared index"
             await answer_json(send, 409, {"error": error}, [_VERSION])
             return

@@ -289,10 +289,10 @@ def _port(scope: Scope) -> int:
 def _strict(send: Send, more: Sequence[Header] = ()) -> Send:
     async def strictly(message: Scope) -> None:
         if message["type"] == "http.response.start":
-            given = list(message.get("headers", ()))
-            names = {name.lower() for name, _ in given}
+            headers = list(message.get("headers", ()))
+            names = {name.lower() for name, _ in headers}
             added = [header for header in (*STRICT, *more) if header[0] not in names]
-            message = {**message, "headers": [*given, *added]}
+            message = {**message, "headers": [*headers, *added]}
         await send(message)
 
     return strictly

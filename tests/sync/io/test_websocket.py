@@ -24,6 +24,14 @@ def served(tmp_path: Path) -> Iterator[Served]:
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for tests that commit nothing."""
+    server = Served(home_of(tmp_path_factory.mktemp("one")))
+    yield server
+    server.stop()
+
+
 @pytest.mark.shows("SYNC-SERVE", "W5", "W6", "SYNC-4.10")
 def test_a_commit_reaches_a_watcher_over_real_sockets(served: Served) -> None:
     writer, watcher = Client(served.url, "A"), Client(served.url, "B")
@@ -113,15 +121,17 @@ def test_a_server_that_is_stopped_keeps_its_sessions(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("SYNC-4.1-BINARY")
-def test_a_binary_frame_closes_with_1003(served: Served) -> None:
-    client = Client(served.url, "A")
+def test_a_binary_frame_closes_with_1003(one_server: Served) -> None:
+    client = Client(one_server.url, "A")
     client.socket.send(b"\x00\x01")
     assert _closing_code(client) == 1003
 
 
 @pytest.mark.shows("SYNC-4.1-BEFORE-HELLO", "W18")
-def test_too_much_before_hello_closes_with_1009(served: Served) -> None:
-    with connect(served.url, compression=None, additional_headers=bearer(served.url)) as socket:
+def test_too_much_before_hello_closes_with_1009(one_server: Served) -> None:
+    with connect(
+        one_server.url, compression=None, additional_headers=bearer(one_server.url)
+    ) as socket:
         socket.send("x" * (1 << 20) + "x")
         with pytest.raises(ConnectionClosed) as closed:
             socket.recv(timeout=WAIT_S)
@@ -169,14 +179,14 @@ def _closing_code(client: Client) -> int:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1"])
 @pytest.mark.shows("SYNC-ORIGIN")
-def test_a_page_from_elsewhere_is_refused_before_hello(served: Served, origin: str) -> None:
-    assert _status(served.url, Origin=origin) == 403
+def test_a_page_from_elsewhere_is_refused_before_hello(one_server: Served, origin: str) -> None:
+    assert _status(one_server.url, Origin=origin) == 403
 
 
 @pytest.mark.shows("SYNC-HOST")
-def test_a_name_that_is_not_ours_is_refused(served: Served) -> None:
-    assert _status_as(served.url, "rebound.example") == 403
-    assert _status_as(served.url, "localhost") == 101
+def test_a_name_that_is_not_ours_is_refused(one_server: Served) -> None:
+    assert _status_as(one_server.url, "rebound.example") == 403
+    assert _status_as(one_server.url, "localhost") == 101
 
 
 @pytest.mark.parametrize(
@@ -220,11 +230,11 @@ def test_healthz_says_only_that_we_are_well_and_more_to_the_owner(served: Served
 
 
 @pytest.mark.shows("SYNC-SERVE")
-def test_another_path_is_not_here(served: Served) -> None:
-    assert _status(served.url.replace("/sync", "/other")) == 403
+def test_another_path_is_not_here(one_server: Served) -> None:
+    assert _status(one_server.url.replace("/sync", "/other")) == 403
 
 
-def test_the_greeting_is_the_documented_one(served: Served) -> None:
-    client = Client(served.url)
+def test_the_greeting_is_the_documented_one(one_server: Served) -> None:
+    client = Client(one_server.url)
     assert client.hello == {"type": "hello.ok", "protocol": "memory/v2", "flags": FLAGS}
     client.close()

@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         sub.add_argument("--branch", default="", help="the branch (default: the default branch)")
         return sub
 
-    sub = on_branch(verb("note", notes.note, "write a note, perhaps about some code"))
+    sub = on_branch(verb("note", notes.note, "write a note, linked to code if you name some"))
     sub.add_argument("text", help="the note; - reads standard input")
     sub.add_argument(
         "--code",

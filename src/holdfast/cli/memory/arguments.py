@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.cli.given import read_given
+from holdfast.cli.user_files import read_user_file
 from holdfast.errors import UsageError
 
 
@@ -21,7 +21,7 @@ def json_argument(text: str) -> Any:
     elif text.startswith("@"):
         where = text[1:]
         try:
-            text = read_given(where).decode("utf-8")
+            text = read_user_file(where).decode("utf-8")
         except UnicodeDecodeError:
             raise UsageError(
                 f"{where} is not UTF-8 text", "a value must be JSON in UTF-8"

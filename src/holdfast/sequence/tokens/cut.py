@@ -115,10 +115,10 @@ def cut(
     marks: list[bytes] = []
     last: list[int] = []
     for text, family in texts:
-        more, said = _pieces(text, FAMILIES[family], options)
+        more, more_marks = _pieces(text, FAMILIES[family], options)
         pieces += more
         pieces.append(b"")  # the separator
-        marks += said
+        marks += more_marks
         marks.append(_TOKEN)
         last.append(len(marks) - 1)
     literals = pieces[1::2]

@@ -47,8 +47,8 @@ class MissingPart:
     """The same place inside `value`, if there is something there."""
 
     def __str__(self) -> str:
-        meant = "" if self.likely is None else f"; did you mean {self.likely}?"
-        return f"{self.id} has nothing at {self.pointer}{meant}"
+        suggestion = "" if self.likely is None else f"; did you mean {self.likely}?"
+        return f"{self.id} has nothing at {self.pointer}{suggestion}"
 
 
 @dataclass(frozen=True, slots=True)

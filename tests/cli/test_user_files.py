@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli import given
+from holdfast.cli import user_files
 from holdfast.cli.main import main
 from holdfast.errors import UsageError
 
@@ -64,12 +64,12 @@ def test_a_yes_counts_from_then_on(home: Path, capsys: pytest.CaptureFixture[str
 def test_a_pipe_of_a_tree_is_not_waited_for_and_one_of_the_shell_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     with pytest.raises(UsageError, match="not a regular file"):
-        given.read_given(str(tmp_path / "pipe.py"))
+        user_files.read_user_file(str(tmp_path / "pipe.py"))
     reading, writing = os.pipe()
     os.write(writing, b"text")
     os.close(writing)
     try:
-        assert given.read_given(f"/dev/fd/{reading}") == b"text"
+        assert user_files.read_user_file(f"/dev/fd/{reading}") == b"text"
     finally:
         os.close(reading)
 
@@ -77,14 +77,14 @@ def test_a_pipe_of_a_tree_is_not_waited_for_and_one_of_the_shell_is_read(tmp_pat
 @pytest.mark.parametrize("name", ["missing", ".", "nul\0"])
 def test_what_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError):
-        given.read_given(f"{tmp_path}/{name}")
+        user_files.read_user_file(f"{tmp_path}/{name}")
 
 
 def test_a_huge_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "huge").touch()
     os.truncate(tmp_path / "huge", 8 << 30)
     with pytest.raises(UsageError, match="larger than 64 MiB"):
-        given.read_given(str(tmp_path / "huge"))
+        user_files.read_user_file(str(tmp_path / "huge"))
 
 
 @pytest.mark.shows("SEC-LINK-MENTIONED")

@@ -13,14 +13,14 @@ from holdfast.app import App
 from holdfast.cli.console import CONSOLE, NotHere, absolute, here
 from holdfast.errors import UsageError
 
-GIVEN_BYTES_MAX = 64 * 1024 * 1024
+FILE_BYTES_MAX = 64 * 1024 * 1024
 """A longer file is not a snippet."""
 
 OF_THE_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Where a shell puts the output of `<(command)`."""
 
 
-def read_given(name: str) -> bytes:
+def read_user_file(name: str) -> bytes:
     """The bytes of a file, or of `<(command)`. Never waits for a pipe or a device of a tree."""
     if CONSOLE.get() is not None and name.startswith(OF_THE_SHELL):
         raise NotHere
@@ -40,11 +40,11 @@ def read_given(name: str) -> bytes:
                 raise UsageError(f"{name} is not a regular file", "pass its text on stdin with -")
             os.set_blocking(descriptor, True)
         try:
-            data = file.read(GIVEN_BYTES_MAX + 1)
+            data = file.read(FILE_BYTES_MAX + 1)
         except OSError as error:
             raise UsageError(f"{name} cannot be read: {error.strerror}") from error
-    if len(data) > GIVEN_BYTES_MAX:
-        raise UsageError(f"{name} is larger than {GIVEN_BYTES_MAX >> 20} MiB")
+    if len(data) > FILE_BYTES_MAX:
+        raise UsageError(f"{name} is larger than {FILE_BYTES_MAX >> 20} MiB")
     return data
 
 
