@@ -113,9 +113,8 @@ def _texts() -> list[tuple[str, str]]:
 def test_calls_are_those_of_all_facts_after_any_syncs(
     seed: int, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_files, "SEGMENTS_KEPT", 2)
-    monkeypatch.setattr("holdfast.index.generations.sqlite.link_writer.SEGMENTS_MAX", 4)
-    monkeypatch.setattr(link_files, "SEGMENTS_MAX", 4)
+    monkeypatch.setattr(link_files, "SMALL_MAX", 3)
+    monkeypatch.setattr(link_files, "MIDDLE_FILES", 0)
     rng, texts = random.Random(seed), _texts()
     some = dict(rng.sample(texts, 30))
     tree.publish({path: _prepared(path, text) for path, text in some.items()}, anew=True)
@@ -129,7 +128,7 @@ def test_calls_are_those_of_all_facts_after_any_syncs(
         for new, old in renamed.items():
             put[new] = _prepared(new, known.get(old.removeprefix("moved/"), "x = 1\n"))
         tree.publish(put, *(path for path in removed if path not in put))
-        assert len(tree.segments()) <= 5
+        assert len(tree.segments()) <= 4
         edited = {path: _prepared(path, text, links=False) for path, text in rng.sample(texts, 2)}
         gone = frozenset(rng.sample(sorted(tree.files), 1)) - edited.keys()
         tree.check(changed=edited, gone=gone)
@@ -262,6 +261,10 @@ def test_two_files_with_one_check_have_none(monkeypatch: pytest.MonkeyPatch) -> 
     assert checked([("a", ""), ("b", ""), ("cc", "")]) == {2: "cc"}
 
 
-def test_the_smallest_segments_are_made_again_as_one() -> None:
-    assert too_many({str(n): n for n in range(12)}) == set()
-    assert too_many({str(n): n for n in range(13)}) == {str(n) for n in range(7)}
+def test_many_small_segments_are_made_again_as_one() -> None:
+    large = {"a": 9_000, "b": 8_000}
+    assert too_many({str(n): n for n in range(8)} | large) == set()
+    assert too_many({str(n): n for n in range(9)} | large) == {str(n) for n in range(9)}
+    assert too_many({str(n): 300 + n for n in range(24)} | large) == set()
+    assert too_many({str(n): 300 + n for n in range(25)} | large) == {str(n) for n in range(12)}
+    assert too_many({str(n): 9_000 for n in range(99)}) == set()

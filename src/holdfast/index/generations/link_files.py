@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.generations.segment_files import SegmentFiles
 
-SEGMENTS_MAX, SEGMENTS_KEPT = 12, 6
-"""With more segments than this, the smallest are made again as one, so that so many are left."""
+SMALL_FILES, SMALL_MAX = 200, 8
+MIDDLE_FILES, MIDDLE_MAX = 4_000, 24
+"""With more segments of up to so many files than this, small ones or half of the others are made
+again as one. Larger ones are left as they are: that would take longer than a sync may."""
 REMADE_AT_ONCE = 500
 """So many files whose links are missing are caught up on by one writer."""
 
@@ -100,9 +102,11 @@ def open_links(
     return found
 
 
-def too_many(living: Mapping[str, int]) -> set[str]:
-    """Of segments with so many current files, those to be made again as one."""
-    if len(living) <= SEGMENTS_MAX:
-        return set()
-    smallest = sorted(living, key=lambda digest: (living[digest], digest))
-    return set(smallest[: len(living) - SEGMENTS_KEPT])
+def too_many(files: Mapping[str, int]) -> set[str]:
+    """Of segments with so many files, those to be made again as one."""
+    ordered = sorted(files, key=lambda digest: (files[digest], digest))
+    small = [digest for digest in ordered if files[digest] <= SMALL_FILES]
+    if len(small) > SMALL_MAX:
+        return set(small)
+    middle = [digest for digest in ordered if files[digest] <= MIDDLE_FILES]
+    return set(middle[: len(middle) // 2]) if len(middle) > MIDDLE_MAX else set()

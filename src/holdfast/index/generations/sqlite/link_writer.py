@@ -12,7 +12,6 @@ import msgspec
 from holdfast.index.facts import model as facts_of
 from holdfast.index.generations.link_files import (
     REMADE_AT_ONCE,
-    SEGMENTS_MAX,
     LinkRow,
     checked,
     file_check,
@@ -69,7 +68,8 @@ class LinkWriter:
         self._write()
         slots = sum(one.files for one in (*stored, *self._new))
         complete = good and (bool(stored) or slots == files)
-        if not complete or len(stored) + len(self._new) > SEGMENTS_MAX or slots > 2 * files:
+        scattered = too_many({one.digest: one.files for one in (*stored, *self._new)})
+        if not complete or scattered or slots > 2 * files:
             stored, complete = self._tidied(stored)
         seal = run if complete else ""
         tables.put_links(
