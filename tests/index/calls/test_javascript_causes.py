@@ -70,3 +70,28 @@ def test_variables_of_a_callback_are_not_those_of_the_script() -> None:
     """
     symbols = [s.name for s in extract("a.js", source.encode()).symbols]
     assert symbols == ["top", "whole", "module", "branch"]
+
+
+def test_a_named_function_that_is_returned_is_in_the_outline_wherever_it_is() -> None:
+    source = """
+        const createID = (function () {
+          let count = 0;
+          return function makeID() { return count++; };
+        })();
+        list.map(function (x) { return function each() {}; });
+    """
+    symbols = extract("a.js", source.encode()).symbols
+    assert [s.name for s in symbols if s.kind == "function"] == ["makeID", "each"]
+
+
+def test_what_a_function_called_at_once_makes_is_in_the_outline_wherever_it_is() -> None:
+    source = """
+        var lib = function () {
+          var make = (function () {
+            return function (name) {};
+          }());
+          function use() { make("x"); }
+        };
+    """
+    facts = extract("a.js", source.encode())
+    assert [s.qualified for s in facts.symbols] == ["lib", "lib.make", "lib.use"]

@@ -34,6 +34,8 @@ includes isArray lastIndexOf limit listen localeCompare lock next normalize now 
 padEnd padStart parent path pause pipe port post querySelector random reject removeChild
 removeEventListener render repeat request require resume return search setAttribute setItem
 setTimeout shift shutdown splice stringify submit subscribe substr substring text throw toFixed
+acquire add_done_callback cancelled critical exception get_nowait is_set notify put_nowait qsize
+recv result sendall set_exception set_result task_done warning
 enqueue getReader getWriter pipeThrough pipeTo pull releaseLock tee
 toJSON toLowerCase toUpperCase toLocaleString trace unref unshift url use valueOf
 """

@@ -39,24 +39,32 @@ def result_rule(walk: Walk, node: Node) -> None:
         return
     at = walk.symbol()
     if at == MODULE or walk.inside() in CONTAINERS or _typed(walk.symbols[at].signature):
+        _define_named(walk, value)
         return
     around = node.parent
     for _ in range(12):  # a return of a callback is not a return of this function
         if around is None or around.start_byte <= walk.symbols[at].start:
             break
         if around.type in _ANONYMOUS and not _is_symbol(walk, around, at):
+            _define_named(walk, value)
             return
         around = around.parent
     name = RESULT if node.type == "return_statement" else YIELD
     if value.type == "function_expression" and (named := walk.field(value, "name", 100)):
-        block = value.child_by_field_name("body")
         walk.bind(node, name, expression=named)
-        walk.define(value, named, "function", signature_end=block.start_byte if block else None)
+        _define_named(walk, value)
         return
     found = expressions.read_chain(walk, value)
     if name == YIELD and found != "?" and b"*" in walk.source[node.start_byte : value.start_byte]:
         found = f"*{found}"  # `yield* inner()`
     walk.bind(node, name, expression=found)
+
+
+def _define_named(walk: Walk, value: Node) -> None:
+    """`return function make() {…}` defines a function with a name."""
+    if value.type == "function_expression" and (named := walk.field(value, "name", 100)):
+        block = value.child_by_field_name("body")
+        walk.define(value, named, "function", signature_end=block.start_byte if block else None)
 
 
 _ANONYMOUS = frozenset({"arrow_function", "function_expression", "generator_function"})

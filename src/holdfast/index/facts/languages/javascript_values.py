@@ -102,6 +102,8 @@ def declarator_rule(walk: Walk, node: Node) -> None:
     if value is not None and not (top and value.type == "object"):
         found = expressions.read_chain(walk, value)
     walk.bind(node, name, type=annotated, expression=found)
+    if not top and value is not None and _is_called_at_once(value):
+        walk.define(node, name, "variable", opens=False, signature_end=value.start_byte)
     if top:
         kind: Kind = "constant" if name.isupper() else "variable"
         if value is not None and value.type == "object":
@@ -115,6 +117,21 @@ def declarator_rule(walk: Walk, node: Node) -> None:
         )
         if kind == "object" and value is not None and index != MODULE:
             _members(walk, value, index)
+
+
+def _is_called_at_once(value: Node) -> bool:
+    """`var make = (function () {…}())`: as good as a definition, wherever it is."""
+    call = _unwrapped(value)
+    if call is None or call.type != "call_expression":
+        return False
+    called = call.child_by_field_name("function")
+    inner = _unwrapped(called) if called is not None else None
+    return inner is not None and inner.type in FUNCTIONS
+
+
+def _unwrapped(node: Node) -> Node | None:
+    is_group = node.type == "parenthesized_expression" and node.named_child_count == 1
+    return node.named_child(0) if is_group else node
 
 
 def _in_callback(walk: Walk, node: Node) -> bool:
