@@ -95,15 +95,24 @@ def resumed(text: str, campaigns: Sequence[Campaign]) -> list[Record]:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """The results of runs of different campaigns, as one: they may run beside each other."""
+    """The results of runs beside each other, as one; what they tried of a campaign is added up."""
     runs = [json.loads(text) for text in texts]
-    campaigns = {each["name"]: each for run in runs for each in run["campaigns"]}
-    if len(campaigns) < sum(len(run["campaigns"]) for run in runs):
-        raise ValueError("a campaign is in two of the results")
-    commits = dict.fromkeys(name for run in runs for name in run["commit"].split())
-    ordered = [campaigns[each.name] for each in CAMPAIGNS if each.name in campaigns]
-    whole = {**runs[0], "commit": " ".join(commits), "campaigns": ordered}
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+    records: dict[str, Record] = {each.name: Record(each) for each in CAMPAIGNS}
+    for whole in runs:
+        results = results_of(json.dumps(whole))
+        for each in whole["campaigns"]:
+            record, seeds = records[each["name"]], each["seeds"]
+            if not set(record.seeds).isdisjoint(seeds):
+                raise ValueError(f"two runs have the same seeds of {each['name']}")
+            record.seeds += seeds
+            record.result.outcomes.update(results[each["name"]].outcomes)
+            record.result.problems += results[each["name"]].problems
+            record.seconds += each["seconds"]
+            record.processor_seconds += each["processor_seconds"]
+    commits = dict.fromkeys(name for whole in runs for name in whole["commit"].split())
+    tried = [record.to_wire() for record in records.values() if record.seeds]
+    all_of_them = {**runs[0], "commit": " ".join(commits), "campaigns": tried}
+    return json.dumps(all_of_them, indent=1, ensure_ascii=False) + "\n"
 
 
 def written(out: Path, about: dict[str, Any], records: Sequence[Record]) -> None:

@@ -120,15 +120,21 @@ def test_a_process_that_a_batch_leaves_behind_is_ended(ends: bool) -> None:
 
 
 def test_results_of_runs_beside_each_other_are_joined() -> None:
-    def text(commit: str, *names: str) -> str:
-        kept = [{"name": name, "outcomes": {"held": 1}, "problems": []} for name in names]
+    def text(commit: str, seed: int, *names: str) -> str:
+        kept = [
+            {"name": name, "outcomes": {"held": 2}, "problems": [], "seeds": [seed],
+             "seconds": 1.0, "processor_seconds": 0.5}
+            for name in names
+        ]  # fmt: skip
         return json.dumps({"format": 1, "commit": commit, "seed": 7, "campaigns": kept})
 
-    whole = run.joined([text("a b", "simulation", "fuzz"), text("b c", "admission")])
+    whole = run.joined([text("a b", 1, "simulation", "fuzz"), text("b c", 2, "fuzz")])
     assert json.loads(whole)["commit"] == "a b c"
-    assert list(run.results_of(whole)) == ["fuzz", "admission", "simulation"], "as listed"
-    with pytest.raises(ValueError, match="in two"):
-        run.joined([text("a", "fuzz"), text("b", "fuzz")])
+    found = run.results_of(whole)
+    assert {name: each.tried for name, each in found.items()} == {"fuzz": 4, "simulation": 2}
+    assert list(found) == ["fuzz", "simulation"], "in the order of the table"
+    with pytest.raises(ValueError, match="the same seeds of fuzz"):
+        run.joined([text("a", 1, "fuzz"), text("b", 1, "fuzz")])
 
 
 def test_results_are_read_back_as_they_were_written(tmp_path: Path) -> None:
