@@ -20,12 +20,13 @@ from holdfast.reading.focus import Focus, Part
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.native import AGAIN, Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
-from holdfast.reading.paths import Place
+from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
 from holdfast.reading.session_log import ShownLines
 from holdfast.replay import player
 from holdfast.replay.texts import Change
 from holdfast.replay.writers import WRITERS, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
+from tests.reading import window
 from tests.reading.searches import search, search_result
 
 
@@ -46,15 +47,19 @@ class Message:
     hunks: tuple[Change, ...] = ()
     text: str = ""
     call: str = ""
+    ours: bool = False
+    """Whether it is an answer of our own read."""
 
 
 def known(request: list[Message], file: int) -> dict[int, str]:
     """For each line number the newest text that these messages give it."""
     lines: dict[int, str] = {}
-    for message in request:
+    for at, message in enumerate(request):
         if message.file != file:
             continue
-        if message.kind == "shown":
+        if message.text.startswith(OUR_DIFF):
+            lines = dict(enumerate(patched(request[:at], file, message.text) or (), 1))
+        elif message.kind == "shown":
             lines = {} if message.whole else lines
             lines.update(enumerate(message.rows, message.first))
         elif message.kind == "edited":
@@ -85,6 +90,27 @@ def known(request: list[Message], file: int) -> dict[int, str]:
     return lines
 
 
+OUR_DIFF = tuple(f"[readcache: {digit}" for digit in "0123456789")
+"""How a diff of our own read begins. It is against a whole text that our read gave before."""
+
+
+def patched(request: Sequence[Message], file: int, text: str) -> list[str] | None:
+    """The lines that a diff of our own read gives, by a text that these messages have."""
+    wholes: list[str] = []
+    found = None
+    for message in (*request, Message(file, "short", whole=True, text=text, ours=True)):
+        if message.file != file or not message.ours or not message.whole:
+            continue
+        if message.kind == "shown":
+            wholes.append("\n".join(message.rows) + "\n")
+        elif message.text.startswith(OUR_DIFF):
+            patch = message.text.partition("\n")[2]
+            made = (window.apply_patch(base, patch) for base in reversed(wholes))
+            found = next((one for one in made if one is not None), None)
+            wholes += [] if found is None else [found]
+    return None if found is None else found.removesuffix("\n").split("\n")
+
+
 def _placed(lines: dict[int, str], hunk: Change) -> Change:
     """The change at the one place where the model saw its old lines; a patch has no numbers."""
     found = [n for n in lines if all(lines.get(n + at) == row for at, row in enumerate(hunk.old))]
@@ -108,6 +134,8 @@ def _told(lines: dict[int, str], text: str, *, strict: bool = False) -> list[str
         if len(rows) != int(focused[1]) or shown != int(focused[2]):
             raise Untrue(f"a focused answer of {len(rows)} lines, {shown} shown: {head!r}")
         return rows
+    if head.startswith("[readcache: "):
+        return _told_by_read(lines, head)
     where = re.match(r"\[holdfast: lines? (\d+)(?:-(\d+))?", head)
     if where is None:
         raise Untrue(f"not a short answer: {head!r}")
@@ -117,6 +145,15 @@ def _told(lines: dict[int, str], text: str, *, strict: bool = False) -> list[str
     if "with this diff" in head:
         return _patched(lines, rest, (first, last), strict)
     return _pieced(lines, rest)
+
+
+def _told_by_read(lines: dict[int, str], head: str) -> list[str | None]:
+    """What an answer of our own read stands for, without the empty line behind a last newline."""
+    if found := re.match(r"\[readcache: unchanged in lines (\d+)-(\d+)", head):
+        return [lines.get(n) for n in range(int(found[1]), int(found[2]) + 1)]
+    if found := re.match(r"\[readcache: unchanged, (\d+) lines\]", head):
+        return [lines.get(n) for n in range(1, int(found[1]))]
+    raise Untrue(f"not an answer of our read: {head!r}")
 
 
 def _pieced(lines: dict[int, str], rest: list[str]) -> list[str | None]:
@@ -189,20 +226,22 @@ class Session:
         if isinstance(self.log, ClaudeCodeLog):
             self.log.bytes_back_max = LONG - 10_000
         self.objects = player.MemoryObjects(folder)
+        # In part pays only where lines are long; lines that are alike need short ones.
+        self.wide = " and more of it" * 3 if seed % 3 == 0 else ""
         self.files = {n: [self.word() for _ in range(self.rng.randint(3, 40))] for n in range(2)}
         self.versions = {n: [list(rows)] for n, rows in self.files.items()}
-        reader = Reader(
+        self.reader = Reader(
             Place("/w", "/home"),
             self.objects,
             now_ms=lambda: 1,
             monotonic=lambda: 0.0,
             read_file=self._read_file,
         )
-        self.native = NativeReader(reader)
+        self.native = NativeReader(self.reader)
         self.request: list[Message] = []
         self.places: list[State] = []
         self.at = 0.0
-        self.shorts = self.folds = 0
+        self.shorts = self.folds = self.unseen = 0
         self.folded: set[int] = set()
         """Files that were folded since the latest compaction: never again."""
 
@@ -211,12 +250,12 @@ class Session:
         return ("\n".join(self.files[number]) + "\n").encode(), path
 
     def word(self) -> str:
-        return self.rng.choice(WORDS) + str(self.rng.randrange(20))
+        return self.rng.choice(WORDS) + str(self.rng.randrange(20)) + self.wide
 
     def step(self) -> None:
         names = ["read", "shell", "change", "edit", "compact", "blank", "rest", "move", "other"]
-        names += ["search"]
-        name = self.rng.choices(names, [40, 12, 14, 14, 2, 2, 2, 3, 6, 6])[0]
+        names += ["search", "ours"]
+        name = self.rng.choices(names, [40, 12, 14, 14, 2, 2, 2, 3, 6, 6, 12])[0]
         self.at += 1
         getattr(self, f"do_{name}")()
 
@@ -245,8 +284,9 @@ class Session:
             return
         first = self.rng.randint(1, len(rows))
         old = rows[first - 1 : first - 1 + self.rng.randint(1, 3)]
-        if "\n".join(rows).count("\n".join(old)) != 1:
-            return
+        text, part = "\n".join(rows), "\n".join(old)
+        if text.find(part) != text.rfind(part):
+            return  # not unique, also where two places overlap
         hunk = Change(first, old, [self.word() for _ in range(self.rng.randint(1, 4))])
         before = list(rows)
         rows[first - 1 : first - 1 + len(old)] = hunk.new
@@ -317,6 +357,42 @@ class Session:
         for one in lines:
             file = int(one.path.removeprefix("/w/f").removesuffix(".txt"))
             self.request.append(Message(file, "shown", one.first, one.rows, call=call))
+        self.places.append(State(list(self.request), getattr(self.writer, "last", None)))
+
+    def do_ours(self) -> None:
+        """The model calls our own read."""
+        if isinstance(self.writer, PiWriter):
+            return  # there it stands in the place of the agent's own
+        file, first, rows = self._range()
+        whole = first == 1 and len(rows) == len(self.files[file])
+        path = path_of(file)
+        asked = Request(path) if whole else Request(path, first, len(rows))
+        call = search(self.writer, self.at)
+        if isinstance(self.log, ClaudeCodeLog):
+            self.log.call = call
+        answer = self.reader.only_unseen().read(asked, self.log)
+        self.log.record(answer, call)
+        text = re.sub(r"\n\n\[\d+ more lines in file\. .*\]\Z", "", answer.text)
+        if self.rng.random() < 0.05:
+            search_result(self.writer, call, f"<persisted-output>{text[:20]}", self.at)
+            return
+        search_result(self.writer, call, answer.text, self.at)
+        short = text.startswith(("[readcache: ", "[holdfast: "))
+        if short:
+            self.unseen += text.startswith("[holdfast: ")
+            made = (
+                patched(self.request, file, text)
+                if text.startswith(OUR_DIFF)
+                else rebuilt(known(self.request, file), text)
+            )
+            if made != rows:
+                raise Untrue(f"the request does not give {text[:60]!r}")
+        elif text.removesuffix("\n" if whole else "") != "\n".join(rows):
+            raise Untrue(f"a plain read of other lines: {text[:60]!r}")
+        message = Message(file, "shown", first, tuple(rows), whole, call=call, ours=True)
+        if short:
+            message = Message(file, "short", first, (), whole, (), text, call, ours=True)
+        self.request.append(message)
         self.places.append(State(list(self.request), getattr(self.writer, "last", None)))
 
     def _call(self, tool: str, given: dict[str, Any]) -> str:

@@ -56,7 +56,25 @@ class Same:
     last: int
 
 
-Fact = Shown | Patched | Same
+@dataclass(frozen=True)
+class Named:
+    """Lines of `version` are as they were told last, under the same numbers."""
+
+    path: str
+    version: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Several of these at once."""
+
+    path: str
+    facts: tuple[Shown | Named, ...]
+
+
+Fact = Shown | Patched | Same | Named | Parts
 
 
 @dataclass
@@ -64,13 +82,18 @@ class Knowledge:
     """What the visible texts tell about one file.
 
     `known` are line numbers by version; `whole` the versions that one answer about the whole file
-    stood for, newest last.
+    stood for, newest last; `newest` is for each line number the text that was told of it last.
     """
 
     known: dict[str, set[int]] = field(default_factory=dict)
     whole: list[str] = field(default_factory=list)
+    newest: dict[int, str] = field(default_factory=dict)
 
     def learn(self, fact: Fact) -> None:
+        if isinstance(fact, Parts):
+            for part in fact.facts:
+                self.learn(part)
+            return
         lines = fact.version.split("\n")
         about_all = True
         if isinstance(fact, Shown):
@@ -78,16 +101,26 @@ class Knowledge:
             assert tuple(lines[fact.first - 1 :][: len(fact.lines)]) == fact.lines
             self.known.setdefault(fact.version, set()).update(numbers)
             about_all = len(fact.lines) == len(lines)
+            told = {number: lines[number - 1] for number in numbers}
         elif isinstance(fact, Patched):
             if len(self.known.get(fact.base, ())) < len(fact.base.split("\n")):
                 return
             self.known.setdefault(fact.version, set()).update(range(1, len(lines) + 1))
+            told = dict(enumerate(lines, 1))
+        elif isinstance(fact, Named):
+            told = {n: lines[n - 1] for n in range(fact.first, fact.last + 1)}
+            if not told.items() <= self.newest.items():
+                return
+            self.known.setdefault(fact.version, set()).update(told)
+            about_all = len(told) == len(lines)
         else:
             needed = set(range(fact.first, fact.last + 1))
             if not needed <= self.known.get(fact.base, set()):
                 return
             self.known.setdefault(fact.version, set()).update(needed)
             about_all = len(needed) == len(lines)
+            told = {number: lines[number - 1] for number in needed}
+        self.newest = told if about_all else self.newest | told
         if about_all:
             if fact.version in self.whole:
                 self.whole.remove(fact.version)
@@ -136,6 +169,8 @@ def judge(
         return _judge_lines(known, path, text, current, total)
     if mode == "diff":
         return _judge_diff(known, path, text, current, newest=newest)
+    if text.startswith("[holdfast: "):
+        return _judge_unseen(known, path, text, current)
     return _judge_plain(path, text, current, first, total)
 
 
@@ -189,6 +224,46 @@ def _judge_diff(
     if int(head[1]) != max(added, removed):
         raise Untrue(f"{head[0]!r} over a patch of {added} added and {removed} removed lines")
     return Patched(path, base, current)
+
+
+UNSEEN_HEAD = re.compile(
+    r"\[holdfast: lines? (\d+)(?:-(\d+))?, only what you do not have"
+    r"(?:; the file ends at line \d+ now)?; bypass_cache=true prints all\]\Z"
+)
+PRINTED = re.compile(r"\[(\d+)(?:-(\d+))?:\]\Z")
+NAMED = re.compile(r"\[(\d+)(?:-(\d+))? as you have them\]\Z")
+
+
+def _judge_unseen(known: Knowledge, path: str, text: str, current: str) -> Fact:
+    """Every line is printed as it is, or named as one that stands in the window."""
+    more = MORE.search(text)
+    head, *rows = (text if more is None else text[: more.start()]).split("\n")
+    found = UNSEEN_HEAD.match(head)
+    if found is None:
+        raise Untrue(f"not the head of an answer in part: {head!r}")
+    lines, at = current.split("\n"), int(found[1])
+    shown: list[Shown | Named] = []
+    while rows:
+        row = rows.pop(0)
+        printed, named = PRINTED.match(row), NAMED.match(row)
+        about = printed or named
+        if about is None or int(about[1]) != at:
+            raise Untrue(f"{row!r} where line {at} should be accounted for")
+        end = int(about[2] or about[1])
+        wanted = lines[at - 1 : end]
+        if printed is not None:
+            if rows[: len(wanted)] != wanted:
+                raise Untrue(f"lines {at}-{end} are printed as they are not")
+            del rows[: len(wanted)]
+            shown.append(Shown(path, current, at, tuple(wanted)))
+        elif named is not None:
+            if [known.newest.get(number) for number in range(at, end + 1)] != wanted:
+                raise Untrue(f"{row!r}, but the window does not hold these lines of {path}")
+            shown.append(Named(path, current, at, end))
+        at = end + 1
+    if at - 1 != int(found[2] or found[1]):
+        raise Untrue(f"{head!r}, but it accounts for lines up to {at - 1}")
+    return Parts(path, tuple(shown))
 
 
 def _judge_plain(path: str, text: str, current: str, first: int, total: int) -> Fact | None:
@@ -256,7 +331,8 @@ def apply_patch(base: str, patch: str) -> str | None:
                 continue
             sign, line = row[:1], row[1:] + "\n"
             if sign in " -":
-                if at >= len(old) or old[at].removesuffix("\n") != line.removesuffix("\n"):
+                ends = number >= len(rows) or not rows[number].startswith("\\")
+                if at >= len(old) or old[at] != (line if ends else row[1:]):
                     return None
                 at += 1
                 left_old -= 1

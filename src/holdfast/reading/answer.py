@@ -17,7 +17,9 @@ from dataclasses import dataclass, field, replace
 from holdfast.reading import baseline, diff, javascript
 from holdfast.reading import scope as scopes
 from holdfast.reading.baseline import Baseline, Dialect
+from holdfast.reading.events import Printed
 from holdfast.reading.meta import Meta, Why
+from holdfast.reading.native import Options, Result, Short, decide
 from holdfast.reading.paths import Target
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import Lines, Scope
@@ -112,6 +114,15 @@ class Policy:
     """Answer a changed run of lines with a diff of it."""
     trim_patches: bool = False
     """Trim white space off the end of a patch, as the reference does: it can lose blank lines."""
+    unseen: bool = False
+    """Where a run of lines would be sent in full, send those of them that the model was not shown.
+
+    By the decision about an agent's own reads, line by line. Never where a contract fixes what is
+    sent then, as pi's does."""
+
+
+UNSEEN_AGAIN = "bypass_cache=true prints all"
+"""How to get the lines that an answer only names."""
 
 
 @dataclass(slots=True)
@@ -125,6 +136,10 @@ class Case:
     policy: Policy = field(default_factory=Policy)
     bypass: bool = False
     expired: Callable[[], bool] = lambda: False
+    horizon: int | None = None
+    """How many bytes back a line may have been shown and still count; None for any."""
+    shown_bytes: int = 0
+    """How many bytes the model has been shown."""
 
     def answer(self) -> Answer:
         """The shortest answer that is provably true, else the baseline.
@@ -144,10 +159,57 @@ class Case:
             return self._from(base, scope)
         printed = current.printed(target, self.policy.dialect, self.policy.page_bytes)
         if printed is None or printed == wanted or self._is_blocked(scope):
-            return self._full("no_base_hash")
+            return self._unseen(scope, printed) or self._full("no_base_hash")
         # The limits would cut this text, so decide for the lines that would be shown.
         base = self._base(printed)
         return self._full("no_base_hash") if base is None else self._from(base, printed)
+
+    def _unseen(self, scope: Scope, printed: Lines | None) -> Answer | None:
+        """The lines that the model was not shown, and the numbers of the others.
+
+        None unless that is asked for, possible and shorter. The metadata claims the longest run
+        that it prints; the others are kept as lines, because they replace what was shown before.
+        Lines are named by their own numbers only: what the answer says of the others is not kept,
+        so a number must go on meaning what it meant before. An answer of this turn that is not in
+        the log yet may have shown them otherwise; then all are sent.
+        """
+        if not self.policy.unseen or not isinstance(scope, Lines) or self._is_blocked(scope):
+            return None
+        if self.holdings.answered(self.target.path):
+            return None
+        current, plain = self.current, self._render()
+        if printed is None or plain.truncation is not None:
+            return None
+        rows = tuple(current.shown_lines(printed))
+        body = "\n".join(rows)
+        if not plain.text.startswith(body):
+            return None
+        size = len(body.encode("utf-8", "surrogatepass"))
+        options = Options(
+            self.horizon,
+            self.shown_bytes,
+            UNSEEN_AGAIN,
+            repeat_prints=False,
+            diffs=False,
+            moved=False,
+        )
+        found = decide(
+            self.holdings.ledger.view(self.target.path, self.load),
+            Result(self.target.path, printed.first, rows, size),
+            current.data,
+            current.digest,
+            options,
+        )
+        if not isinstance(found, Short) or found.kind != "unseen":
+            return None
+        new = [run for run in found.pieces if run.before is None]
+        if not new:
+            return None
+        most = max(new, key=lambda run: len(run.rows))
+        lines = Lines(most.first, most.first + len(most.rows) - 1)
+        meta = self._meta("full", lines, None, Why("no_base_hash", base_found=False))
+        printed_runs = tuple(Printed(self.target.path, run.first, run.rows) for run in new)
+        return Answer(found.text + plain.text[len(body) :], meta, printed=printed_runs)
 
     def _base(self, scope: Scope) -> Trust | None:
         """The text to answer from, unless the model saw another one of these lines since."""

@@ -76,6 +76,8 @@ class Options:
     repeat_prints: bool = True
     """Whether repeating a call that was answered in short prints the text."""
     diffs: bool = True
+    moved: bool = True
+    """Whether lines that are held under other numbers may be named by those."""
     focuser: Focuser | None = None
     """Folds a whole first read. Set only when this is one, and no range was asked for."""
 
@@ -128,7 +130,7 @@ def decide(
         return Pass("nothing of this file is in the context")
     if options.repeat_prints and view.asked_again(result.first, last, digest):
         return Pass("the same lines were answered in short just before")
-    runs = pieces_of.align(live, result.first, rows)
+    runs = pieces_of.align(live, result.first, rows, moved=options.moved)
     shorter = at_end and any(number > last and row for number, row in live.items())
     kind, text, shown = _worded(live, runs, result, options, shorter=shorter)
     record = Pieced(

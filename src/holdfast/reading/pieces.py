@@ -24,12 +24,24 @@ class Run(NamedTuple):
     before: int | None
 
 
-def align(live: Mapping[int, str], first: int, rows: Sequence[str]) -> tuple[Run, ...]:
-    """The rows, the first of them numbered `first`, in runs."""
+def align(
+    live: Mapping[int, str], first: int, rows: Sequence[str], *, moved: bool = True
+) -> tuple[Run, ...]:
+    """The rows, the first of them numbered `first`, in runs.
+
+    Without `moved` a row counts as held only under its own number.
+    """
     if all(live.get(number) == row for number, row in enumerate(rows, start=first)):
         return (Run(first, tuple(rows), first),)
-    places = _matched(live, first, rows)
+    places = _matched(live, first, rows) if moved else _in_place(live, first, rows)
     return _joined(_runs(places, first, rows))
+
+
+def _in_place(live: Mapping[int, str], first: int, rows: Sequence[str]) -> list[int | None]:
+    """For each row its number if it is held under that one, or None."""
+    return [
+        number if live.get(number) == row else None for number, row in enumerate(rows, start=first)
+    ]
 
 
 def _matched(live: Mapping[int, str], first: int, rows: Sequence[str]) -> list[int | None]:

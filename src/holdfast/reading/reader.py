@@ -32,7 +32,7 @@ from holdfast.reading.recent import Recent
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
-from holdfast.reading.session_log import CompactionHistory, SessionLog
+from holdfast.reading.session_log import CompactionHistory, SessionLog, ShownLines
 from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base, is_stale
@@ -103,6 +103,14 @@ class Reader:
         """The same reader with shorter pages, for an agent that cuts longer results."""
         other = copy.copy(self)
         policy = replace(self.settings.policy, page_bytes=page_bytes)
+        other.settings = replace(self.settings, policy=policy)
+        return other
+
+    def only_unseen(self) -> Reader:
+        """The same reader, sharing everything it remembers, that sends only the new lines of a run
+        of which some were shown: see `Policy.unseen`. Only in a log that counts single lines."""
+        other = copy.copy(self)
+        policy = replace(self.settings.policy, unseen=True)
         other.settings = replace(self.settings, policy=policy)
         return other
 
@@ -213,14 +221,19 @@ class Reader:
         log: SessionLog | None = None,
     ) -> Case:
         deadline = self._monotonic() + self.settings.diff_budget_s
+        policy = self.settings.policy
+        if policy.unseen and not isinstance(log, ShownLines):
+            policy = replace(policy, unseen=False)  # what it printed would not count as shown
         return Case(
             current,
             target,
             self._holdings(evidence, log),
             self.objects.load,
-            self.settings.policy,
+            policy,
             bypass=request.bypass_cache is True,
             expired=lambda: self._monotonic() > deadline,
+            horizon=None if isinstance(evidence, Doubt) else evidence.horizon,
+            shown_bytes=0 if isinstance(evidence, Doubt) else evidence.seen_bytes,
         )
 
     def _holdings(self, evidence: Evidence | Doubt, log: SessionLog | None) -> Holdings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from holdfast.reading.baseline import Truncation
+from holdfast.reading.events import Printed
 from holdfast.reading.images import Picture
 from holdfast.reading.meta import Meta
 
@@ -16,6 +17,8 @@ class Answer(NamedTuple):
     meta: Meta | None = None
     truncation: Truncation | None = None
     picture: Picture | None = None
+    printed: tuple[Printed, ...] = ()
+    """Where only some of the lines were sent: all that were. The metadata can claim one run."""
 
     @property
     def mode(self) -> str | None:

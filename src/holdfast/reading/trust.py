@@ -151,6 +151,9 @@ class Ledger:
                 if self._stands(mode, path, scope, base, digest):
                     self._grant(path, scope, digest)
                     self._seen.setdefault(path, []).append((event, at))
+                elif mode == "diff":
+                    # It printed lines that are newer than what was shown of them before.
+                    self._seen.setdefault(path, []).append((Refreshed(path, scope), at))
             case Refreshed(path, scope):
                 self._refresh(path, scope)
                 self._seen.setdefault(path, []).append((event, at))

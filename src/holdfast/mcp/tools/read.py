@@ -107,6 +107,8 @@ def _read(call: ToolCall, request: Request) -> Result:
     with call.context.sessions.of(caller, call.meta, "read", call.arguments) as session:
         log = session.log if isinstance(session, Bound) else None
         kind = session.kind if isinstance(session, Bound) else ""
+        if kind != "pi":
+            reader = reader.only_unseen()  # pi's own read has its own contract
         app, index = call.context.app, lambda: call.context.index
         # pi's own read is this tool, so there the setting for its own reads counts.
         wanted = request.focus or (kind == "pi" and reader.settings.focus_of(kind) is not None)

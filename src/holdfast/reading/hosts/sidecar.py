@@ -210,6 +210,7 @@ class Sidecar:
                 "meta": answer.meta.as_json(),
             }
         )
+        self.record_shown(call, answer.text, answer.printed)
 
     def folded(self, path: str) -> list[tuple[str, ShortRecord]]:
         """The answers that folded lines of this file, with their calls."""
