@@ -45,7 +45,7 @@ OURS_SAME = re.compile(r"\[readcache: unchanged(?: in lines (\d+)-(\d+) of|,) (\
 OURS_INSIDE = re.compile(r"\[readcache: unchanged in lines (\d+)-(\d+); changes exist outside")
 OURS_DIFF = re.compile(r"\[readcache: \d+ lines changed of (\d+)\]")
 
-OURS_SHOW = ("holdfast_search_code", "holdfast_explore", "_search_code", "_explore")
+OURS_SHOW = ("search_code", "explore")
 PLACE = re.compile(r"(?:^|  )(\S+\.\w+):(\d+)(?:-\d+)?(?:  |$)")
 READS = {
     "Read": ("file_path",),
@@ -186,7 +186,8 @@ def _result(
 ) -> None:
     path = _path_of(use, cwd)
     text = _output(item.text)
-    if use.name.endswith(OURS_SHOW):
+    command = str(use.arguments.get("command", use.arguments.get("cmd", "")))
+    if use.name.endswith(OURS_SHOW) or command.startswith("holdfast search "):
         _excerpts(text, cwd, disk, known)
         return
     if path is None:
@@ -534,6 +535,8 @@ def _path_of(use: Used, cwd: str) -> str | None:
     command = use.arguments.get(SHELLS.get(use.name, ""))
     if not isinstance(command, str):
         return None
+    # `holdfast read F:10-20` is read as what it prints.
+    command = re.sub(r"^holdfast read (\S+):(\d+)-(\d+)$", r"sed -n '\2,\3p' \1", command)
     match = re.match(
         r"(?:cat|nl -ba|head -n \d+|tail -n \+?\d+|sed -n '[\d,$]+p') (\S+)\Z", command
     )
@@ -553,6 +556,7 @@ def _patched(patch: str) -> tuple[str, str]:
 
 
 def _shell_span(command: str, total: int) -> tuple[int, int] | None:
+    command = re.sub(r"^holdfast read (\S+):(\d+)-(\d+)$", r"sed -n '\2,\3p' \1", command)
     count = total - 1  # the last row is what follows the last newline
     if command.startswith("cat "):
         return 1, count

@@ -26,6 +26,7 @@ UNTOUCHED = (
 )
 WINDOW = "only in its window; what is held is taken from each request, whatever led to it"
 NONE = "it has none"
+ONE_DECISION = "not driven: the decision is the same, and tests/edits judges it"
 NOT_DRIVEN = (
     "not driven: a subagent of Codex is a thread with a rollout of its own, and is read as one"
 )
@@ -73,10 +74,18 @@ MATRIX: dict[str, Row] = {
     "failed edits": (
         SIX_CLAUDE, SIX_CODEX, SIX_OPENCODE, SIX_PI, GEMINI, QWEN,
     ),
+    "old text that is not unique": (
+        "test_claude.py::"
+        "test_an_edit_whose_old_text_is_not_unique_is_told_what_tells_the_places_apart",
+        "test_codex.py::test_a_patch_that_fits_in_several_places_is_codexs_own",
+        ONE_DECISION,
+        ONE_DECISION,
+        ONE_DECISION,
+        ONE_DECISION,
+    ),
     "lines that our search printed": (
         "test_search_lines.py::test_claude_reads_only_what_our_tools_did_not_print",
-        "not driven: with the scripted model our tools are behind a search for tools of its own; "
-        "tests/reading/test_shown_lines.py plays its results",
+        "test_search_lines.py::test_codex_holds_what_our_tools_and_commands_printed",
         "test_search_lines.py::test_opencode_reads_only_what_our_tools_did_not_print",
         "it has no MCP, so none of our search tools",
         UNTOUCHED,

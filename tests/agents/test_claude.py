@@ -50,6 +50,9 @@ def replace(path: Path, old: str, new: str) -> Turn:
     return Turn(before=lambda: path.write_text(path.read_text().replace(old, new)))
 
 
+REPEATED = "".join(
+    f"\n\ndef {name}():\n    total = 1\n    return total\n" for name in ("second", "third")
+)
 LONG = "import os\n\n\n" + "".join(
     f"def part_{n}(value):\n" + "".join(f"    step_{n}_{i} = {i}\n" for i in range(14)) + "\n\n"
     for n in range(80)
@@ -133,6 +136,32 @@ def test_the_six_checks_hold_in_one_conversation(warm: Place) -> None:
     assert verdict.counts["help"] == 1, verdict.judged
     assert verdict.counts["diff"] + verdict.counts["unseen"] >= 2, verdict.judged
     assert verdict.counts["stale"] == 1, "told once"
+
+
+@pytest.mark.shows("CLAUDE-INSIDE")
+def test_an_edit_whose_old_text_is_not_unique_is_told_what_tells_the_places_apart(
+    warm: Place,
+) -> None:
+    b = warm.work / "twice.py"
+    b.write_text("def first():\n    total = 1\n    return total\n" + REPEATED)
+    old = "    total = 1\n    return total\n"
+    warm.script.play(
+        call("Read", file_path=str(b)),
+        call("Edit", file_path=str(b), old_string=old, new_string="    return 1\n"),
+        call("Edit", file_path=str(b), old_string=f"def third():\n{old}", new_string="third = 1\n"),
+        say(),
+    )
+    claude(warm, "go")
+    last = warm.script.played()[-1]
+    _, failed, done = results(last)
+    assert "Found 3 matches" in failed, failed
+    told = texts(last).partition("[holdfast: the old text occurs 3 times in twice.py;")[2]
+    told = told.partition("has been updated")[0]
+    for line in ("it is unique]", " 1\tdef first():", " 6\tdef second():", "11\tdef third():"):
+        assert line in told, told
+    assert "has been updated" in done
+    verdict = judge(warm.script.requests, str(warm.work))
+    assert verdict.counts["help"] == 1, verdict.judged
 
 
 @pytest.mark.shows("CLAUDE-AGAIN")

@@ -88,6 +88,24 @@ def test_the_six_checks_hold_in_one_conversation(warm: Place) -> None:
     assert verdict.counts["stale"] == 1, "told once"
 
 
+@pytest.mark.shows("CODEX-INSIDE")
+def test_a_patch_that_fits_in_several_places_is_codexs_own(warm: Place) -> None:
+    """Codex takes the first place that fits: nothing fails, and nothing is said."""
+    body = "    total = 1\n    return total\n"
+    b = warm.work / "twice.py"
+    b.write_text(f"def first():\n{body}\n\ndef second():\n{body}")
+    patch = (
+        "*** Begin Patch\n*** Update File: twice.py\n@@\n-    total = 1\n-    return total\n"
+        "+    return 1\n*** End Patch"
+    )
+    warm.script.play(shell("cat twice.py"), call("apply_patch", input=patch), say())
+    codex(warm, "go", TRUSTED)
+    found = results(warm.script.played()[-1])
+    assert "Success." in found[1], found[1]
+    assert b.read_text() == f"def first():\n    return 1\n\n\ndef second():\n{body}"
+    assert "[holdfast: " not in texts(warm.script.played()[-1])
+
+
 @pytest.mark.shows("CODEX-CONSENT")
 def test_nothing_runs_before_the_user_trusts_the_hooks(warm: Place) -> None:
     warm.script.play(shell("cat a.py"), shell("cat a.py"), say())

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +237,34 @@ def test_the_client_ends_when_the_agent_never_ends_its_payload(
         hook.stdin.flush()
         assert hook.wait(20) == 0
         assert hook.stdout.read() == b""
+
+
+@each_client
+@pytest.mark.shows("HOOK-HARMLESS")
+def test_an_answer_that_comes_too_late_is_not_waited_for(
+    tmp_path: Path, listening: socket.socket, program: tuple[str, ...]
+) -> None:
+    """The host answers once the client has gone: it goes by itself, within what hooks may take."""
+    said = []
+
+    def host() -> None:
+        connection, _ = listening.accept()
+        with connection, connection.makefile("rb") as file:
+            said.append(file.readline()[:12])
+            said.append(file.read())  # all there is: the client hung up before the answer
+            with suppress(OSError):
+                connection.sendall(b'{"systemMessage": "late"}\n')
+
+    thread = threading.Thread(target=host)
+    thread.start()
+    assert client(program, tmp_path, json.dumps(READ).encode()) == b""
+    thread.join(20)
+    assert said == [b'{"holdfast":', b""]
+    assert hook_protocol.ANSWER_S < hook_client.WAIT_S <= 0.3
+    assert (
+        f"$left = {hook_client.WAIT_S} unless"
+        in Path(hook_client.__file__).with_suffix(".pl").read_text()
+    )
 
 
 @each_client

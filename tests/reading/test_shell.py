@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.cli.main import main
 from holdfast.reading import shell
 from holdfast.reading.scope import Lines
 
@@ -49,10 +50,28 @@ READS = [
     ("bat -p --paging=never -r 10:20 a.py", "a.py", Lines(10, 20)),
     ("less -F a.py", "a.py", Lines(1, 100)),
     ("cat a.py | head -50 | tail -n 10", "a.py", Lines(41, 50)),
+    ("holdfast read a.py", "a.py", Lines(1, 100)),
+    ("holdfast read a.py:10-20", "a.py", Lines(10, 20)),
+    ("holdfast read -n x/a.py:10-20 | head -5", "x/a.py", Lines(10, 14)),
 ]
 
 OTHERS = [
     "",
+    "holdfast",
+    "holdfast search a.py",
+    "holdfast read",
+    "holdfast read a.py b.py",
+    "holdfast read a.py:3-5,9-11",
+    "holdfast read a.py:total",
+    "holdfast read a.py:9",
+    "holdfast read a.py:9-3",
+    "holdfast read --no-comments a.py",
+    "holdfast read --session s a.py",
+    "holdfast read --offset 3 a.py",
+    "holdfast read --json a.py",
+    "holdfast read '@a.py'",
+    "holdfast read '~/a.py'",
+    "holdfast read 'a\u00a0b.py'",
     "cat x/../a.py",
     "cat /x/../a.py",
     "cat ../a.py",
@@ -123,6 +142,39 @@ def test_any_other_command_is_not_a_read(command: str) -> None:
 
 
 @pytest.mark.shows("READ-SHELL")
+def test_our_own_command_prints_what_is_read_from_its_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`holdfast read` in an agent's shell proved nothing, while `cat` did."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    rows = ["first", "", "  third  ", "[4]", "5 and more", "\tsix", "", "eight"]
+    texts = {"a.txt": "\n".join(rows) + "\n", "b.txt": "\n".join(rows), "c.txt": "one\n\n"}
+    texts["long.txt"] = "".join(f"row {n}\n" for n in range(1, 2402))
+    shown = 0
+    for name, text in texts.items():
+        Path(name).write_text(text)
+        for arguments in ([name], [f"{name}:2-6"], ["-n", name], ["-n", f"{name}:3-7"]):
+            read = shell.parse(" ".join(["holdfast", "read", *arguments]), str(tmp_path))
+            assert read is not None
+            if main(["read", *arguments]) != 0:
+                continue  # past the end
+            out = capsys.readouterr().out
+            found = read.printed(out)
+            if found is None:
+                continue
+            first, printed = found
+            shown += 1
+            real = text.split("\n")[first - 1 : first - 1 + len(printed)]
+            cut = "-n" in arguments
+            assert list(printed) == [row.rstrip() if cut else row for row in real], arguments
+    assert shown == 14
+    capsys.readouterr()
+    notice = shell.parse("holdfast read long.txt", "/")
+    assert notice is not None
+    assert notice.printed("row 1\n\n[Showing lines 1-1 of 9. Use offset=2 to continue.]\n") is None
+
+
 def test_what_is_recognised_is_what_the_shell_prints(tmp_path: Path) -> None:
     texts = {
         "plain": "".join(f"line {n}\n" for n in range(1, 31)),
@@ -130,7 +182,11 @@ def test_what_is_recognised_is_what_the_shell_prints(tmp_path: Path) -> None:
         "blank": "\n\n\nx\n\n",
         "one": "x",
     }
-    commands = [c for c, name, _ in READS if name == "a.py" and not c.startswith(("bat", "less"))]
+    commands = [
+        c
+        for c, name, _ in READS
+        if name == "a.py" and not c.startswith(("bat", "less", "holdfast"))
+    ]
     for name, text in texts.items():
         (tmp_path / "a.py").write_text(text)
         rows = text.split("\n")

@@ -14,8 +14,10 @@ from contextvars import ContextVar
 
 TYPE_CHECKING = False  # typing has the same, but takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, TextIO
+
+    NotePrinted = Callable[[str, Iterable[tuple[str, int, str]]], None]
 
 
 class NotHere(Exception):
@@ -32,10 +34,11 @@ class Console:
         err: TextIO,
         columns: int | None,
         has_gone: Callable[[], bool] = lambda: False,
+        note_printed: NotePrinted = lambda text, lines: None,
     ) -> None:
         """`has_gone` tells whether the process of the command has ended, by Ctrl-C for example."""
         self.cwd, self.out, self.err, self.columns = cwd, out, err, columns
-        self.has_gone = has_gone
+        self.has_gone, self.note_printed = has_gone, note_printed
 
 
 CONSOLE: ContextVar[Console | None] = ContextVar("CONSOLE", default=None)
@@ -64,6 +67,17 @@ def check_interrupted() -> None:
     console = CONSOLE.get()
     if console is not None and console.has_gone():
         raise KeyboardInterrupt
+
+
+def note_printed(text: str, lines: Iterable[tuple[str, int, str]]) -> None:
+    """Tell the host which lines of files (path, number, text) this output has as they are.
+
+    A command in its own process has no host to tell: then its output proves nothing.
+    """
+    console = CONSOLE.get()
+    # An agent may cut white space off both ends of an output.
+    if console is not None and console.columns is None and text == text.strip():
+        console.note_printed(text, lines)
 
 
 def typed_in(root: str | os.PathLike[str]) -> Callable[[str], str]:

@@ -162,7 +162,8 @@ class CommandService:
         out_terminal, err_terminal = request["terminal"]
         out = _Output(out_terminal, request["encoding"], shown)
         err = _Output(err_terminal, request["encoding"], progress)
-        CONSOLE.set(Console(request["cwd"], out, err, request["columns"], gone.is_set))
+        noted = self._shared.note_printed
+        CONSOLE.set(Console(request["cwd"], out, err, request["columns"], gone.is_set, noted))
         app = HostedApp(self._shared, request["environment"])
         try:
             code = dispatch(list(request["argv"]), app.environment, app)

@@ -8,7 +8,7 @@ import re
 import shlex
 
 from holdfast.app import App
-from holdfast.cli.console import absolute, columns, stdin
+from holdfast.cli.console import absolute, columns, note_printed, stdin
 from holdfast.cli.large_trees import start_if_large
 from holdfast.cli.output import print_json, print_table
 from holdfast.cli.terminal import exit_code, terminal, with_commands
@@ -18,7 +18,7 @@ from holdfast.index.search.scopes import SCOPES
 from holdfast.index.search_answers import SearchAnswer
 from holdfast.index.tools.search import search_code
 from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX
-from holdfast.index.tools.search_text import search_text
+from holdfast.index.tools.search_text import printed_lines, search_text
 from holdfast.text import counted
 
 OPERATORS = """\
@@ -114,6 +114,7 @@ def run(args: argparse.Namespace, app: App) -> int:
                 snippet=snippet,
             )
             start_if_large(app, index, answer.path)
+            root = index.root_of(answer.path)[1] if answer.status == "ok" else None
     except UsageError as error:
         if args.cursor is not None:
             error.hint = f"from the start: {_command(args)}"
@@ -128,7 +129,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     elif answer.status != "ok":
         print(with_commands(answer.message or answer.status))
     else:
-        _print(answer, args)
+        _print(answer, args, None if root is None else root.root)
     return exit_code(answer.status)
 
 
@@ -151,11 +152,18 @@ def _as_given(similar: str | None) -> str | None:
     return similar
 
 
-def _print(answer: SearchAnswer, args: argparse.Namespace) -> None:
+def _print(answer: SearchAnswer, args: argparse.Namespace, root: str | None) -> None:
     more = answer.continuation
     next_page = None if more is None else _command(args, cursor=more.cursor)
     surface = terminal(several_trees=bool(answer.roots))
-    print(search_text(answer, surface, next_page=next_page))
+    text = search_text(answer, surface, next_page=next_page)
+    print(text)
+    if answer.results and not args.debug and root is not None:
+        printed = [
+            (os.path.join(one.codebase_path or root, one.file), number, row)
+            for one, number, row in printed_lines(answer, surface)
+        ]
+        note_printed(text, printed)
     if not answer.results:
         print(f"[{_wider(answer, args)}]")
     if args.debug:

@@ -291,10 +291,11 @@ def _is_ours(payload: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]
         given = json.loads(str(payload.get("arguments")))
     except (ValueError, RecursionError):
         return False
-    # Null is the same as left out.
-    return isinstance(given, dict) and dict(arguments) == {
-        key: value for key, value in given.items() if value is not None
-    }
+    # Null is the same as left out, and what was left out may have its default by now.
+    return isinstance(given, dict) and all(
+        value is None or (key in arguments and arguments[key] == value)
+        for key, value in given.items()
+    )
 
 
 def _tail(path: str) -> list[bytes]:

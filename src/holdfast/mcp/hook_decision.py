@@ -44,12 +44,14 @@ from holdfast.mcp.hook_state import (
 )
 from holdfast.mcp.requests import Requests, outcome_of
 from holdfast.reading import native, recovery, stale
+from holdfast.reading.hosts.sidecar import text_digest
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.session_log import (
     RecordedEdits,
     ShellFolders,
     ShortAnswers,
+    ShownLines,
     UnreadableLog,
 )
 from holdfast.reading.tree import Doubt, Evidence
@@ -65,6 +67,10 @@ if TYPE_CHECKING:
 WAIT_S_MAX, LOOK_EVERY_S = 1.0, 0.004
 """A call that the log does not show yet is waited for, at most so long and half the time there is
 for an answer."""
+
+
+SEARCH = "holdfast search "
+"""How our search is called in an agent's shell. What else the command does shows in its output."""
 
 
 class HookDecision:
@@ -124,6 +130,7 @@ class HookDecision:
         if not isinstance(use.call, ReadCall | ShellCall) or use.id is None:
             return Outcome()
         if isinstance(use.call, ShellCall) and not _may_print_a_file(use.call.command):
+            self._note_search(use, use.call, event)
             return Outcome()
         with self._log(event, use.id) as log:
             doubt = isinstance(self._waited(log), Doubt)
@@ -134,6 +141,20 @@ class HookDecision:
             if use.claims_unchanged:
                 return self._claimed(use, event, reader, log)
             return self._shortened(use, event, reader, log)
+
+    def _note_search(self, use: ToolUse, call: ShellCall, event: HookEvent) -> None:
+        """Keep the lines that a search of ours printed in the agent's shell.
+
+        They count where the log shows the very text that the search gave.
+        """
+        if use.id is None or use.text is None or not call.command.startswith(SEARCH):
+            return
+        text = use.text.strip()
+        lines = self._context.shown.lines(text_digest(text))
+        if lines and event.log is not None:
+            with self._log(event, use.id) as log:
+                if isinstance(log, ShownLines):
+                    log.record_shown(lines, text, use.id)
 
     def _record_edits(self, event: HookEvent) -> None:
         """Keep where a subagent's edit was made: its transcript does not say so."""

@@ -23,7 +23,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from holdfast import __version__, system
@@ -67,6 +67,8 @@ class Shared(Protocol):
     def index(self) -> CodeIndex: ...
 
     def keep_space(self, name: str) -> Store: ...
+
+    def note_printed(self, text: str, lines: Iterable[tuple[str, int, str]]) -> None: ...
 
 
 class Commands(Protocol):

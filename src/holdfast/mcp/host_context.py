@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.home import Home
-from holdfast.mcp.shown_answers import ShownAnswers
+from holdfast.mcp.shown_answers import ShownAnswers, excerpts
 from holdfast.mcp.space_pool import SpacePool
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ class HostContext:
         self._runs: dict[int, threading.Thread] = {}
         self._starting = threading.local()
         self.shown = ShownAnswers()
+
+    def note_printed(self, text: str, lines: Iterable[tuple[str, int, str]]) -> None:
+        """Remember which lines of files (path, number, text) an answer has as they are."""
+        self.shown.note(text, excerpts(lines))
 
     @property
     def home(self) -> Home:

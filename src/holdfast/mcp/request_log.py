@@ -141,8 +141,10 @@ class RequestLog:
         served = self.sidecar.served.get(use.id or "")
         if served is not None and served.text_sha256 == digest:
             return (served.event(),)
-        if isinstance(use.call, OwnCall) and not use.failed:
-            printed = self._shown_by(digest)
+        if isinstance(use.call, OwnCall | ShellCall) and not use.failed:
+            # In a shell it was `holdfast search`: no other answers of the host are kept by text.
+            ended = text_digest(shown.strip()) if isinstance(use.call, ShellCall) else digest
+            printed = self._shown_by(ended)
             if printed:
                 return tuple(printed)
         own = own_event(use, shown, load)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from holdfast.reading.events import Printed
 from holdfast.reading.hosts.sidecar import text_digest
@@ -38,3 +38,19 @@ class ShownAnswers:
         """The lines that an answer with this digest printed; none when that is not certain."""
         with self._turn:
             return self._lines.get(digest, ())
+
+
+def excerpts(lines: Iterable[tuple[str, int, str]]) -> list[Printed]:
+    """Lines of files (path, number, text) that an answer prints as they are, in runs."""
+    texts: dict[str, dict[int, str]] = {}
+    for path, number, text in lines:
+        texts.setdefault(path, {})[number] = text
+    found: list[Printed] = []
+    for path, rows in texts.items():
+        for number in sorted(rows):
+            last = found[-1] if found else None
+            if last is not None and (last.path, last.first + len(last.rows)) == (path, number):
+                found[-1] = last._replace(rows=(*last.rows, rows[number]))
+            else:
+                found.append(Printed(path, number, (rows[number],), excerpt=True))
+    return found

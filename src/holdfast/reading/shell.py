@@ -2,6 +2,7 @@
 
     cat F    head -n 40 F    tail -n +10 F    sed -n '10,20p' F    nl -ba F | sed -n '10,20p'
     awk 'NR>=10 && NR<=20' F    bat -r 10:20 F    less -F F    cd DIR && cat F | head -40
+    holdfast read F    holdfast read -n F:10-20
 
 Strict: every word must be understood. Variables, globs, redirections, `..`, several files, a second
 command, an option that is not listed here: each makes the command one that we know nothing about.
@@ -40,12 +41,17 @@ class Numbering(NamedTuple):
 
     width: int = 6
     separator: str = "\t"
+    trims: bool = False
+    """White space at the end of a row is cut, so a blank line is a number alone."""
 
     def row(self, number: int, line: str) -> str:
-        return f"{number:>{self.width}}{self.separator}{line}"
+        row = f"{number:>{self.width}}{self.separator}{line}"
+        return row.rstrip() if self.trims else row
 
     def parse(self, row: str) -> tuple[int, str] | None:
         """The number and the line of a row, or None when it has no number."""
+        if self.trims and row.isdecimal() and len(row) <= 9:
+            return int(row), ""
         head, found, line = row.partition(self.separator)
         digits = head.strip(" ")
         if not found or not digits.isdecimal() or len(digits) > 9 or head != head.rstrip(" "):
@@ -80,6 +86,8 @@ class FileRead(NamedTuple):
     numbering: Numbering | None = None
     searched: bool = False
     """After `cd` with a name, which CDPATH may take elsewhere; it is then said above the output."""
+    ours: bool = False
+    """Printed by our own command, which says in brackets what it left out."""
 
     def lines(self, total: int) -> Lines | None:
         """The lines printed of a file of `total` lines; None when there are none."""
@@ -113,8 +121,12 @@ class FileRead(NamedTuple):
         rows = output.split("\n")
         if rows[-1] == "":
             rows.pop()
+        if self.ours and rows and rows[-1] == "":
+            rows.pop()  # it prints a line for what follows the last newline
         if not rows or (self.searched and rows[0].startswith("/")):
             return None
+        if self.ours and any(row[:1] == "[" and row[-1:] == "]" for row in (rows[0], rows[-1])):
+            return None  # it may be a notice
         if self.numbering is None:
             first = self.place(len(rows))
             return None if first is None else (first, tuple(rows))
@@ -174,7 +186,7 @@ def parse(command: str, cwd: str) -> FileRead | None:
             numbering = then[2]
     searched = bool(folder) and not folder.startswith(("/", "./"))
     path = os.path.normpath(os.path.join(cwd, named))
-    return FileRead(path, tuple(steps), numbering, searched)
+    return FileRead(path, tuple(steps), numbering, searched, stages[0][0] == OURS)
 
 
 def folder(command: str) -> str | None:
@@ -440,6 +452,30 @@ def _between(first: int, last: int | None) -> Step | None:
     return Step(skip=first - 1, take=None if last is None else last - first + 1)
 
 
+OURS = "holdfast"
+_OUR_RANGE = re.compile(r"(.+):([0-9]{1,9})-([0-9]{1,9})\Z")
+
+
+def _holdfast(words: list[str]) -> _Filtered | None:
+    """`holdfast read` of one file or of one run of its lines."""
+    if words[:1] != ["read"]:
+        return None
+    options = [word for word in words[1:] if word.startswith("-")]
+    names = [word for word in words[1:] if not word.startswith("-")]
+    if len(names) != 1 or any(word not in ("-n", "--numbers") for word in options):
+        return None
+    name, steps = names[0], list[Step]()
+    found = _OUR_RANGE.match(name)
+    if found is not None:
+        step = _between(int(found[2]), int(found[3]))
+        if step is None:
+            return None
+        name, steps = found[1], [step]
+    if ":" in name or "," in name or name.startswith(("@", "~")) or not name.isascii():
+        return None  # a symbol, several places, or a name that is looked up
+    return [name], steps, Numbering(0, " ", trims=True) if options else None
+
+
 _COMMANDS: dict[str, Callable[[list[str]], _Filtered | None]] = {
     "cat": _cat,
     "head": _head,
@@ -449,4 +485,5 @@ _COMMANDS: dict[str, Callable[[list[str]], _Filtered | None]] = {
     "awk": _awk,
     "bat": _bat,
     "less": _less,
+    OURS: _holdfast,
 }

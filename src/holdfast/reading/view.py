@@ -124,7 +124,7 @@ class View:
             del self.lines[number]
 
     def _show_stored(self, digest: str, run: Lines | None, at: int, load: Load) -> None:
-        rows = stored_rows(digest, load)
+        rows = _lines(stored_rows(digest, load))
         if rows is None:
             # It was shown, but what it said is not kept: nothing older counts in its place.
             if run is None:
@@ -138,7 +138,7 @@ class View:
 
     def _derive(self, digest: str, run: Lines | None, load: Load) -> None:
         """A diff of ours: what it leaves out was shown when its base was."""
-        rows = stored_rows(digest, load)
+        rows = _lines(stored_rows(digest, load))
         if rows is None or not self.lines:
             self.lines = {}
             return
@@ -326,6 +326,11 @@ def stored_rows(digest: str, load: Load) -> list[str] | None:
         return data.decode("utf-8").split("\n")
     except UnicodeDecodeError:
         return None
+
+
+def _lines(rows: list[str] | None) -> list[str] | None:
+    """The same without what follows the last newline, which is not a line of the file."""
+    return rows[:-1] if rows is not None and len(rows) > 1 and not rows[-1] else rows
 
 
 def _end(event: Pieced) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         ReferencesAnswer,
         SymbolEditAnswer,
     )
-    from holdfast.reading.events import Printed
 
     IndexAnswer = (
         OutlineAnswer
@@ -185,24 +184,6 @@ def usable(call: ToolCall, one: Symbol, root: str) -> Symbol:
 def in_several_trees() -> Surface:
     """How files are named when an answer is about several trees."""
     return replace(AGENT, file=lambda tree, file: f"{tree}: {file}")
-
-
-def excerpts(lines: Iterable[tuple[str, int, str]]) -> list[Printed]:
-    """Lines of files (path, number, text) that an answer prints as they are, in runs."""
-    from holdfast.reading.events import Printed
-
-    texts: dict[str, dict[int, str]] = {}
-    for path, number, text in lines:
-        texts.setdefault(path, {})[number] = text
-    found: list[Printed] = []
-    for path, rows in texts.items():
-        for number in sorted(rows):
-            last = found[-1] if found else None
-            if last is not None and (last.path, last.first + len(last.rows)) == (path, number):
-                found[-1] = last._replace(rows=(*last.rows, rows[number]))
-            else:
-                found.append(Printed(path, number, (rows[number],), excerpt=True))
-    return found
 
 
 def below(call: ToolCall, root: str | None) -> list[str]:

@@ -12,6 +12,7 @@ from holdfast.errors import UsageError
 from holdfast.index.answers import Call
 from holdfast.index.search_answers import SearchAnswer
 from holdfast.index.tools.search_text import printed_lines, search_text
+from holdfast.mcp.shown_answers import excerpts
 from holdfast.mcp.tool import (
     Result,
     Tool,
@@ -28,7 +29,6 @@ from holdfast.mcp.tools.common import (
     AGENT,
     below,
     continued,
-    excerpts,
     in_several_trees,
     no_such_tree,
     refused,

@@ -342,6 +342,9 @@ def _output_of(output: Any) -> tuple[str | None, int | None]:
 def _texts(output: Any) -> Iterator[str]:
     """Every text that an output may carry, with what Codex writes above it and without."""
     yield from texts_of(output)
+    text, code = _output_of(output)
+    if text is not None and code == 0:
+        yield text.strip()  # of a command
     if isinstance(output, str) and (head := _HEAD.match(output)):
         yield from texts_of(output[head.end() :])
     elif isinstance(output, list) and len(output) > 1:
