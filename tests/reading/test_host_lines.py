@@ -68,6 +68,23 @@ class Claude:
         return self.use("Read", {"file_path": PATH}, text, {"type": "text", "file": file})
 
 
+def test_a_file_that_was_shown_empty_has_none_of_the_lines_shown_before(tmp_path: Path) -> None:
+    """They stayed held, so a file that got them back was called as it was before."""
+    claude = Claude(tmp_path)
+
+    def read(content: str, text: str) -> None:
+        file = {"filePath": PATH, "content": content, "startLine": 1}
+        rows = content.count("\n") + 1
+        file |= {"numLines": rows, "totalLines": rows}
+        claude.use("Read", {"file_path": PATH}, text, {"type": "text", "file": file})
+
+    read("one\ntwo", "1\tone\n2\ttwo")
+    assert held(claude.log) == {1: "one", 2: "two"}
+    warning = "Warning: the file exists but the contents are empty."
+    read("", f"<system-reminder>{warning}</system-reminder>")
+    assert held(claude.log) == {}
+
+
 @pytest.mark.shows("READ-CC-LINES")
 def test_claude_ranges_edits_and_writes_are_held_line_by_line(tmp_path: Path) -> None:
     claude = Claude(tmp_path)

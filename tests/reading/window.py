@@ -115,7 +115,12 @@ class Knowledge:
             about_all = len(told) == len(lines)
         else:
             needed = set(range(fact.first, fact.last + 1))
-            if not needed <= self.known.get(fact.base, set()):
+            part = slice(fact.first - 1, fact.last)
+            # Any text with these lines will do: the marker does not say which one is meant.
+            if not any(
+                needed <= numbers and version.split("\n")[part] == lines[part]
+                for version, numbers in self.known.items()
+            ):
                 return
             self.known.setdefault(fact.version, set()).update(needed)
             about_all = len(needed) == len(lines)

@@ -52,7 +52,7 @@ def events(
     match name:
         case "Read":
             found = read(result, text)
-            return () if found is None else (found,)
+            return empty(result) if found is None else (found,)
         case "Edit" | "MultiEdit":
             return edit(result, text)
         case "Write":
@@ -99,8 +99,8 @@ def _plain_read(path: str, given: Mapping[str, Any], text: str) -> tuple[Seen, .
     """The numbered lines, if the text is nothing else but reminders behind them."""
     lines = text.split("\n")
     start = NUMBERED.match(lines[0])
-    if start is None:
-        return ()  # a notice, which shows no line
+    if start is None:  # a notice, which shows no line
+        return (Forgotten(path),) if "contents are empty" in text[:200] else ()
     first, rows = int(start[1]), list[str]()
     for line in lines:
         found = NUMBERED.match(line)
@@ -129,6 +129,15 @@ def _plain_bash(given: Mapping[str, Any], text: str, folders: tuple[str, str]) -
     if found.numbering is None and rows[0][:1].isspace():
         rows = (UNSURE, *rows[1:])
     return (Printed(found.path, first, rows, found.everything),)
+
+
+def empty(result: Mapping[str, Any]) -> tuple[Seen, ...]:
+    """A file that was shown to be empty: of the lines that were shown before none is there."""
+    file = result.get("file")
+    if result.get("type") != "text" or not isinstance(file, Mapping):
+        return ()
+    path = file.get("filePath")
+    return (Forgotten(path),) if file.get("content") == "" and isinstance(path, str) else ()
 
 
 def read(result: Mapping[str, Any], text: str) -> Printed | None:
