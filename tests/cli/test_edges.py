@@ -381,6 +381,15 @@ def test_a_file_that_is_none_names_the_command_that_was_meant(
     assert "'lib/empty.py' has no symbol named 'total'" in said
 
 
+def test_a_pipe_is_not_a_file_and_does_not_suggest_itself(run: Terminal, tmp_path: Path) -> None:
+    """The error said that there is no such file, and to try the same command on it."""
+    (tmp_path / "a.py").write_text("def total(): ...\n")
+    os.mkfifo(tmp_path / "pipe.py")
+    run("index", "create")
+    run("outline", "pipe.py", code=1)
+    assert run.errors.endswith("holdfast: pipe.py is not a regular file\n")
+
+
 def test_a_negative_number_is_a_number(run: Terminal, tmp_path: Path) -> None:
     """`--budget -1` was told to expect an argument."""
     (tmp_path / "a.py").write_text("def alpha(): ...\n")

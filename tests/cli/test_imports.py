@@ -43,3 +43,11 @@ def test_a_repository_is_never_imported_from(tmp_path: Path, entries: str | None
         )  # fmt: skip
         assert "Traceback" not in ran.stderr, ran.stderr
     assert not proof.exists(), proof.read_text()
+
+
+def test_the_help_of_a_search_imports_nothing_that_searches() -> None:
+    """`holdfast search --help` imported the whole index first."""
+    listed = "import sys, holdfast.cli.search; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
+    heavy = {"holdfast.index.code_index", "holdfast.index.tools.search", "msgspec", "numpy"}
+    assert not heavy & set(ran.stdout.split())

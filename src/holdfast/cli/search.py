@@ -6,20 +6,18 @@ import argparse
 import os
 import re
 import shlex
+from typing import TYPE_CHECKING
 
-from holdfast.app import App
 from holdfast.cli.console import absolute, columns, note_printed, stdin
-from holdfast.cli.large_trees import start_if_large
-from holdfast.cli.output import print_json, print_table
-from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.cli.user_files import read_user_file
 from holdfast.errors import UsageError
+from holdfast.index.search.limits import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.search_answers import SearchAnswer
-from holdfast.index.tools.search import search_code
-from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX
-from holdfast.index.tools.search_text import printed_lines, search_text
-from holdfast.text import counted
+
+# What searches and prints is imported by `run`: a help text needs none of it.
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.index.search_answers import SearchAnswer
 
 OPERATORS = """\
 operators, anywhere in the query:
@@ -95,6 +93,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    from holdfast.cli.large_trees import start_if_large
+    from holdfast.cli.output import print_json
+    from holdfast.cli.terminal import exit_code, with_commands
+    from holdfast.index.tools.search import search_code
+
     snippet = None if args.snippet is None else _text_of(args.snippet)
     paths = [absolute(path) for path in args.path or ["."]]
     try:
@@ -153,6 +156,9 @@ def _as_given(similar: str | None) -> str | None:
 
 
 def _print(answer: SearchAnswer, args: argparse.Namespace, root: str | None) -> None:
+    from holdfast.cli.terminal import terminal
+    from holdfast.index.tools.search_text import printed_lines, search_text
+
     more = answer.continuation
     next_page = None if more is None else _command(args, cursor=more.cursor)
     surface = terminal(several_trees=bool(answer.roots))
@@ -188,6 +194,9 @@ def _wider(answer: SearchAnswer, args: argparse.Namespace) -> str:
 
 def _print_debug(answer: SearchAnswer) -> None:
     """What the rank of each result is made of: a row for each signal, a column for each result."""
+    from holdfast.cli.output import print_table
+    from holdfast.text import counted
+
     explained = [(result, result.debug) for result in answer.results if result.debug is not None]
     names = list(dict.fromkeys(name for _, debug in explained for name in debug.signals))
     room = columns() or 100

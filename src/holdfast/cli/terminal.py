@@ -67,11 +67,16 @@ def _read_command(call: Call) -> str:
 
 
 def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
-    """The error for a path that is not a file, with the same command on a similar one."""
+    """The error for a path that is not a file, with the same command on a similar one.
+
+    A pipe or a device has nothing similar.
+    """
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import listed, suggestion
 
     is_folder = os.path.isdir(absolute(whole))
+    if os.path.exists(absolute(whole)) and not is_folder:
+        return CommandRefused("NotAFile", f"{typed} is not a regular file")
     kind = "EISDIR" if is_folder else "ENOENT"
     found = suggestion(Unreadable(kind, "", "", whole), absolute(whole), listed)
     message = f"{typed} is a directory" if is_folder else f"there is no file {typed}"

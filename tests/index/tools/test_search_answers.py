@@ -406,11 +406,13 @@ def test_the_form_of_signatures_has_a_version() -> None:
 
 @pytest.mark.shows("ANSWER-PAGES")
 def test_the_form_of_a_cursor_has_a_version() -> None:
-    made = pages.encode(Cursor(10, 60, "a" * 20, "b" * 20))
-    first = "MS4xMC42MC5hYWFhYWFhYWFhYWFhYWFhYWFhYS5iYmJiYmJiYmJiYmJiYmJiYmJiYi45NzIzNzI0Ng"
-    assert {1: first}[pages.CURSOR_VERSION] == made, (
+    made = pages.encode(Cursor(10, 60, "a" * 12, "b" * 12))
+    assert {2: "2.10.60.aaaaaaaaaaaa.bbbbbbbbbbbb.6cce2d95"}[pages.CURSOR_VERSION] == made, (
         "cursors are written in another way: raise CURSOR_VERSION and say what changed"
     )
+    first = "MS4xMC42MC5hYWFhYWFhYWFhYWFhYWFhYWFhYS5iYmJiYmJiYmJiYmJiYmJiYmJiYi45NzIzNzI0Ng"
+    with pytest.raises(UsageError, match="has version 1; expected 2"):
+        pages.decode(first)
 
 
 @pytest.mark.shows("ANSWER-RE", "ANSWER-SPAN")

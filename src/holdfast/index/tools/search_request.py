@@ -15,6 +15,7 @@ from holdfast.index.answers import Call
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.record import Record
 from holdfast.index.search import operators, pages
+from holdfast.index.search.limits import BUDGET_DEFAULT, BUDGET_MIN, LIMIT_DEFAULT, LIMIT_MAX
 from holdfast.index.search.operators import Parsed, Query
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.regex import lines_of, wrong_pattern
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 ResultMode = Literal["grouped", "raw"]
 
-LIMIT_DEFAULT, LIMIT_MAX = 10, 50
-BUDGET_DEFAULT, BUDGET_MIN = 8_000, 100
 DEPTH_MIN, DEPTH_FACTOR = 40, 3
 DEPTH_MAX = DEPTH_FACTOR * LIMIT_MAX
 """How many chunks are ranked for all pages: DEPTH_FACTOR for each result of a page, and at least
