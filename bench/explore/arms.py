@@ -5,8 +5,9 @@ its own output from the best place to the worst, and reads code as its tools pri
 have only comments or nothing need not be shown.
 
     ours       one search with the question's words, five results; then those that are not whole
-               yet, two in one read, then the others; then the same for the symbols that have a
-               pattern in their name
+               yet, two in one read, then the others; then the further places that the results
+               name, best result first, by their symbols in one read; then the same for the symbols
+               that have a pattern in their name
     ripgrep    the patterns one after the other; definitions among the matches first, each read
                with `sed` from 5 lines before to 45 after, if it is not on the screen yet
 """
@@ -25,6 +26,8 @@ Run = Callable[[Sequence[str]], str]
 BEFORE, AFTER, READS_MAX = 5, 45, 12
 FIRST = 5
 """How many results our explorer asks for."""
+FURTHER = 6
+"""How many of the further places that they name it reads, in one call."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,18 @@ class Explorer:
 
 
 _RESULT = re.compile(r"^([^\s:\[]*):(\d+)-(\d+)(?:  .*)?$")
+_FURTHER = re.compile(r"^  also (.+)$")
+_NAMED = re.compile(r"(\d+) (\S+)$")
 _LINE = re.compile(r"^(\d+)(?: .*)?$")
 _MATCH = re.compile(r"^([^\s:]+):(\d+):(.*)$")
 
 
+@dataclass
 class Ours(Explorer):
     """Explores with `holdfast search` and `holdfast read`."""
+
+    further: list[tuple[str, int, str]] = field(default_factory=list)
+    """Places that results name besides their best one: file, first line, symbol."""
 
     def run(self, holdfast: Run) -> bool:
         asks = [self.question.ask, "|".join(f"*{p}*" for p in self.question.patterns)]
@@ -84,10 +93,19 @@ class Ours(Explorer):
                 start += count
                 if wanted:
                     names = [f"{file}:{first}-{last}" for file, first, last in wanted]
-                    self._places(
-                        self.show(holdfast(["read", "-n", "--no-comments", *names])), names
-                    )
+                    self._read(holdfast, names)
+            further = [
+                f"{file}:{name}"
+                for file, line, name in self.further
+                if not self.is_seen(file, line)
+            ][:FURTHER]
+            if further and not self.done:
+                self._read(holdfast, further)
+            self.further.clear()
         return self.done
+
+    def _read(self, holdfast: Run, names: Sequence[str]) -> None:
+        self._places(self.show(holdfast(["read", "-n", "--no-comments", *names])), names)
 
     def _whole(self, file: str, first: int, last: int) -> bool:
         code = code_lines(file, (self.tree / file).read_bytes())
@@ -103,6 +121,9 @@ class Ours(Explorer):
                 found.append((file, int(result[2]), int(result[3])))
             elif shown := _LINE.match(line):
                 self.seen.add((file, int(shown[1])))
+            elif also := _FURTHER.match(line):
+                named = [_NAMED.match(one) for one in also[1].split(", ")]
+                self.further += [(file, int(one[1]), one[2]) for one in named if one is not None]
         return found
 
 

@@ -115,10 +115,10 @@ class Knowledge:
             about_all = len(told) == len(lines)
         else:
             needed = set(range(fact.first, fact.last + 1))
-            part = slice(fact.first - 1, fact.last)
+            of = slice(fact.first - 1, fact.last)
             # Any text with these lines will do: the marker does not say which one is meant.
             if not any(
-                needed <= numbers and version.split("\n")[part] == lines[part]
+                needed <= numbers and version.split("\n")[of] == lines[of]
                 for version, numbers in self.known.items()
             ):
                 return

@@ -22,6 +22,7 @@ from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.search import operators, pages, trigrams
 from holdfast.index.search.filters import PathPattern
+from holdfast.index.search.limits import BUDGET_MIN, LIMIT_MAX
 from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.preview import FEW_MORE, GAP, LINE_CHARACTERS_MAX, Asked, preview
@@ -32,7 +33,6 @@ from holdfast.index.search.segment_merge import merge
 from holdfast.index.search.similar import runs, similarity
 from holdfast.index.search.terms import terms
 from holdfast.index.settings import index_of
-from holdfast.index.tools.search_request import BUDGET_MIN, LIMIT_MAX
 from tests.index.wire import file_outline, manage_index, search_code
 from tests.index.world import NoWrites, World
 

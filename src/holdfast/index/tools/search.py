@@ -25,6 +25,7 @@ from holdfast.index.generations.model import Reader
 from holdfast.index.search import pages
 from holdfast.index.search.filters import files_kept
 from holdfast.index.search.further_places import one_for_each_file
+from holdfast.index.search.limits import BUDGET_DEFAULT
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.results import (
@@ -43,7 +44,6 @@ from holdfast.index.search_answers import Continuation, RootAnswer, SearchAnswer
 from holdfast.index.tools.refusals import refusal
 from holdfast.index.tools.search_advice import SearchedRoot, hints_of, next_action, warnings_of
 from holdfast.index.tools.search_request import (
-    BUDGET_DEFAULT,
     ResultMode,
     SearchRequest,
     Target,

@@ -12,6 +12,7 @@ from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Identity
 from holdfast.index.search.filters import PathPattern
+from holdfast.index.search.limits import LIMIT_MAX
 from holdfast.index.search.operators import as_words, only_below
 from holdfast.index.search.query_analysis import SPOKEN_MAX
 from holdfast.index.search.results import ALIKE_SHOWN, Group, Page
@@ -22,7 +23,7 @@ from holdfast.index.search_answers import Continuation, NextAction, SearchCounts
 from holdfast.index.search_debug import ExactDebug, OperatorSummary, RootDebug, SearchDebug
 from holdfast.index.shared.generation import differ, team_commit
 from holdfast.index.tools.refusals import proof_check
-from holdfast.index.tools.search_request import LIMIT_MAX, SearchRequest
+from holdfast.index.tools.search_request import SearchRequest
 from holdfast.text import counted
 
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
