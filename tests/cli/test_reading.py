@@ -325,3 +325,14 @@ def test_a_session_that_never_read_is_named_and_not_made(
     code, _, err = run(capsys, *words, "--session", "zzz")
     assert "hint: there are: demo, other; holdfast read PATH --session zzz begins it" in err
     assert run(capsys, *words, "--session", "demo")[0] == 0
+
+
+def test_the_context_map_names_commands_and_not_calls_of_tools(work: Path, capsys: Capture) -> None:
+    run(capsys, "read", "a.txt", "--session", "s")
+    (work / "a.txt").write_text(numbered(61, "a line of text,"))
+    _, out, _ = run(capsys, "context", "--session", "s")
+    assert "[a.txt changed on disk; to see what: holdfast read a.txt --session s]" in out
+    run(capsys, "session", "compact", "--session", "s")
+    _, out, _ = run(capsys, "context", "--session", "s")
+    assert "  holdfast read a.txt --session s\n" in out
+    assert "read(path=" not in out

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 
 from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.console import here
 from holdfast.cli.output import print_json
+from holdfast.reading.scope import Lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,5 +21,13 @@ def run(args: argparse.Namespace, app: App) -> int:
     log = reading.session_log(args, app, newest_leaf=args.call is None)
     assert log is not None, "the session is required"
     found = reading.reader(app).context(log)
-    print_json(found.to_wire()) if args.json else print(found.to_text(here()))
+    if args.json:
+        print_json(found.to_wire())
+        return 0
+
+    def command(path: str, run: Lines | None) -> str:
+        place = path if run is None else f"{path}:{run.first}-{run.last}"
+        return shlex.join(["holdfast", "read", place, "--session", args.session])
+
+    print(found.to_text(here(), command))
     return 0

@@ -94,6 +94,17 @@ class HeldFile:
         return FileReport(self.path, self.state, *lines, self.tokens, texts)
 
 
+ReadCall = Callable[[str, Lines | None], str]
+"""How a file, or a run of its lines, is read again: in the words of whoever is told."""
+
+
+def as_call(path: str, run: Lines | None) -> str:
+    """A call of the `read` tool."""
+    if run is None:
+        return f'read(path="{path}")'
+    return f'read(path="{path}", offset={run.first}, limit={run.last - run.first + 1})'
+
+
 @dataclass(frozen=True, slots=True)
 class ContextMap:
     """What the model holds now, and what the latest compaction took from it."""
@@ -117,7 +128,7 @@ class ContextMap:
         where = (self.session, self.boundary, self.doubt)
         return ContextReport(*where, self.tokens, held, lost).to_wire()
 
-    def to_text(self, cwd: str = "") -> str:
+    def to_text(self, cwd: str = "", call: ReadCall = as_call) -> str:
         """The map for an agent or a person; each lost file with the call that recovers it."""
         if self.doubt is not None:
             return (
@@ -134,12 +145,12 @@ class ContextMap:
         for file in self.held:
             if file.state == "changed":
                 shown = _shown(file.path, cwd)
-                out.append(f'[{shown} changed on disk; to see what: read(path="{shown}")]')
+                out.append(f"[{shown} changed on disk; to see what: {call(shown, None)}]")
         if self.lost:
             out.append(f"lost in {self.boundary}:")
             out += _table(self.lost, cwd)
             out.append("to recover what is still needed:")
-            out += [f"  {call}" for file in self.lost for call in recovery(file, cwd)]
+            out += [f"  {one}" for file in self.lost for one in recovery(file, cwd, call)]
         return "\n".join(out)
 
 
@@ -305,16 +316,16 @@ def _count(runs: Iterable[Lines]) -> int:
     return sum(run.last - run.first + 1 for run in runs)
 
 
-def recovery(file: HeldFile, cwd: str = "") -> list[str]:
+def recovery(file: HeldFile, cwd: str = "", call: ReadCall = as_call) -> list[str]:
     """The calls that bring the lines of a file back, as they are now."""
     if file.state == "gone":
         return []
     shown = _shown(file.path, cwd)
     text = file.texts[0]
     if text.whole or text.lines_total is None:
-        return [f'read(path="{shown}")']
+        return [call(shown, None)]
     return [
-        f'read(path="{shown}", offset={run.first}, limit={run.last - run.first + 1})'
+        call(shown, run)
         for run in text.runs
         if file.lines_now is None or run.first <= file.lines_now
     ]
