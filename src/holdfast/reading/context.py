@@ -95,7 +95,7 @@ class HeldFile:
 
 
 ReadCall = Callable[[str, Lines | None], str]
-"""How a file, or a run of its lines, is read again: in the words of whoever is told."""
+"""How a file, or a run of its lines, is read again: in the words of the surface."""
 
 
 def as_call(path: str, run: Lines | None) -> str:
