@@ -7,6 +7,13 @@ import pytest
 from holdfast.index.facts.extract import extract
 
 CASES: dict[str, tuple[str, str, set[str], set[str]]] = {
+    "a guard behind the brace of `when`": (
+        "a.kt",
+        "fun before() {}\nfun f(x: Any) = when (x) { is Int if x > 1 -> 1\n else -> 2 }\n"
+        "class After\n",
+        {"before", "f", "After"},
+        set(),
+    ),
     "a guard in `when`": (
         "a.kt",
         "fun before() {}\nfun f(x: Any) = when (x) {\n  is A if x.b -> 1\n  else -> 2\n}\n"

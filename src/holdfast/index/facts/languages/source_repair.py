@@ -45,7 +45,7 @@ def c_family(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
     return bytes(out)
 
 
-_GUARD = re.compile(rb"^[ \t]{0,80}(?:is|in|!is|!in)\b[^\n{}]{0,200}?([ \t]if\b[^\n{}]{0,200}?)(?=->)",  # noqa: E501
+_GUARD = re.compile(rb"(?:^|[{;])[ \t]{0,80}(?:is|in|!is|!in)\b[^\n{}]{0,200}?([ \t]if\b[^\n{}]{0,200}?)(?=->)",  # noqa: E501
                     re.MULTILINE)  # fmt: skip
 _CONSTRUCTOR = re.compile(
     rb"\bclass[ \t]{1,80}\w+[ \t]{0,80}(?:<[^<>\n]{0,100}>)?\s{0,200}"
