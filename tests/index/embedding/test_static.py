@@ -7,6 +7,8 @@ import json
 import os
 import pickle
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -101,7 +103,7 @@ def plain_vector(model: StaticEmbedding, texts: list[tuple[str, float]], side: s
 
     vectors = section("vectors", "i1").reshape(header.pieces, header.dimension)
     weights = section(side, "<f4")
-    vocabulary = static._load(MODEL_FILE).vocabulary
+    vocabulary = static._opened(MODEL_FILE).vocabulary
     total = np.zeros(header.dimension)
     for text, share in texts:
         row = np.zeros(header.dimension)
@@ -226,3 +228,21 @@ def test_a_model_that_is_truncated_while_it_is_open_is_refused(tmp_path: Path) -
         model.embed_query("close a socket")
     with pytest.raises(EmbeddingFailed, match="truncated while it was open"):
         model.embed(["a.py\n\nx"])
+
+
+FORKED = """
+import os
+from holdfast.index.embedding.static import StaticEmbedding
+model = StaticEmbedding()
+model.embed_query("what is asked")
+if not (child := os.fork()):
+    os.closerange(3, 256)
+    same = model.embed(["a.py\\nf\\ndef f(): return read(path)"]).any()
+    os._exit(0 if same else 3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+def test_a_worker_embeds_with_a_model_that_its_parent_had_open() -> None:
+    """A process that had searched could not build: its workers asked a closed file for its size."""
+    subprocess.run([sys.executable, "-c", FORKED], check=True)

@@ -15,6 +15,7 @@ import hashlib
 import json
 import math
 import mmap
+import os
 import struct
 import zlib
 from collections import Counter
@@ -136,8 +137,11 @@ class _Loaded:
 
 
 @cache
-def _load(path: Path) -> _Loaded:
-    """Load the model, after checking it. Its vectors are memory-mapped: shared by processes."""
+def _load(path: Path, process: int) -> _Loaded:
+    """Load the model, after checking it. Its vectors are memory-mapped: shared by processes.
+
+    Once for each process: a forked worker has the memory of its parent, but not the open file.
+    """
     import numpy as np
 
     header = read_header(path)
@@ -166,7 +170,7 @@ def _load(path: Path) -> _Loaded:
 
 def _opened(path: Path) -> _Loaded:
     """The model, loaded once; checked each time that it was not truncated."""
-    model = _load(path)
+    model = _load(path, os.getpid())
     model.check_size()
     return model
 
