@@ -40,7 +40,7 @@ from tests.index.wire import (
     manage_index,
     search_code,
 )
-from tests.index.world import FILES
+from tests.index.world import FILES, is_link_segment
 
 Outcomes = dict[str, dict[str, int]]
 HANG_S = 120
@@ -48,8 +48,8 @@ BITS_MAX = 6
 """A round flips one bit, or up to this many."""
 
 KINDS = (
-    "index file", "posting segment", "content cache", "model", "registry", "token segment",
-    "segment manifest",
+    "index file", "posting segment", "link segment", "content cache", "model", "registry",
+    "token segment", "segment manifest",
 )  # fmt: skip
 _REFUSED = ("not_indexed", "requires_reindex", "error", "blocked", "not_ready")
 
@@ -115,9 +115,11 @@ class _World:
     def _files(self, kind: str) -> list[Path]:
         home = self._home
         sequence = sorted((home / "sequence").rglob("*.segment"))
+        segments = sorted((home / "index" / "roots").glob("*.segments/*"))
         return {
             "index file": sorted((home / "index" / "roots").glob("*.sqlite")),
-            "posting segment": sorted((home / "index" / "roots").glob("*.segments/*")),
+            "posting segment": [file for file in segments if not is_link_segment(file)],
+            "link segment": [file for file in segments if is_link_segment(file)],
             "content cache": [home / "index" / "content.sqlite"],
             "model": [self._model],
             "registry": [home / "index" / "registry.json"],

@@ -239,3 +239,9 @@ class World:
 
 
 DROP = object()
+
+
+def is_link_segment(file: Path) -> bool:
+    """Whether a segment of an index has the links of files, not their postings."""
+    with file.open("rb") as opened:
+        return opened.read(4) == b"HFLK"
