@@ -104,9 +104,9 @@ class Fetcher:
     def archive(self, package: Package) -> Path:
         """The package's archive from the registry, verified."""
         folder = self.cache / "packages" / package.kind / package.name.replace("/", "+")
-        kept = (
-            [p for p in folder.glob("*") if digest(p) == package.sha256] if folder.is_dir() else []
-        )
+        # A download that was killed leaves its directory here.
+        files = [p for p in folder.glob("*") if p.is_file()] if folder.is_dir() else []
+        kept = [p for p in files if digest(p) == package.sha256]
         if kept:
             return kept[0]
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Packages become trees: verified, plain files only, line numbers kept."""
 
+import hashlib
 import io
 import subprocess
 import tarfile
@@ -83,6 +84,23 @@ def test_a_package_with_another_digest_is_refused(
     assert (tree / "index.js").read_bytes() == b"1\n\n3\n"
     assert fetcher.tree(package, {"index.js": [(2, 2)]}) == tree
     assert (fetcher.tree(package) / "index.js").read_bytes() == b"1\n2\n3\n"
+
+
+def test_a_download_that_was_killed_does_not_stop_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its directory was left among the archives, and every later fetch failed to open it."""
+
+    def download(_self: Fetcher, _package: Package, into: Path) -> Path:
+        (into / "p.tgz").write_bytes(b"whole")
+        return into / "p.tgz"
+
+    monkeypatch.setattr(Fetcher, "_download", download)
+    (tmp_path / "packages/npm/p/tmpleft").mkdir(parents=True)
+    (tmp_path / "packages/npm/p/tmpleft/p.tgz").write_bytes(b"who")
+    package = Package("npm", "p", "1", hashlib.sha256(b"whole").hexdigest())
+    assert Fetcher(tmp_path).archive(package).read_bytes() == b"whole"
+    assert Fetcher(tmp_path).archive(package).read_bytes() == b"whole"
 
 
 @pytest.mark.shows("RETR-FETCH")
