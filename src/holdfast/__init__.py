@@ -22,7 +22,7 @@ Everything else is used by the command `holdfast` and the MCP tools.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 
 if TYPE_CHECKING:
     from typing import Any

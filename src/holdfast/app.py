@@ -7,7 +7,7 @@ Three settings decide where data is kept. `HOLDFAST_HOME` (default `~/.holdfast`
 for everything local; `HOLDFAST_DATABASE_URL`, if set, moves documents to PostgreSQL;
 `HOLDFAST_INDEX_URL` names where a team shares its work on code.
 
-Imports next to nothing until something is opened: the MCP shim starts from here too.
+Imports almost nothing until something is opened, because the MCP shim starts from here too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast import system
 from holdfast.errors import HoldfastError
 from holdfast.home import Home, expand_user, home_of
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -118,7 +118,8 @@ class App:
 
     @property
     def store_url(self) -> str | Path:
-        """Where spaces are kept. Of a home always a path, even if its name looks like a URL."""
+        """The database URL, or the directory of spaces. A `Path`, because its name may look like a
+        URL."""
         return self.database_url or self.home.spaces
 
     def open_space(
@@ -179,7 +180,7 @@ class App:
         return Repositories(self.home)
 
     def sync_repositories(self) -> list[str]:
-        """Bring every repository without a checkout, and its index, up to date; what went wrong."""
+        """Update every repository without a checkout, and its index; returns the error messages."""
         from holdfast.index.code_index import run_here
         from holdfast.index.tools.manage import manage_index
 
@@ -204,7 +205,8 @@ class App:
         return failures
 
     def open_shared_rows(self) -> SharedStore:
-        """What `holdfast serve` shares with the team: on PostgreSQL if set, else in the home."""
+        """The rows that `holdfast serve` shares with the team: on PostgreSQL if set, else in the
+        home."""
         from holdfast.index.settings import is_postgresql, shared_bytes_max
 
         limit = shared_bytes_max(self.environment)
@@ -250,7 +252,7 @@ class App:
     def find_clones(
         self, path: str | Path, request: ClonesRequest, progress: Progress
     ) -> ClonesReport:
-        """The repeated blocks of a tree: kept ones, if the files prove them to be right still."""
+        """The repeated blocks of a tree; a kept answer is used if no file has changed since."""
         from holdfast.repeats.kept import KeptClones
         from holdfast.sequence.where import segments_directory
 
@@ -351,7 +353,7 @@ class App:
     def is_too_wide(self, path: str) -> bool:
         """Whether a tree is `/`, a home directory or above one, and the user has not agreed to it.
 
-        Naming it in the settings is a yes, and so is having created its index.
+        The user agrees by naming the tree in the settings or by creating its index.
         """
         from holdfast.files.workspace import allowed_directories, real_path
         from holdfast.index.generations.registry import Registry
@@ -446,9 +448,9 @@ class App:
         agent: str = "*",
         index: Callable[[], CodeIndex] | None = None,
     ) -> Focuser:
-        """What folds a whole first read by our own `read`, when the caller asked for that.
+        """The function that folds a whole first read by our own `read`, if the caller requested it.
 
-        What was said is known where the session is a file of Claude Code or pi.
+        The text of the conversation is known only if the session is a file of Claude Code or pi.
         """
         from holdfast.focused import focuser, outliner
         from holdfast.reading.focus import SUBAGENT_LINES, Presets
@@ -464,7 +466,7 @@ class App:
         limit: int = 40,
         progress: Callable[[int, int], None] = lambda done, of: None,
     ) -> SavingsAnswer:
-        """What the user's own sessions of the last seconds read, saved and could have saved."""
+        """What the user's sessions of the last `seconds` read, saved and could have saved."""
         from datetime import UTC, datetime
 
         from holdfast.focused import outliner

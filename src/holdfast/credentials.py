@@ -1,4 +1,4 @@
-"""What opens `holdfast serve`: the token of a home, and tickets that are made from it.
+"""Credentials of `holdfast serve`: the token of a home, and tickets that are made from it.
 
 The token is a secret in a file that only its owner can read. A ticket proves that its holder has
 the token without containing it. It is good for one purpose, on one port, until a certain time, so a
@@ -45,7 +45,7 @@ def read_token(home: Home) -> str | None:
     """The token of this home; None if it has none yet."""
     path = home.token
     try:
-        # Never waits: a pipe in its place is opened without a writer and read as empty.
+        # O_NONBLOCK: a FIFO in its place opens without waiting for a writer and reads as empty.
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
@@ -72,7 +72,7 @@ def _make_token(home: Home, new_secret: Callable[[], str]) -> str:
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
         out.write(secret + "\n")
     try:
-        os.link(part, path)  # whole or not at all, and never over an existing one
+        os.link(part, path)  # atomic, and fails if the file exists
     except FileExistsError:
         pass
     finally:

@@ -1,7 +1,7 @@
-"""Focusing a file: its units from the outline of the index, folded by the rules of reading.
+"""Focus a file: take its units from the outline of the index and fold it by the rules of reading.
 
-Where reading and index meet. A file is outlined from its stored facts when they belong to these
-very bytes, and parsed in a disposable process otherwise.
+This connects reading and index. A file is outlined from its stored facts if they were made from
+exactly these bytes, and parsed in a disposable process otherwise.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from holdfast.reading.native import Focuser
 
 Outliner = Callable[[str, bytes], "FileFacts | None"]
-"""The facts of a file with these bytes."""
+"""From a path and the file's bytes to its facts."""
 
 BYTES_MAX = 1 << 20
-"""A longer file is read whole: it is generated, or data."""
+"""A longer file is not folded: it is usually generated, or data."""
 _CONTAINERS = frozenset(
     {"class", "interface", "trait", "struct", "union", "enum", "object", "namespace"}
 )
@@ -37,7 +37,7 @@ def focuser(
     *,
     subagent: bool = False,
 ) -> Focuser:
-    """What folds a whole first read of a long file."""
+    """The function that folds a whole first read of a long file."""
 
     def fold(path: str, rows: Sequence[str]) -> Focus | None:
         if not presets.applies(len(rows), subagent=subagent) or focus.stays_whole(path):
@@ -53,11 +53,11 @@ def focuser(
 
 
 def outliner(index: Callable[[], CodeIndex] | None = None) -> Outliner:
-    """Facts that are stored in an index, or made anew."""
+    """A function that takes facts from the index if they match the bytes, and otherwise parses."""
 
     def outline(path: str, data: bytes) -> FileFacts | None:
         if index is not None:
-            with suppress(Exception):  # whatever is wrong with the index, a file can be parsed
+            with suppress(Exception):  # whatever fails in the index, the file can be parsed
                 stored = _stored(index(), path, data)
                 if stored is not None:
                     return stored

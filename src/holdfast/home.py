@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from holdfast import system
 from holdfast.errors import UsageError
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -61,7 +61,7 @@ class Home:
         os.makedirs(self.root, mode=0o700, exist_ok=True)
         found = os.stat(self.root)
         if found.st_mode & 0o022 and found.st_uid == os.getuid():
-            # Those who may write it could replace the token and the settings.
+            # Users with write access could replace the token and the settings.
             os.chmod(self.root, found.st_mode & 0o7755)
 
     def make_run(self) -> str:
@@ -80,7 +80,7 @@ class Home:
         return os.path.isdir(self.root)
 
     def is_near(self, path: str) -> bool:
-        """Whether a path is the home, inside it or above it: where creating it can fail."""
+        """Whether a path is the home, or inside or above it; creating the home can fail there."""
         path = os.path.abspath(path)
         return f"{path}/".startswith(f"{self.root}/") or f"{self.root}/".startswith(f"{path}/")
 
@@ -171,7 +171,7 @@ class Home:
 
     @property
     def private(self) -> tuple[str, ...]:
-        """What tools never show to an agent: secrets, and the state of other agents."""
+        """Paths that tools never show to an agent: secrets, and the state of other agents."""
         names = ("token", "keys", "run", "spaces", "objects", "agents")
         return tuple(os.path.join(self.root, name) for name in names)
 
@@ -194,7 +194,7 @@ class Home:
 
     @property
     def collection_marker(self) -> Path:
-        """Its time is that of the last collection of unused objects."""
+        """Its modification time is when unused objects were last collected."""
         return self._below("run", "collected")
 
 
@@ -222,7 +222,7 @@ def _check_owner(root: str, user: int | None = None) -> None:
     try:
         owner = os.stat(root).st_uid
     except OSError:
-        return  # it is not there yet, or cannot be used in any way
+        return  # it does not exist yet, or is unusable anyway
     if user not in (0, owner) and owner != 0:
         raise UsageError(
             f"the home {root} belongs to another user",

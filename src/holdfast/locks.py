@@ -1,8 +1,9 @@
 """Taking a lock that another process may hold for ever.
 
-A process that is stopped (SIGSTOP, a debugger, a frozen cgroup) keeps its locks. Who waits for one
-without limit is frozen as well. So a lock is waited for as long as its holder may reasonably work,
-and much shorter when the system says that the holder is stopped; then the error names the process.
+A process that is stopped (SIGSTOP, a debugger, a frozen cgroup) keeps its locks, and a process that
+waits for one without limit is frozen as well. So the wait is limited to the time that a holder may
+reasonably work, and to much less if the system reports that the holder is stopped. The error names
+the holder.
 
 Imports little: the shim of an agent uses this.
 """
@@ -21,7 +22,7 @@ except ImportError:  # on Windows there are no such locks
     fcntl = None  # type: ignore[assignment]
 
 STOPPED_S = 5.0
-"""How long a holder may be stopped before the lock is given up."""
+"""How long to wait for a lock whose holder is stopped."""
 LOOK_S = 0.02
 
 
@@ -62,7 +63,7 @@ def take_lock(
 
 
 def holder_of(descriptor: int) -> int | None:
-    """The process that has the lock of an open file; None if the system does not tell."""
+    """The process that has the lock of an open file; None if the system does not report it."""
     facts = os.fstat(descriptor)
     place = f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}:{facts.st_ino}".encode()
     try:

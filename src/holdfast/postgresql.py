@@ -1,4 +1,4 @@
-"""Connects to PostgreSQL with deadlines and explains failures, never with the password.
+"""Connect to PostgreSQL with deadlines, and explain failures without showing the password.
 
 Every wait for the server ends:
 
@@ -110,7 +110,7 @@ def _connection_class() -> Any:
             try:
                 return super().wait(_until_silent(gen, self.silence_s), *args, **kwargs)
             except Silent as silent:
-                # Nothing on this connection can be believed any more: an answer may still come.
+                # A late answer may still arrive and would be taken for that of another statement.
                 self.pgconn.finish()
                 raise psycopg.OperationalError(str(silent)) from None
 

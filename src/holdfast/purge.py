@@ -38,7 +38,7 @@ PACK_BYTES_MAX = 1024 * 1024 * 1024
 PIECE_BYTES = 4096
 _SQLITE, _PACK = b"SQLite format 3\0", b"PACK"
 _ZLIB_STREAM = re.compile(rb"x[\x01\x5e\x9c\xda]")
-"""What a compressed stream begins with, at the usual window and any level."""
+"""The first two bytes of a zlib stream with the usual window, at any level."""
 
 SESSIONS = "sessions"
 
@@ -146,7 +146,7 @@ def _holds(path: Path, lines: set[bytes], longest: int) -> bool:
 
 
 def _values(path: Path) -> Iterator[bytes]:
-    """What is compressed in a database. What is not was found in its file."""
+    """The compressed values of a database; plain ones are found by searching its file."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
             named = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -161,7 +161,7 @@ def _values(path: Path) -> Iterator[bytes]:
 
 
 def _streams(path: Path) -> Iterator[bytes]:
-    """What is compressed in a pack or an object of git; what is stored as a difference is not."""
+    """The compressed streams in a pack or an object of git; deltas are not applied."""
     size = min(path.stat().st_size, PACK_BYTES_MAX)
     data, done = read_regular(path, size) or b"", 0
     for start in _ZLIB_STREAM.finditer(data):
@@ -171,11 +171,11 @@ def _streams(path: Path) -> Iterator[bytes]:
 
 
 def _unfolded(data: bytes, at: int = 0) -> tuple[bytes, int]:
-    """The start of a text that is compressed here, and where that ends."""
+    """The start of the text that is compressed at `at`, and the offset where reading stopped."""
     decompressing, made, size = zlib.decompressobj(), [], 0
     try:
         while at < len(data) and not decompressing.eof and size < UNFOLDED_BYTES_MAX:
-            # In small pieces: what is left of each is copied.
+            # In small pieces, because the unused rest of each is copied.
             piece = data[at : at + PIECE_BYTES]
             made.append(decompressing.decompress(piece))
             size += len(made[-1])

@@ -44,7 +44,7 @@ _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RepositoryError(HoldfastError):
-    """Raised when a repository, a ref or an object is not there; what was indexed stays."""
+    """Raised when a repository, a ref or an object does not exist; the existing index stays."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -139,8 +139,10 @@ class Repositories:
         return tree
 
     def update(self, tree: GitTree) -> GitTree:
-        """Bring the files to the commit of the ref now; raises RepositoryError and changes nothing
-        if the ref or the repository is gone."""
+        """Update the files to the current commit of the ref.
+
+        Raises RepositoryError, and changes nothing, if the ref or the repository is gone.
+        """
         with _opened(tree.source, tree.ref, Path(f"{tree.root}.git")) as (repository, revision):
             commit = _commit(repository, revision, tree.source, tree.ref, tree.commit)
             if commit == tree.commit:
@@ -224,7 +226,7 @@ def _path(source: str) -> str:
 
 @contextmanager
 def _opened(source: str, ref: str, mirror: Path) -> Iterator[tuple[Repository, str]]:
-    """A repository, and the revision in it that the ref means; fetched first if it is elsewhere."""
+    """The repository, fetched first if it is remote, and the revision that the ref names."""
     place, revision = Path(source), ref
     if protocol_of(source) is not None:
         failure = fetch(mirror, source, ref)

@@ -92,7 +92,7 @@ def names(store: Store, limit: int = 200) -> list[str]:
     while len(found) < limit and (one := store.scan(first, "session;", 1)):
         name = one[0].id.removeprefix("session:").rpartition("/")[0]
         found.append(name)
-        first = f"session:{name}0"  # behind every `/<number>` of it
+        first = f"session:{name}0"  # sorts after every `/<number>` of this session
     return found
 
 

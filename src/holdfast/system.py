@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from datetime import datetime
 

@@ -107,7 +107,7 @@ def opened(
         store = segment_store_of(sequence_root, root, options)
         update_segments(store, root, found.stats, unreadable, taken_ns, progress)
     except (OSError, SegmentTooNew) as error:
-        # What a newer version wrote is kept for it, and a home that is read-only is not written.
+        # Segments of a newer version are not overwritten, and a read-only home is not written.
         if isinstance(error, OSError) and error.errno not in READ_ONLY:
             raise UsageError(
                 f"{sequence_root} cannot be written: {error.strerror}", HOME_HINT

@@ -1,7 +1,7 @@
 """What an agent tried to change: the path and the old text, from the call as the model wrote it.
 
 Every agent has its own names for the same two things, and some send several edits in one call or a
-whole patch. Unknown shapes give no attempts, and then nothing is said.
+whole patch. A call of unknown shape gives no attempts, so its agent gets no help.
 
 | agent | tool | path | old text |
 |---|---|---|---|
@@ -31,7 +31,7 @@ _PATCHES = ("input", "patch", "patchText", "command")
 
 
 class Failure(StrEnum):
-    """Why an edit failed, as its agent says."""
+    """Why an edit failed, according to the agent's error message."""
 
     NOT_FOUND = "not found"
     NOT_UNIQUE = "not unique"
@@ -71,8 +71,8 @@ _PATCH = re.compile(
 def failure_of(error: str) -> Failure | None:
     """Which failure the message of an agent reports; None if it is another one.
 
-    Only the agent's own words count: it says that a text is not there after it has opened the file,
-    so the model may see it. A refused permission is not such a failure.
+    Only messages of the agent itself count: it reports a missing text only after it has opened the
+    file, so the model may see that file. A refused permission is not such a failure.
     """
     head = error[:2000]
     if _PATCH.search(head):

@@ -43,7 +43,7 @@ SHARE_MIN = 0.34
 
 @dataclass(frozen=True, slots=True)
 class EditHelp:
-    """What the model is told: a sentence, numbered lines of the file, and what differs."""
+    """The help for the model: a sentence, numbered lines of the file, and what differs."""
 
     says: str
     lines: tuple[tuple[int, str], ...] = ()
@@ -141,7 +141,7 @@ def _shown(
             near |= set(range(middle - AROUND, middle + AROUND + 1))
         numbers = sorted(near & set(numbers))
         if len(numbers) > LINES_MAX:
-            # What differs first is what the edit must get right first.
+            # Show the first difference: it is what the edit must get right first.
             at = bisect_left(numbers, matter[0] if matter else first)
             begin = max(0, min(at - LINES_MAX // 3, len(numbers) - LINES_MAX))
             numbers = numbers[begin : begin + LINES_MAX]
@@ -149,7 +149,7 @@ def _shown(
 
 
 def _different(lines: Sequence[str], old: str, numbers: range) -> list[int]:
-    """The lines of a place that do not follow in the old text; it is walked through once."""
+    """The lines of a place that are not in the old text, in order; both are read once."""
     mine = [line.removesuffix("\r") for line in old.split("\n")]
     found, at = [], 0
     for number in numbers:

@@ -1,7 +1,7 @@
 """Help for a failed edit: reads the file that the call names, and explains what is there.
 
-Said only of a file that the agent has just opened itself (see `attempt.failure_of`). A file that is
-secret by its name is left alone, and secrets in the lines shown are masked.
+Help is given only for a file that the agent has just opened itself (see `attempt.failure_of`). A
+file that is secret by its name is left alone, and secrets in the lines shown are masked.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def help_text(tried: Iterable[Attempt], cwd: str, read: ReadText = read_text) ->
     succeeding: list[tuple[Attempt, str, str]] = []
     for attempt in tried:
         if ".." in attempt.path.split("/"):
-            continue  # behind a link it is another file than its letters say
+            continue  # after a symbolic link, `..` leads to another directory than the text says
         path = os.path.normpath(os.path.join(cwd, attempt.path))
         if path not in texts:
             texts[path] = read(path)
@@ -54,7 +54,7 @@ def help_text(tried: Iterable[Attempt], cwd: str, read: ReadText = read_text) ->
             return _answer(attempt, text, name)
         succeeding.append((attempt, text, name))
     if len(succeeding) == 1 and not succeeding[0][0].by_lines:
-        # The agent says that it failed, and now it would not: the file changed in between.
+        # The edit failed before and would succeed now: the file changed in between.
         return _answer(*succeeding[0])
     return None
 

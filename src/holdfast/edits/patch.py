@@ -1,4 +1,4 @@
-"""The old texts of a patch, and whether a text has them, as the agents' own patch tools look."""
+"""The old texts of a patch, and whether a file has them by the rules of the agents' patch tools."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Agents do not look for notes about code that they are about to read. So a read, a search and an
 outline name the notes that link to what they show. The line is short, because every answer pays for
-it, and it is never worth a failure: without a store, or with a broken one, there is no line.
+it. A failure here never fails the answer: without a store, or with a broken one, there is no line.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def note_line(notes: Sequence[NearNote], more: Callable[[NearNote], str]) -> str
         kept.append(str(one))
     left = len(notes) - len(kept)
     if not kept:
-        # The first one is too long with its words: its name is enough to look it up.
+        # The text of the first note does not fit; its id is enough to look it up.
         line = f"[{head}: {notes[0].note.id}{f'; {left - 1} more' if left > 1 else ''}]"
         return line if len(line.encode()) <= BYTES_MAX else f"[{len(notes)} notes about this code]"
     return f"[{head}: {'; '.join(kept)}{f'; {left} more' if left else ''}{ending}"

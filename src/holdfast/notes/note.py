@@ -82,7 +82,7 @@ def commit_note(
     author: Author | None = None,
     new_id: Callable[[], str] = str,
 ) -> Noted:
-    """Write a note. Without an id it gets a new one of its words; a given id is written over."""
+    """Write a note. Without an id, one is made from its words; a given id may be overwritten."""
     from holdfast.store.memory import verbs
 
     name = id
@@ -91,7 +91,7 @@ def commit_note(
         while store.read(name, branch) is not None:
             name = f"{base}-{new_id()[:6]}"
     document: Mapping[str, Any] = {"value": dict(value)}
-    # A name of our own must still be free when the commit lands.
+    # A generated id must still be unused when the commit lands.
     reads = [] if id else [(name, 0)]
     operation = {"op": "set", "id": name, "value": document}
     return Noted(name, verbs.commit(store, by, [operation], reads, branch, author))

@@ -33,7 +33,7 @@ class FoundClones(NamedTuple):
 
     report: ClonesReport
     files: dict[str, tuple[int, int]]
-    """Every file of the tree with its size and time stamp, as it was read if it was."""
+    """Every file of the tree, with its size and time stamp when it was read or else listed."""
 
 
 def find_clones(
@@ -108,8 +108,8 @@ def _segment(
 ) -> tuple[TokenSegment, int]:
     """A segment with all repeated blocks of the documents, and how many tokens these have.
 
-    A small tree is sorted as a whole, which needs no import; of a large one only the part that can
-    repeat.
+    A small tree is sorted as a whole, which avoids an import; of a large tree only the part that
+    can repeat is sorted.
     """
     count = len(documents)
 

@@ -2,8 +2,8 @@
 
 Finding the blocks costs more than everything else, and most trees did not change since the last
 time. A kept answer holds the size and the time stamp of every file it was made of, as they were
-when the file was read. It is used only if the tree has exactly these files now, by the rule that
-the segments themselves go by (`files.snapshot.as_known`); otherwise the blocks are found again.
+when the file was read. It is used only if the tree has exactly these files now, by the same rule as
+for segments (`files.snapshot.as_known`); otherwise the blocks are found again.
 
 The first lines of blocks are not kept: they are read from the files for each answer, so that no
 text of a tree is stored here.
@@ -42,7 +42,7 @@ PLACES_MAX = 20_000
 
 LINE_SHOWN = 100
 FIRST_LINES_MAX = 200
-"""More groups than this are for programs, which have the places."""
+"""How many groups show their first line: longer answers are for programs, which use the places."""
 
 
 class _Kept(msgspec.Struct, frozen=True):
