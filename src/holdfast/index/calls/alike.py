@@ -1,4 +1,4 @@
-"""Which symbols of a file are reached by a call of one of them."""
+"""Which symbols of a file a call of one of them also reaches."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Ids by qualified name, where definitions of one name are one function, and constructors.
+    """Ids of symbols by qualified name (where same-named definitions are one function), and
+    constructor ids by class.
 
-    Made once for a file: a file may define one name thousands of times, and a question may be about
-    hundreds of them.
+    Built once per file: a file may define one name thousands of times, and one question may ask
+    about hundreds of them.
     """
 
     by_name: dict[str, frozenset[str]]
@@ -38,7 +39,7 @@ class Alike:
         )
 
     def same(self, symbol: Symbol) -> frozenset[str]:
-        """The symbol's own id and those of the symbols that are the same to a caller."""
+        """The ids of the symbol and of all symbols that a call of it also reaches."""
         found = self.by_name.get(symbol.qualified, _NONE)
         constructors = self.constructors.get(symbol.id, _NONE)
         if constructors:

@@ -10,13 +10,13 @@ from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE
 
 GATHERED_MAX = 8
-"""Members outside of their classes are looked for while others are, up to this depth."""
+"""Maximum nesting of lookups of members declared outside their class."""
 BELOW_MAX = 64
 ABOVE_MAX = 64
 
 
 def _merged(rows: list[list[Thing]]) -> list[Thing]:
-    """Rows of classes as one, each class behind all that are before it in some row."""
+    """Merge rows of classes into one, keeping the order of each row."""
     order: list[Thing] = []
     rows = [list(row) for row in rows if row]
     while rows and len(order) < ABOVE_MAX:
@@ -31,10 +31,10 @@ class Classes(Lookup):
     """Lookups of the enclosing class and of base classes."""
 
     def field(self, thing: Thing, name: str) -> list[Found]:
-        """What a field of a class holds, by its type or by its assignments."""
+        """What a field of a class holds, from its declared type or its assignments."""
         view = self.program.files[thing.path]
         bindings = view.bindings.get((thing.at, name), [])
-        if len(bindings) > 1:  # a declared type says more than any value
+        if len(bindings) > 1:  # a declared type comes before values
             bindings = sorted(bindings, key=lambda b: not b.type)
         for binding in bindings:
             found = self.bound(view, binding)
@@ -75,7 +75,7 @@ class Classes(Lookup):
         return found
 
     def below(self, thing: Thing) -> list[Thing]:
-        """The classes below a class, nearest first; not all of many."""
+        """The subclasses of a class, direct ones first; may stop after `BELOW_MAX`."""
         family = self.program.files[thing.path].family
         found: dict[Thing, None] = {}
         level = [Thing("symbol", thing.path, thing.at)]
@@ -94,9 +94,9 @@ class Classes(Lookup):
         return list(found)
 
     def in_order(self, thing: Thing) -> list[Thing]:
-        """A class and those above it, in the order in which Python looks for a member.
+        """A class and its ancestors in Python's method resolution order.
 
-        The order is that of the language (C3); bases that contradict each other are left as found.
+        Bases with no consistent order (C3 fails) keep the order in which they were found.
         """
         key = (thing.path, thing.at, "<order>", 0)
         start = Thing("symbol", thing.path, thing.at)
@@ -132,14 +132,14 @@ class Classes(Lookup):
         return found[0].thing if found and found[0].thing.kind == "symbol" else None
 
     def owner_name(self, view: View, scope: int) -> str:
-        """The class named by a member that is defined outside of it."""
+        """The class that a member defined outside of it names in its qualified name."""
         at = scope
         while at != MODULE and view.symbol(at).parent != MODULE:
             at = view.symbol(at).parent
         return view.symbol(at).qualified.rpartition(".")[0] if at != MODULE else ""
 
     def apart(self, family: str, full: str, name: str) -> Thing | None:
-        """A member that is declared outside of its class, which has this full name."""
+        """The member `name`, declared outside the class with this full name, if there is one."""
         owner = full.rpartition(".")[2]
         key = (family, owner, name)
         if key not in self.members_apart:
@@ -157,7 +157,7 @@ class Classes(Lookup):
         return self.members_apart[key].get(full)
 
     def _bases_apart(self, family: str, full: str) -> list[tuple[str, str, str]]:
-        """Base classes that are declared outside of the class of this full name."""
+        """Base classes declared outside the class with this full name."""
         key = (family, full.rpartition(".")[2], "")
         if key not in self.found_apart:
             if key in self.gathering or len(self.gathering) > GATHERED_MAX:

@@ -1,14 +1,15 @@
-"""How sure an edge is: the share of edges of its reason that a type checker agrees with.
+"""The confidence of an edge: the share of edges with its reason that a type checker agrees with.
 
-The figures are the output of `python -m bench.calls` for the packages that it names, by family of
-languages and reason. A reason with fewer than 40 judged edges takes the share of all such reasons.
-Languages without a judge keep the estimate that the resolver makes step by step.
+The figures are the output of `python -m bench.calls` for the packages that it names, by language
+family and reason. A reason with fewer than 40 judged edges takes the share of all such reasons
+together. Languages without a type checker here keep the estimate that the resolver computes step by
+step.
 """
 
 from __future__ import annotations
 
 HIGHEST = 0.99
-"""No finite number of samples shows more."""
+"""The upper bound: a finite sample cannot show more."""
 
 MEASURED: dict[str, dict[str, float]] = {
     "python": {
@@ -42,7 +43,7 @@ MEASURED: dict[str, dict[str, float]] = {
     },
 }
 RARE = {"python": 0.97, "js": 0.97}
-"""Reasons with few judged edges: nearly all agree, but there are too few for more."""
+"""For reasons with few judged edges: nearly all of them agree, but the sample is small."""
 VALUES = {
     "passed as an argument": 0.6,
     "held in a variable": 0.75,
@@ -52,7 +53,7 @@ VALUES = {
     "decorated": 0.8,
     "inherited constructor": 0.9,
 }
-"""What may be so: a type checker decides too few of these edges, or none, and not all agree."""
+"""Fixed values: a type checker judges few or none of these edges, and does not agree with all."""
 
 
 def calibrated(family: str, reason: str, estimate: float) -> float:

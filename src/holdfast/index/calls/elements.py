@@ -1,4 +1,4 @@
-"""Elements: what containers and literals hold, and what callbacks are given."""
+"""Elements: what containers and literals hold, and what is passed to callbacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from holdfast.index.calls.type_texts import (
 
 
 class _Entry(NamedTuple):
-    """One element of a literal, and the place where its value has its meaning."""
+    """One element of a literal, and the place where its value is evaluated."""
 
     view: View
     scope: int
@@ -96,7 +96,7 @@ class Elements(Lookup):
     def given(
         self, found: list[Found], places: str, view: View, scope: int, arguments: str
     ) -> list[Found]:
-        """What functions give their callbacks; `places` are an argument and its parameter."""
+        """What functions pass to callbacks; `places` is an argument and a parameter of it."""
         argument, _, parameter = places.partition("^")
         if argument == "f":
             return self._of_function_types(found, int(parameter))
@@ -124,7 +124,7 @@ class Elements(Lookup):
         return [Found(f.thing, f.confidence * 0.95, "given to a callback") for f in given]
 
     def _of_function_types(self, found: list[Found], place: int) -> list[Found]:
-        """What a function type, named by an alias, gives its parameter."""
+        """What a function type, named by an alias, passes to its parameter."""
         given: list[Found] = []
         for each in found:
             if each.thing.kind == "instance" and self.program.symbol(each.thing).kind == "type":
@@ -134,7 +134,7 @@ class Elements(Lookup):
         return given
 
     def taken(self, view: View, scope: int, text: str, place: int) -> list[Found]:
-        """What a function of a declared type takes as its parameter."""
+        """What a function of a declared type receives in the parameter at `place`."""
         if "=>" in text:
             types = callback_parameters(text)
             found = self.declared(view, scope, types[place]) if place < len(types) else []
@@ -156,7 +156,9 @@ class Elements(Lookup):
         ]
 
     def _callback_type(self, thing: Thing, argument: int, parameter: int) -> str:
-        """The declared type of a parameter of a function that is a parameter."""
+        """The declared type of a callback's parameter, where the callback is an argument of
+        `thing`.
+        """
         view = self.program.files[thing.path]
         for index in view.by_qualified.get(view.symbol(thing.at).qualified, ())[:4]:
             types = list(self.shape(view, index).parameters.values())
@@ -193,7 +195,7 @@ class Elements(Lookup):
         return [f for f in found if f.thing.kind != "external" or "()" not in f.thing.name]
 
     def _entries(self, thing: Thing, first: Step, line: int, depth: int) -> list[_Entry]:
-        """The elements of a list or an object, with those of what is spread in it."""
+        """The elements of a list or an object, including those of spread values."""
         view = self.program.files[thing.path]
         if first.kind == "list":
             pairs = [("*", p[1:]) if p[:1] == "*" else ("", p) for p in first.parts]
@@ -215,7 +217,7 @@ class Elements(Lookup):
         return entries
 
     def literal_member(self, thing: Thing, key: str) -> list[Found]:
-        """A member of an object that is written out; of a list or a dictionary, its methods."""
+        """A member of an object literal, or a method of a list or dictionary literal."""
         line, _, text = thing.name.partition("\0")
         view = self.program.files[thing.path]
         steps = steps_of(text)
@@ -236,7 +238,7 @@ class Elements(Lookup):
 
 
 def _method_result(first: Step, text: str, name: str) -> str:
-    """What a method of a list or a dictionary that is written out gives."""
+    """The expression of what a method of a list or dictionary literal returns."""
     values = first.parts[1::2] if first.kind == "map" else first.parts
     if not values or len(values) > 12:
         return ""

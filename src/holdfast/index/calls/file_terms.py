@@ -1,8 +1,8 @@
-"""What a file is found by, as it is stored: its terms as hashes, and where its names lead to.
+"""The stored lookup terms of a file: hashes of its terms, and pairs of names.
 
-A term is what a file has (`link_terms`): a role, the language family and a name. Only its hash is
-kept. Two terms with one hash are as if a file had both; what a file has is always read from its
-facts before it is believed, so that costs time and no wrong answer.
+A term (`link_terms`) is a role, the language family and a name. Only its hash is stored. If two
+terms have the same hash, a file seems to have both. The file's facts are always checked before an
+answer uses them, so a collision costs time but never gives a wrong answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from holdfast.index.calls.links import MEMBERS_APART, FileLinks
 from holdfast.index.facts.model import MODULE, FileFacts, file_id
 
 LINKS_VERSION = 1
-"""The terms of files and the layout of their segments; others are not read but made again.
+"""The version of the terms and of the segment layout; data of another version is rebuilt.
 
 1: terms by hash, pairs of names by code, modules of manifests.
 """
@@ -64,7 +64,7 @@ def family_number(family: str) -> int:
 
 
 def packed_terms(facts: FileFacts) -> bytes:
-    """What is stored of a file to find it by."""
+    """The lookup terms of a file, as they are stored."""
     links = FileLinks(facts)
     texts = _texts(facts, links.family)
     codes = array("Q")
@@ -95,7 +95,7 @@ def _code_of_name(name: str) -> int:
 
 
 def unpacked_terms(data: bytes) -> FileTerms | None:
-    """The terms of a file; None for those of another version, or if there are none."""
+    """The terms of a file; None if they are of another version or cannot be decoded."""
     try:
         found = _decoder.decode(data)
     except msgspec.DecodeError:
@@ -105,12 +105,12 @@ def unpacked_terms(data: bytes) -> FileTerms | None:
 
 
 def module_of(facts: FileFacts) -> str:
-    """The module that a file is the manifest of."""
+    """The module whose manifest the file is, or an empty string."""
     return facts.module if facts.language in ("gomod", "json") else ""
 
 
 def call_terms(links: FileLinks) -> tuple[set[str], set[tuple[str, str]]]:
-    """The terms that callers are looked for by, and the pairs of keys of names."""
+    """The terms by which callers are found, and the pairs of keys of names."""
     if not links.family:
         return set(), set()
     leads, held = links.pairs()
@@ -178,5 +178,5 @@ def _of_symbols(facts: FileFacts, family: str) -> list[str]:
 
 
 def owner_of(qualified: str) -> str:
-    """The last part of the name of the class that a member is written to belong to."""
+    """The last part of the class name that a member's qualified name begins with."""
     return qualified.rpartition(".")[0].rpartition(".")[2]

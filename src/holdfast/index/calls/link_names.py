@@ -1,4 +1,4 @@
-"""Names of one file that links begin with: its packages, and the calls that pass something."""
+"""Names of one file that links start from: its packages, and the calls that pass something."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def packages_of(facts: FileFacts, family: str) -> list[str]:
 
 
 def passing_of(facts: FileFacts) -> list[tuple[str, int]]:
-    """The calls that pass something, by what is called there and by what that is an alias of."""
+    """The calls with passed values: by the called name, and by the name it is an alias of."""
     passing = [(call.name, number) for number, call in enumerate(facts.calls) if call.passed]
     if not passing:
         return []

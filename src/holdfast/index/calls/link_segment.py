@@ -1,14 +1,14 @@
-"""The terms of many files in one stored segment, and where names lead to in them.
+"""The terms and name pairs of many files in one stored segment.
 
-A segment never changes. Each of its files has a slot; which of them are current is decided by who
-opens it. Terms are kept by hash in buckets, so that a question reads a few bytes at a known place:
+A segment never changes. Each of its files has a slot; the code that opens it decides which are
+current. Terms are stored by hash in buckets, so that a lookup reads a few bytes at a known offset:
 
     directory   where each bucket begins; the first bits of a hash are the number of its bucket
     terms       for each hash of a bucket: its next 16 bits, how many files have it, their slots
     pairs       for each pair of names: 32 bits of the hash of the first, the code of the second,
                 how many files have it, their slots
 
-All numbers of a bucket have two bytes, and little endian order.
+All numbers in a bucket are little-endian and two bytes wide.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTRIES_MAX = 2_000_000
-"""A segment with so many entries is full: sorting them takes memory."""
+"""A segment with this many entries is full; sorting more takes too much memory."""
 SLOTS_MAX = 60_000
-"""The number of a slot has two bytes."""
+"""A slot number has two bytes."""
 _IN_BUCKET = 4
 _MAGIC = b"HFLK"
 _HEAD = struct.Struct("<4sHBBIIIIQ")
 _MASK = (1 << 64) - 1
 _TERM_WORDS, _PAIR_WORDS = 2, 7
-"""How many numbers of a term and of a pair are before the slots; the last one is their count."""
+"""How many numbers precede the slots in a term and in a pair; the last one is the slot count."""
 
 
 class LinkSegment:
-    """A stored segment. `checks` are those of its files, by slot."""
+    """A stored segment. `checks` has the check of each file, by slot."""
 
     def __init__(self, data: bytes | mmap) -> None:
         """Raises ValueError for anything but a segment of this version.
 
-        Without numpy, whose import takes longer than most questions.
+        Does not use numpy: importing it takes longer than most lookups.
         """
         view = memoryview(data)
         if len(view) < _HEAD.size or bytes(view[:4]) != _MAGIC:
@@ -78,7 +78,9 @@ class LinkSegment:
 
     @property
     def intact(self) -> bool:
-        """Whether its file is as long as it was; reading behind the end would end the process."""
+        """Whether the file is still as long as its mapping; reading past its end would kill the
+        process.
+        """
         return not isinstance(self._data, mmap) or self._data.size() >= len(self._data)
 
     def modules(self) -> list[tuple[int, str]]:
@@ -99,7 +101,7 @@ class LinkSegment:
         return found
 
     def pairs(self, family: int, code: int) -> Iterator[tuple[int, list[int]]]:
-        """The codes of names that one leads to, each with the slots of the files that say so."""
+        """The codes of the names that a name leads to, each with the slots of its files."""
         bucket, rest = _placed(pair_hash(family, code), self._pair_bits, 32)
         words = self._pairs[self._pair_starts[bucket] : self._pair_starts[bucket + 1]].tolist()
         at = 0
@@ -111,7 +113,7 @@ class LinkSegment:
 
 
 def _placed(number: int, bits: int, rest: int) -> tuple[int, int]:
-    """The bucket of a hash, and the bits that tell it from others there."""
+    """The bucket of a hash, and the bits that identify it within the bucket."""
     return number >> (64 - bits), number >> (64 - bits - rest) & ((1 << rest) - 1)
 
 
@@ -128,7 +130,7 @@ def pair_hash(family: int, code: int) -> int:
 
 
 def _pair_hashes(families: NDArray[np.uint64], codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """`pair_hash` of many."""
+    """`pair_hash` for arrays."""
     import numpy as np
 
     mixed: NDArray[np.uint64] = codes ^ families * np.uint64(0x9E3779B97F4A7C15)
@@ -230,7 +232,7 @@ def _pairs(
 
 
 def _firsts(*columns: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Where something new begins in sorted columns."""
+    """The positions in sorted columns where the value changes."""
     import numpy as np
 
     new = np.ones(len(columns[0]), dtype=np.bool_)
@@ -254,7 +256,7 @@ def _laid_out(
     bits: int,
     before: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint32]]:
-    """Where each record is, the words with counts and slots, and where buckets begin."""
+    """The offset of each record, the words with counts and slots, and the bucket offsets."""
     import numpy as np
 
     ends = np.cumsum(counts + before)

@@ -1,7 +1,8 @@
-"""Where the links of many files are looked up, and the names that may hold a symbol.
+"""Lookup of the links of many files, and the names that may hold a symbol.
 
-`FileLinks` says where the names of one file lead to. A table has them for a whole tree, by name: in
-memory, or stored (`stored_program`). It answers which files a question has to resolve calls of.
+`FileLinks` has the names of one file and what they lead to. A table has them for a whole tree, by
+name: in memory, or stored (`stored_program`). It tells which files have calls that must be resolved
+for a question.
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from holdfast.index.facts.walk import CONTAINERS
 
 OWNERS = CONTAINERS | {"namespace"}
 HOLDERS_MAX = 100
-"""So many names are followed from one symbol, the nearest first. One that leads to more than are
-left is not followed: `filter` or `value` lead to nearly every name of a large tree."""
+"""The maximum number of names followed from one symbol, nearest first. A name that leads to more
+names than remain is skipped: `filter` or `value` lead to nearly every name of a large tree.
+"""
 
 
 class LinkTable(Protocol):
     """The links of all files of a tree."""
 
     def files(self, kind: str, family: str, name: str) -> Collection[str]:
-        """The files with a term, by its role; some of them may not have it."""
+        """The files with this term; may include files that do not have it."""
         ...
 
     def pairs(self, family: str, key: str) -> Iterable[tuple[str, Collection[str]]]:
-        """The keys that one leads to, each with the files that say so."""
+        """The keys that `key` leads to, each with the files where it does."""
         ...
 
 
@@ -80,15 +82,15 @@ class Holders:
 
     family: str
     own: frozenset[str]
-    """Its own names: a call by one of them comes first."""
+    """Its own names; calls by these are resolved first."""
     below: frozenset[str]
-    """The same for the classes below it, which its constructor makes."""
+    """The same for its subclasses, which its constructor creates."""
     steps: tuple[tuple[str, ...], ...]
-    """The names that may hold it, those it has first, then those these lead to, and so on."""
+    """The names that may hold it, by distance: its own, then the names these lead to, and so on."""
     anything: bool = False
     """Whether any call of a parameter or of a value may reach it."""
     more: bool = False
-    """Whether there are more names than were followed."""
+    """Whether some names were not followed."""
 
 
 def holders_of(table: LinkTable, facts: FileFacts, symbol: Symbol) -> Holders:
@@ -110,7 +112,7 @@ def holders_of(table: LinkTable, facts: FileFacts, symbol: Symbol) -> Holders:
         start |= {owner, owner + VALUE, BASE + owner}
     keys = {key_of(name) for name in start}
     below = _below(table, family, keys)
-    if anything:  # instances of the classes below are called
+    if anything:  # instances of subclasses are called too
         below |= {key + VALUE for key in below if key[0] != BASE}
     steps, more = _steps(table, family, keys | below, makes=makes)
     own_keys = frozenset(key_of(name) for name in own)
@@ -118,7 +120,7 @@ def holders_of(table: LinkTable, facts: FileFacts, symbol: Symbol) -> Holders:
 
 
 def _below(table: LinkTable, family: str, keys: set[str]) -> set[str]:
-    """The keys of the classes below those among the keys, and of what makes them."""
+    """The keys of the subclasses of the classes among the keys, and of what constructs them."""
     found: set[str] = set()
     queue = [key for key in keys if key[0] == BASE]
     while queue:
@@ -133,7 +135,7 @@ def _below(table: LinkTable, family: str, keys: set[str]) -> set[str]:
 def _steps(
     table: LinkTable, family: str, start: set[str], *, makes: bool
 ) -> tuple[tuple[tuple[str, ...], ...], bool]:
-    """The keys that these lead to, step by step, and whether some were not followed."""
+    """The keys that `start` leads to, by distance, and whether some were not followed."""
     steps, seen, more, most = [tuple(sorted(start))], set(start), False, len(start) + HOLDERS_MAX
     while steps[-1]:
         following: list[str] = []
@@ -151,7 +153,7 @@ def _steps(
 
 
 def _few(keys: Iterable[str], seen: set[str], most: int) -> set[str] | None:
-    """The keys that are new, unless they are too many."""
+    """The new keys, or None if there are too many."""
     found: set[str] = set()
     for key in keys:
         if key not in seen:
@@ -174,8 +176,8 @@ def _held_by(table: LinkTable, family: str, key: str, *, makes: bool) -> Iterato
 def named_in_files(table: LinkTable, holders: Holders) -> dict[str, set[str]]:
     """The keys by which each file may call the symbol itself.
 
-    These are its own names, those of the classes below it, and in a file that says what else one
-    of them is called there, as `from shop import total as sum_up`, that one.
+    These are its own names and those of its subclasses. If a file gives one of them an alias, as in
+    `from shop import total as sum_up`, the alias is included for that file.
     """
     family, found = holders.family, defaultdict[str, set[str]](set)
     for key in holders.own | holders.below:
@@ -190,11 +192,11 @@ def named_in_files(table: LinkTable, holders: Holders) -> dict[str, set[str]]:
 
 
 def files_that_may_call(table: LinkTable, family: str, key: str) -> tuple[set[str], set[str]]:
-    """The files with a call by this key, and those that call what may hold it by another name."""
+    """The files with a call by this key, and those that call a variable that may hold it."""
     held = {path for each in entered_by({key}) for path in table.files(HELD, family, each)}
     return set(table.files(CALLS, family, key)), held
 
 
 def files_that_call_anything(table: LinkTable, holders: Holders) -> set[str]:
-    """The files with calls of parameters or of values, if those may reach the symbol."""
+    """The files with calls of parameters or unnamed values, if such calls may reach the symbol."""
     return set(table.files(INDIRECT, holders.family, "")) if holders.anything else set()

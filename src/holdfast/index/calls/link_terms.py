@@ -22,22 +22,20 @@ _ENDS_MAX = 3
 ) = "dnhmxpackubigwsfy"  # fmt: skip
 """The roles of terms.
 
-d  defines a symbol of this full name          n  has a symbol of this name
-h  has one inside of another symbol            m  has methods of this name with a body
-x  has a macro of Rust of this name            p  is in this package or namespace
-a  has calls of this name that pass something  c  has calls by a name of this key
-k  has calls by what holds a name of this key  u  has a member of a class outside of it
-b  has base classes of a class outside of it   i  has a class that names this base
-g  calls parameters, or values without a name  w  imports this name under another
-s  has the symbol of this id, or has it itself f  is of this language family
-y  has symbols, imports or calls
+d defines a symbol of this full name n has a symbol of this name h has one inside of another symbol
+m has methods of this name with a body x has a macro of Rust of this name p is in this package or
+namespace a has calls of this name that pass something c has calls by a name of this key k has calls
+by what holds a name of this key u has a member of a class outside of it b has base classes of a
+class outside of it i has a class that names this base g calls parameters, or values without a name
+w imports this name under another s has the symbol of this id, or has it itself f is of this
+language family y has symbols, imports or calls
 """
 
 
 def key_of(name: str) -> str:
-    """A name as it is looked up: short ones as they are, long ones by a hash. Suffixes are kept.
+    """The lookup key of a name: a short name itself, a hash of a long one. Suffixes are kept.
 
-    Two names may have the same key, which is as if one led to what the other does.
+    Two names may share a key; then each seems to lead to what the other leads to.
     """
     return name if _is_short(name) else _hashed(name)
 
@@ -53,7 +51,7 @@ def _is_short(name: str) -> bool:
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    """What is before a name, the name, and what is behind it."""
+    """The prefix, the name and the suffix of a name."""
     start, end = "", ""
     while name.endswith(VALUE) and len(end) < _ENDS_MAX * len(VALUE):
         name, end = name[: -len(VALUE)], end + VALUE
@@ -63,16 +61,16 @@ def _parts(name: str) -> tuple[str, str, str]:
 
 
 def digest(text: str) -> str:
-    """Six letters for a text."""
+    """A hash of six letters."""
     number = crc32(text.encode("utf-8", "surrogatepass"))
     return b2a_base64(number.to_bytes(4, "big"))[:6].decode("ascii")
 
 
 @lru_cache(maxsize=65_536)
 def code_of(key: str) -> int | None:
-    """A key as a number of 64 bits; None for what no name has as its key.
+    """A key as a 64-bit number; None for a text that cannot be a key.
 
-    Eight letters of seven bits; the highest bits say what is before and behind them.
+    Eight letters of seven bits each; the high bits encode the prefix and suffix.
     """
     start, rest, end = _parts(key)
     if len(rest) > _SHORT or not rest.isascii():

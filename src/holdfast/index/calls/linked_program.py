@@ -1,8 +1,8 @@
-"""The calls of one tree, followed from a symbol to what it calls and back to what calls it.
+"""The call graph of one tree: walks from a symbol to its callees or its callers.
 
-Resolved calls are not stored. What a call means can depend on any file of the tree, so a stored
-link goes out of date when another file changes. A call is resolved when it is needed. Only a file
-that has a name which may hold a symbol can call it (`link_table`), so finding callers does not mean
+Resolved calls are not stored: what a call means can depend on any file of the tree, so a stored
+result goes out of date when another file changes. A call is resolved when needed. Only a file that
+has a name which may hold a symbol can call it (`link_table`), so finding callers does not mean
 resolving the whole tree, or reading it.
 """
 
@@ -27,12 +27,14 @@ from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
 from holdfast.index.facts.model import MODULE, FileFacts, Symbol
 
 RESOLVED_MAX = 100
-"""Calls by other names that are resolved to find the callers of one symbol. A name such as `run` is
-held and passed under thousands of others, which is nearly every call of a large tree."""
+"""The maximum number of calls by other names that are resolved to find the callers of one symbol. A
+name such as `run` is passed on under thousands of other names, which would be nearly every call of
+a large tree.
+"""
 KNOWN_MAX = 200_000
-"""So many resolved calls are kept."""
+"""The maximum number of cached resolved calls."""
 MEMO_MAX = 50_000
-"""So many expressions stay evaluated between questions."""
+"""The maximum number of evaluated expressions cached between questions."""
 _NONE: frozenset[str] = frozenset()
 
 
@@ -44,7 +46,7 @@ class CallWalk:
     open: list[OpenCall]
     more: bool
     partial: bool = False
-    """Not every call that might reach the symbol through another name was resolved."""
+    """Some calls that may reach the symbol through another name were not resolved."""
 
 
 @dataclass
@@ -54,15 +56,17 @@ class LinkedProgram:
     resolver: Resolver
     resolved_max: int = RESOLVED_MAX
     table: LinkTable | None = None
-    """Which files a name leads to; made from the files in memory when it is first needed."""
+    """Which files a name leads to; built from the files in memory on first use if not given."""
 
     def __post_init__(self) -> None:
         self.partial: set[str] = set()
-        """The symbols whose callers were not all looked for."""
+        """The ids of symbols whose list of callers may be incomplete."""
         self._known: dict[tuple[str, int], tuple[Edge | OpenCall, ...]] = {}
         self._alike: dict[str, Alike] = {}
         self.targets: dict[tuple[str, str, str, str], frozenset[Thing]] = {}
-        """What is one symbol for `references`: by path, family, full name and kind."""
+        """Cache for `references`: the things that count as one symbol, by path, family, name and
+        kind.
+        """
         self._own_table: MemoryLinks | None = None
 
     def _table(self) -> LinkTable:
@@ -87,14 +91,14 @@ class LinkedProgram:
             self.forget()
 
     def forget(self) -> None:
-        """Drop what was resolved with other facts."""
+        """Clear everything that was resolved with older facts."""
         self._known.clear()
         self._alike.clear()
         self.targets.clear()
         self.partial.clear()
 
     def trim(self) -> None:
-        """Drop what was resolved if it takes too much memory; before a question."""
+        """Clear the caches if they take too much memory; called before a question."""
         if len(self.resolver.names.memo) > MEMO_MAX:
             self.resolver.forget()
             self.forget()
@@ -104,7 +108,7 @@ class LinkedProgram:
         return None if view is None else view.facts
 
     def place(self, identity: str) -> tuple[FileFacts, Symbol | None] | None:
-        """The file and symbol of an id; no symbol when it is the file's own id."""
+        """The file and symbol of an id; the symbol is None if the id is a file's."""
         program = self.resolver.program
         thing = program.by_id.get(identity)
         if thing is not None:
@@ -156,7 +160,7 @@ class LinkedProgram:
             self.partial.add(identity)
         named = {p: keys for p, keys in named_in_files(table, holders).items() if p in files}
         others: dict[str, set[int]] = defaultdict(set)
-        # Calls by its own name are never left out for those by others.
+        # Calls by its own name are always resolved; the limit applies only to other names.
         if self._add_others(table, holders, named, others):
             self.partial.add(identity)
         for path in sorted({*named, *others}):
@@ -173,15 +177,15 @@ class LinkedProgram:
         named: Mapping[str, set[str]],
         others: dict[str, set[int]],
     ) -> bool:
-        """Add the calls by other names, the nearest and rarest first; returns if some are left.
+        """Add calls by other names, nearest and rarest first; returns whether some were left out.
 
-        `named` are the keys by which each file is known to call the symbol itself.
+        `named` has the keys by which each file is known to call the symbol itself.
         """
         files, left = self.resolver.program.files, self.resolved_max
         for step in holders.steps:
             places = [(*files_that_may_call(table, holders.family, key), key) for key in step]
             for called, held, key in sorted(places, key=lambda one: (len(one[0] | one[1]), one[2])):
-                # What a file calls by a key that it is known to use is not one of the others.
+                # Calls by a key in `named` are counted there already.
                 paths = held | {path for path in called if key not in named.get(path, _NONE)}
                 for path in sorted(paths & files.keys()):
                     links = files[path].links
@@ -201,7 +205,7 @@ class LinkedProgram:
         return False
 
     def _same(self, facts: FileFacts, symbol: Symbol) -> frozenset[str]:
-        """The symbols that are reached by a call of this one.
+        """The ids that count as a call of this symbol.
 
         Calling a class reaches its constructor. In Python and JavaScript several definitions of one
         name are one function: overloads, or a later definition that replaces the earlier.
@@ -223,7 +227,7 @@ class LinkedProgram:
             callers, _, cut = self._walk_one_way(start, depth, limit, outbound=False)
             more = more or cut
         if len(callees) + len(callers) > limit:
-            # Each direction gets half, or what the other leaves.
+            # Each direction gets half, or whatever the other does not use.
             kept = max(limit // 2, limit - len(callees))
             callers, more = callers[:kept], True
             callees = callees[: limit - len(callers)]

@@ -1,9 +1,9 @@
 """What the names of one file lead to, so that callers are found without reading every file.
 
-A call reaches a symbol by the symbol's own name, or by another name that holds it: an import with
-an alias, a variable, a field, a parameter that is given it, a function that returns it. A variable
-of a function is only called in its own file, so only names that other files can use lead out of a
-file; what happens between the variables of a file is worked out here, once for each file.
+A call reaches a symbol by the symbol's own name, or by another name that holds it: an import alias,
+a variable, a field, a parameter, a function that returns it. A local variable is only called in its
+own file, so only names that other files can use lead out of a file. Flow between the local
+variables of a file is computed here, once per file.
 
     from shop import total as sum_up      total   leads to  sum_up
     self.rule = total                     total   leads to  rule
@@ -13,11 +13,10 @@ file; what happens between the variables of a file is worked out here, once for 
     apply(total)                          total   leads to  ^apply   (a parameter of `apply`)
     def apply(rule): rule()               ^apply  is called here, by another name
 
-A name with `()` gives away what it returns or has. What leads from `a` to `b` leads from `a()` to
-`b()` too.
+`name()` stands for what `name` returns or contains. If `a` leads to `b`, `a()` leads to `b()`.
 
-Which way it may err: a name may lead to one that never holds the symbol. Every call that is found
-this way is resolved before it is believed, so that costs time and no wrong answer.
+Which way it may err: a name may lead to one that never holds the symbol. Every call found this way
+is resolved before it is reported, so this costs time but never gives a wrong answer.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ _ENTRIES = re.compile(r"(\w+):([\w.]+)(?=[,}])").findall
 
 
 class _Union(dict[tuple[int, str], tuple[int, str]]):
-    """Variables that may hold the same: each leads to the one that stands for its group."""
+    """Union-find: groups of variables that may hold the same value."""
 
     def find(self, node: tuple[int, str]) -> tuple[int, str]:
         top = node
@@ -80,7 +79,7 @@ class _Union(dict[tuple[int, str], tuple[int, str]]):
 
 
 class FileLinks:
-    """The names of a file, where they lead to, and its calls by name."""
+    """The names of a file, the names they lead to, and its calls by name."""
 
     def __init__(self, facts: FileFacts) -> None:
         self.facts = facts
@@ -91,7 +90,7 @@ class FileLinks:
         self._into: dict[str, set[tuple[int, str]]] = defaultdict(set)
         """Name -> variables of this file that may hold it."""
         self.leads: dict[str, set[str]] = defaultdict(set)
-        """Name -> names that other files can use, and that may hold it."""
+        """Name -> names visible to other files that may hold it."""
         self._out: dict[tuple[int, str], set[str]] = defaultdict(set)
         """The same for variables of this file."""
         self._containers: set[tuple[int, str]] = set()
@@ -100,7 +99,7 @@ class FileLinks:
 
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
-        """The calls by each name; those of values without a name by what holds the value."""
+        """The calls by each name; calls of unnamed values by the names in the called expression."""
         table: dict[str, list[int]] = defaultdict(list)
         for number, call in enumerate(self.facts.calls):
             if call.name != VALUE:
@@ -110,7 +109,7 @@ class FileLinks:
         return dict(table)
 
     def _behind(self, call: Call) -> tuple[str, ...]:
-        """The names behind which the function is that a call without its name reaches."""
+        """The names through which a call that does not name its function reaches it."""
         if call.name == VALUE or (call.name in ("call", "apply") and self.family == "js"):
             return names_in(call.receiver) if call.receiver else ()
         if call.passed and call.name in CALLBACK_TAKERS:
@@ -129,7 +128,7 @@ class FileLinks:
         for binding in facts.bindings:
             self._binding(binding)
         for child in facts.inherits:
-            # A class without a constructor is made by that of its base.
+            # A class without a constructor uses that of its base.
             name = child.child.rpartition(".")[2]
             self.leads[BASE + child.base.rpartition(".")[2]] |= {name, BASE + name}
         self._signatures()
@@ -185,7 +184,7 @@ class FileLinks:
                 self._holds(inside, name.rpartition(".")[2], key)
 
     def _given_by(self, scope: int) -> str:
-        """The class whose objects give what a method returns when they are looped over."""
+        """The class that yields the results of this method when its instances are iterated."""
         symbols = self.facts.symbols
         if scope == MODULE or symbols[scope].name not in _PROTOCOL:
             return ""
@@ -193,7 +192,7 @@ class FileLinks:
         return symbols[parent].name + VALUE if parent != MODULE else ""
 
     def _contains(self, scope: int, name: str, into: tuple[int, str] | str) -> None:
-        """Note that `into` may be a list or a dictionary that has what `name` is."""
+        """Record that `into` may be a list or a dictionary that contains the value of `name`."""
         if isinstance(into, str):
             self._holds(scope, name, into if into.endswith(VALUE) else into + VALUE)
         else:
@@ -203,11 +202,11 @@ class FileLinks:
         if scope == MODULE:
             return VALUE
         symbol = self.facts.symbols[scope]
-        # To name a property is to call it.
+        # Reading a property calls it.
         return symbol.name if symbol.kind == "property" else symbol.name + VALUE
 
     def _holds(self, scope: int, name: str, into: tuple[int, str] | str) -> None:
-        """Note that `into` may hold what `name` is in a scope."""
+        """Record that `into` may hold the value that `name` has in a scope."""
         if not name:
             return
         bare = name.removesuffix(VALUE)
@@ -223,7 +222,7 @@ class FileLinks:
             self._groups.join(source, into)
 
     def _variable(self, scope: int, name: str) -> tuple[int, str] | None:
-        """The variable or parameter that a name may be in a scope."""
+        """The variable or parameter that a name may refer to in a scope."""
         words, bound = self._words, self._bound
         while scope != MODULE:
             known = words.get(scope)
@@ -235,7 +234,7 @@ class FileLinks:
         return None
 
     def _parameters(self, scope: int) -> frozenset[str]:
-        """The words of a signature: its parameters are among them."""
+        """All words of a signature, which include its parameters."""
         known = self._words.get(scope)
         if known is None:
             symbol = self.facts.symbols[scope]
@@ -244,7 +243,7 @@ class FileLinks:
         return known
 
     def _signatures(self) -> None:
-        """What parameters hold by default, or by a type that names a function or a class."""
+        """Record what parameters hold by default, or by a type that names a class."""
         symbols = self.facts.symbols
         for scope, symbol in enumerate(symbols):
             if symbol.kind not in _CALLABLE:
@@ -266,7 +265,7 @@ class FileLinks:
             for each in self._behind(call):
                 self._called(call.caller, each.removesuffix(VALUE), number)
             if call.passed and call.kind == "decorator":
-                # What the decorator returns stands in the place of what it decorates.
+                # The result of the decorator replaces what it decorates.
                 for made in names_in(call.receiver) if name == VALUE else (name + VALUE,):
                     self.leads[made].update(_given(each).rpartition(".")[2] for each in call.passed)
         for name, number in passing_of(facts):
@@ -286,7 +285,7 @@ class FileLinks:
                     self._into[PASSED_TO + around.name + VALUE].add((scope, word))
 
     def _passes(self, call: Call, name: str) -> None:
-        """Note what a call gives the parameters of the function it calls."""
+        """Record what a call passes to the parameters of the function it calls."""
         named = [name]
         if name == VALUE:  # `decorate(3)(work)`: a parameter of what is inside `decorate`
             named = [one for one in names_in(call.receiver) if one.endswith(VALUE)]
@@ -300,7 +299,7 @@ class FileLinks:
                         self._contains(call.caller, given, PASSED_TO + one)
 
     def _constructions(self) -> None:
-        """The calls that make an object without the name of its class: `super()`, `cls()`."""
+        """Record calls that construct an object without naming its class: `super()`, `cls()`."""
         made, facts = (MODULE, "super"), self.facts
         found = [
             number
@@ -322,7 +321,7 @@ class FileLinks:
         if variable is not None:
             self._by_variable[variable].append(number)
 
-    # what is asked
+    # queries
 
     def reached(self, keys: Collection[str]) -> set[int]:
         """The calls by a name with one of these keys, or by a variable that may hold it."""
@@ -348,7 +347,7 @@ class FileLinks:
 
     @cached_property
     def _entering(self) -> dict[str, set[tuple[int, str]]]:
-        """Key -> groups of variables that may hold what has it."""
+        """Key -> groups of variables that may hold the value of a name with that key."""
         table: dict[str, set[tuple[int, str]]] = defaultdict(set)
         for name, nodes in self._into.items():
             table[key_of(name)].update(map(self._groups.find, nodes))
@@ -373,7 +372,7 @@ class FileLinks:
                 yield number
 
     def pairs(self) -> tuple[dict[str, set[str]], set[str]]:
-        """Each name with the names it leads to, and the names that a call in this file holds."""
+        """Each name with the names it leads to, and the names whose holders this file calls."""
         self._follow()
         find, path = self._groups.find, self.facts.path
         leads = {name: others - _NO_NAME for name, others in self.leads.items()}
@@ -382,7 +381,8 @@ class FileLinks:
             outs[find(node)] |= others
         called = {find(node) for node in self._by_variable}
         containers = {find(node) for node in self._containers}
-        # Through one name of its own, so that many names and many others do not multiply.
+        # Each group gets a name of its own in between, so that the number of pairs is a sum rather
+        # than a product.
         through = {group: f"@{path}:{group[0]}:{group[1]}" for group in outs}
         reached, held = set[tuple[int, str]](), set[str]()
         if outs or called:
@@ -404,15 +404,15 @@ class FileLinks:
 
 
 def entered_by(keys: Collection[str]) -> set[str]:
-    """The keys of names whose holders in a file may hold what these do.
+    """The keys whose holders within a file may also hold the values of these keys.
 
-    A variable that holds a list gives away what the list has.
+    A variable that holds a list also leads to the elements of the list.
     """
     return {*keys, *(key[:-2] for key in keys if key.endswith(VALUE))}
 
 
 def exported(path: str, family: str, name: str) -> str:
-    """The name under which other files use what is called so in a file."""
+    """The name under which other files use what is called `name` in this file."""
     if name != "default" or family != "js":
         return name
     stem = path.rpartition("/")[2].partition(".")[0]
@@ -420,12 +420,12 @@ def exported(path: str, family: str, name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """The key of an element that a binding is about: `k` in `table['k']`."""
+    """The element key in the name of a binding: `k` in `table['k']`."""
     return name.partition("['")[2].removesuffix("']")
 
 
 def _base(name: str) -> str:
-    """What is bound by a name: `rules` of `self.rules['k']`, to which an element is added."""
+    """The variable in the name of a binding: `rules` in `self.rules['k']`."""
     return name.partition("[")[0].rpartition(".")[2]
 
 

@@ -1,7 +1,7 @@
 """The state that name lookups share, and the interface between their parts.
 
 Every step lowers the confidence and has a reason. When a scope binds a name to something unknown,
-the lookup ends there: an outer symbol of the same name would be a wrong answer.
+the lookup stops there: an outer symbol of the same name would be a wrong answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHARED = frozenset({"go", "jvm", "csharp", "php", "c", "ruby", "swift"})
 CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
 STEPS_MAX = 24
 SPENT_MAX = 100
-"""Expressions that are evaluated to answer for one; beyond that its value is not known."""
+"""The maximum number of expressions evaluated for one; beyond that its value is unknown."""
 
 
 class Found(NamedTuple):
@@ -54,15 +54,15 @@ class Lookup(ABC):
         self.busy: set[tuple[str, int, str, int]] = set()
         """The lookups in progress, to detect cycles."""
         self.cuts = 0
-        """How many lookups were stopped: what was found meanwhile may be incomplete."""
+        """How many lookups were stopped early: results found meanwhile may be incomplete."""
         self.spent = 0
-        """How many expressions were evaluated for the one that was asked for."""
+        """How many expressions were evaluated for the current one."""
         self.members: dict[tuple[Thing, str], list[Found]] = {}
         """What names mean on classes and their instances."""
         self.classes: dict[tuple[str, int], Thing] = {}
-        """The classes around scopes."""
+        """The enclosing class of each scope."""
         self.owners: dict[str, set[str]] = {}
-        """By path: the names of a script whose members are defined one by one."""
+        """By path: the names of a script whose members are assigned one by one."""
         self.sites: dict[tuple[str, int, str], list[tuple[str, int, str]]] = {}
         """The calls that may pass something to a parameter, with what they pass."""
         self.members_apart: dict[tuple[str, str, str], dict[str, Thing]] = {}

@@ -56,12 +56,12 @@ class Members(Lookup):
             return [Found(thing, 0.97, "constructor")]
         cuts = self.cuts
         found = self._member_of_class(thing, name)
-        if cuts == self.cuts:  # a result that was cut short is not kept
+        if cuts == self.cuts:  # an incomplete result is not cached
             self.members[thing, name] = found
         return found
 
     def _member_of_object(self, thing: Thing, text: str, name: str) -> list[Found]:
-        """A member of an object type that is written out: `{total: Money, pay(): Receipt}`."""
+        """A member of an inline object type: `{total: Money, pay(): Receipt}`."""
         held = object_members(text).get(name)
         if held is None:
             return []
@@ -220,7 +220,7 @@ class Members(Lookup):
         return [Found(t, 1.0, "member") for t in found]
 
     def _of_one_meaning(self, thing: Thing, found: list[Thing]) -> list[Thing]:
-        """Without what is inside a function that has the name of the class, or the reverse."""
+        """Keep only members of a class, or only those of a function with the same name."""
         symbol = self.program.symbol
         wanted = symbol(thing).kind in CALLABLE
         same = []

@@ -1,7 +1,7 @@
 """Import resolution: the rules of each language, applied to the paths of the program.
 
 Which way it may err: an import of a file that is not in the program is external. It never resolves
-to a file that only happens to have the same name in another place.
+to a file elsewhere that merely has the same name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SOURCE_ROOTS = ("", "src", "lib", "python")
 
 
 def find(program: Program, view: View, module: str) -> Thing:
-    """The file or package that `module`, as written in this file, names."""
+    """The file or package that `module` names in this file."""
     key = (view.path, module)
     known = program.found.get(key)
     if known is None:
@@ -32,7 +32,7 @@ def find(program: Program, view: View, module: str) -> Thing:
 
 
 def nearest(paths: list[str], path: str) -> str:
-    """Of several files the one that shares the longest path with `path`; first by name in a tie."""
+    """The file with the longest common path prefix; ties go to the first by name."""
     return max(sorted(paths, reverse=True), key=lambda p: len(posixpath.commonprefix([p, path])))
 
 
@@ -71,8 +71,8 @@ def _python(program: Program, view: View, module: str) -> Thing | None:
         return (
             _python_file(program, _joined(folder, rest)) if rest else _package_of(program, folder)
         )
-    # The importer's own folder first, as for a script; then its parents up to the root, which holds
-    # for any layout, and the usual folders for sources beside them.
+    # The importer's own folder first, as for a script; then each parent up to the root, and the
+    # usual source folders beside them. This works for any layout.
     folder = view.folder
     while True:
         if not _in_package(program, folder):  # a package is not a folder of modules
@@ -180,7 +180,7 @@ def _go_folder(program: Program, folder: str) -> Thing | None:
 
 
 def crate_of(path: str) -> tuple[str, list[str]]:
-    """The folder of a file's crate, and the modules that lead to the file."""
+    """The folder of a file's crate, and the module path of the file in it."""
     folder, source, rest = ("/" + path).rpartition("/src/")
     if not source:
         folder, rest = "", path
@@ -205,7 +205,7 @@ def rust_file(program: Program, crate: str, parts: list[str]) -> Thing | None:
 
 
 def _rust(program: Program, view: View, module: str) -> Thing | None:
-    """The file at the head of a path; `holdfast.index.calls.names` walks the rest of it."""
+    """The file that the first part of a path names; `holdfast.index.calls.names` walks the rest."""
     crate, parts = crate_of(view.path)
     if module == "crate":
         return rust_file(program, crate, []) or Thing("package", path=crate, name=CRATE)

@@ -2,9 +2,9 @@
 
 The rules are the same for all languages: a name is looked up in the enclosing scopes, then among
 the imports, then in what the language makes visible implicitly. Members are looked up in their
-class and its base classes (`members`, `classes`); types as written are read in `types`, values are
-followed in `variables`, `results` and `elements`. The differences between languages are in the
-tables of `lookup`.
+class and its base classes (`members`, `classes`); types are parsed in `types`, values are followed
+in `variables`, `results` and `elements`. The differences between languages are in the tables of
+`lookup`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             found = self._evaluate(view, scope, chain, line)
         finally:
             self.busy.discard(key)
-        if not self.busy or cuts == self.cuts:  # a result that was cut short is not cached
+        if not self.busy or cuts == self.cuts:  # an incomplete result is not cached
             self.memo[key] = found
         return found
 
@@ -133,7 +133,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 return [Found(Thing("file", view.path), 0.98, "module path")], 1
             inner = scope != MODULE and view.family == "python"
             if inner and name not in view.facts.symbols[scope].signature:
-                if (scope, name) in view.bindings:  # `cls = Cart` makes it another variable
+                if (scope, name) in view.bindings:  # `cls = Cart` makes it an ordinary variable
                     return self.variable(view, scope, name, line) or [], 1
                 scope = self._taking(view, scope, name)
             own = self.own_class(view, scope)
@@ -168,7 +168,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
     def _with_members(
         self, view: View, name: str, run: list[str]
     ) -> tuple[list[Found], int] | None:
-        """The module by `exports`, or an object that is given its members one by one."""
+        """The module itself for `exports`, or an object whose members are assigned one by one."""
         whole = run[:2] == ["module", "exports"]
         if (name == "exports" or whole) and name not in view.by_qualified:
             return [Found(Thing("file", view.path), 0.97, "import")], 1 + whole
@@ -186,7 +186,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
     def _assigned_before(
         self, view: View, scope: int, bound: Sequence[Binding], line: int
     ) -> list[Found]:
-        """What `self.cart` holds where the same function assigned it further up."""
+        """What `self.cart` holds if the same function assigned it earlier."""
         above = [b for b in bound if b.inside == scope and b.line < line and b.value]
         if not above:
             return []
@@ -195,7 +195,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
 
     @staticmethod
     def _taking(view: View, scope: int, name: str) -> int:
-        """The function around a scope that takes the parameter `self`; a class may be in one."""
+        """The enclosing function with the parameter `self`; a class may be inside a function."""
         at = scope
         while at != MODULE:
             symbol = view.symbol(at)
@@ -225,7 +225,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         return []
 
     def _start_value(self, view: View, scope: int, first: Step, line: int) -> list[Found]:
-        """What an expression starts with that is not a name."""
+        """The value of an expression that does not start with a name."""
         if first.kind == "type":
             return self.declared(view, scope, first.text)
         if first.kind == "group":
@@ -254,7 +254,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         while at != MODULE:
             symbol = view.symbol(at)
             if symbol.kind in OWNERS:
-                body = view.family == "python" and at == scope  # of the class itself
+                body = view.family == "python" and at == scope  # the body of the class itself
                 if body or view.family in MEMBERS_IN_SCOPE or symbol.kind == "namespace":
                     found = self.member(Thing("symbol", view.path, at), name)
                     if found:
@@ -284,16 +284,14 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         """What a name means at the top of a file: its own symbols, then its imports."""
         local = view.by_qualified.get(name)
         if local:
-            # A file may define one name thousands of times, and call it in each of them.
+            # A file may define one name thousands of times and call it in each definition.
             known = self.own.get((view.path, name))
             if known is None:
                 reason = "same file"
                 if view.family == "python" and any(
                     i.scope == MODULE for i in view.aliases.get(name, ())
                 ):
-                    reason = (
-                        "defined or imported"  # by the version of Python, or as it is installed
-                    )
+                    reason = "defined or imported"  # depends on the Python version or installation
                 known = [Found(thing, 0.98, reason) for thing in self.defined(view, local)]
                 self.own[view.path, name] = known
             return known
@@ -313,10 +311,10 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         return []
 
     def _around(self, view: View, scope: int, name: str) -> list[Found]:
-        """What the language makes visible without an import of that name."""
+        """What the language makes visible without importing that name."""
         program, family = self.program, view.family
         if family in SHARED:
-            full = view.facts.module  # some languages see only their own package, not those above
+            full = view.facts.module  # some languages see only their own package
             if scope != MODULE and family not in ("go", "jvm", "php"):
                 full = view.full(scope)
             while True:
@@ -347,14 +345,14 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         else:
             target = modules.find(self.program, view, item.module)
             if view.family == "c" and target.kind == "file":
-                return []  # what headers declare is found by its name
+                return []  # declarations in headers are found by name
             found = [Found(target, 0.97, "import")]
         key = (item.module, -2, name, 0)
         if self.blocked(key):
             return []
         self.busy.add(key)
         try:
-            # A module outside the program may have the name or not.
+            # A module outside the program may or may not have the name.
             return [
                 each
                 for f in found
@@ -371,11 +369,11 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         return symbol.exported if view.family == "c" else True
 
     def defined(self, view: View, indices: list[int]) -> list[Thing]:
-        """Of several symbols with the same name, those that a use may refer to."""
+        """The symbols among several with one name that a use may refer to."""
         things = [symbol_at(view, i) for i in indices]
         defined = [t for t in things if view.symbol(t.at).defined] or things
         if view.family == "js" and len(defined) > 1:
-            # Of a type and a value with one name, the value; `type` finds the other.
+            # If a type and a value share a name, take the value; `type` finds the type.
             values = [t for t in defined if view.symbol(t.at).kind not in ("interface", "type")]
             return (values or defined)[-1:]
         if view.family in ("python", "lua", "bash", "ruby") and len(defined) > 1:
@@ -396,7 +394,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 return near
         return sorted(chosen)
 
-    # what imports bind
+    # lookups of imports
 
     def imported(self, view: View, item: Import) -> list[Found]:
         """What an import binds."""

@@ -1,8 +1,8 @@
 """Many files as one program: tables of names and members over the facts of all files.
 
 Every table is a plain index over the facts, so a file can be replaced by removing its entries and
-adding the new ones. What names mean (imports, types, inheritance) is computed from these tables on
-demand, in `holdfast.index.calls.names`.
+adding the new ones. The meaning of names (imports, types, inheritance) is computed from these
+tables on demand, in `holdfast.index.calls.names`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Thing(NamedTuple):
 
     `kind` is "symbol" (the class or function itself), "instance" (of the class at that place),
     "file", "package" (`name` is dotted) or "external" (`name` is not in the program). `at` is the
-    index of the symbol in its file. Of what has no symbol, `at` is the scope where `name` has its
-    meaning: "container" (a type as written), "method" (of a container: its name, and the type of
-    its result), "literal" (a line, and the expression of a list or an object) and "bound" (a method
-    of a literal: a line, and the expression of its result).
+    index of the symbol in its file. For kinds without a symbol, `at` is the scope in which `name`
+    is evaluated: "container" (a type as written), "method" (of a container: its name, and the type
+    of its result), "literal" (a line, and the expression of a list or an object) and "bound" (a
+    method of a literal: a line, and the expression of its result).
     """
 
     kind: str
@@ -65,12 +65,12 @@ class View:
 
     @cached_property
     def dotted(self) -> frozenset[str]:
-        """Names with a dot that have a binding: `self.repo`, below a check of its type."""
+        """Dotted names with a binding, such as `self.repo` after a check of its type."""
         return frozenset(name for _, name in self.bindings if "." in name and "[" not in name)
 
     @cached_property
     def grown(self) -> dict[tuple[int, str], list[Binding]]:
-        """Elements that containers are given, by their scope and name."""
+        """Elements added to containers, by the container's scope and name."""
         table: dict[tuple[int, str], list[Binding]] = defaultdict(list)
         for (scope, name), bindings in self.bindings.items():
             if name[-1:] == "]":
@@ -87,7 +87,7 @@ class View:
 
     @cached_property
     def decorated(self) -> dict[tuple[int, str], list[Call]]:
-        """Calls of decorators, by the scope and the name of what they decorate."""
+        """Decorator calls, by the scope and the name of what they decorate."""
         table: dict[tuple[int, str], list[Call]] = defaultdict(list)
         for call in self.facts.calls:
             if call.kind == "decorator" and call.passed:
@@ -135,14 +135,14 @@ class View:
 
     @cached_property
     def passing(self) -> dict[str, set[int]]:
-        """Calls that pass something, by what is called, as positions among those of the file."""
+        """Calls with passed values, by called name, as positions among the calls of the file."""
         table: dict[str, set[int]] = defaultdict(set)
         for name, number in passing_of(self.facts):
             table[name].add(number)
         return dict(table)
 
     def called(self, full: str) -> Sequence[int]:
-        """The symbols of this full name."""
+        """The symbols with this full name."""
         module = self.facts.module
         if not module:
             return self.by_qualified.get(full, ())
@@ -175,7 +175,7 @@ class Program:
     packages: Container[tuple[str, str]]
     by_id: Lookups
     modules: Mapping[str, Collection[str]]
-    """Folder of a `go.mod` or `package.json` by the module it declares."""
+    """Folders of `go.mod` and `package.json` files, by the module they declare."""
     folders: Mapping[str, Collection[str]]
     """The files of each folder."""
     above: Mapping[str, int]
@@ -183,48 +183,48 @@ class Program:
     suffixes: Mapping[str, Collection[str]]
     """Paths by their last part."""
     found: dict[tuple[str, str], Thing]
-    """Resolved imports, by file and module as written; cached until a file changes."""
+    """Resolved imports, by file and module text; cached until a file changes."""
 
     def path_of(self, identity: str) -> str | None:
-        """The path of the file whose own id this is."""
+        """The path of the file with this id."""
         raise NotImplementedError
 
     def exact(self, family: str, full: str) -> list[Thing]:
-        """The symbols of this full name, by path and position."""
+        """The symbols with this full name, by path and position."""
         raise NotImplementedError
 
     def methods(self, family: str, name: str, most: int) -> list[Thing] | None:
-        """The methods of this name that have a body; None if there are more than `most`."""
+        """The methods with this name and a body; None if there are more than `most`."""
         raise NotImplementedError
 
     def macros(self, name: str) -> list[Thing]:
-        """The macros of Rust with this name."""
+        """The Rust macros with this name."""
         raise NotImplementedError
 
     def only(self, family: str, name: str) -> Thing | None:
-        """The symbol of this name, if there is no other."""
+        """The symbol with this name, if there is exactly one."""
         raise NotImplementedError
 
     def has_inner(self, family: str, name: str) -> bool:
-        """Whether a symbol of this name is inside of another."""
+        """Whether a symbol with this name is nested in another."""
         raise NotImplementedError
 
     def naming(self, family: str, name: str) -> list[str]:
-        """The files that have a symbol of this name, in order."""
+        """The sorted paths of files that have a symbol with this name."""
         raise NotImplementedError
 
     def passing(self, family: str, name: str) -> Iterator[tuple[str, int]]:
-        """The calls that pass something, by what is called: the file and the call, in order."""
+        """The calls with passed values, by called name: path and call number, sorted."""
         raise NotImplementedError
 
     def renaming(self, family: str, name: str) -> Iterator[View]:
-        """The files that import this name under another, or that may."""
+        """The files that import this name under another; may include files that do not."""
         raise NotImplementedError
 
     def importing_default(self, family: str, stems: Collection[str]) -> Iterator[View]:
-        """The files that import a default from a file with one of these names, or that may.
+        """The files that import a default from a file with one of these names; may include others.
 
-        Files that are called `index` are imported under any name.
+        Files called `index` are imported under any name.
         """
         raise NotImplementedError
 
@@ -237,15 +237,15 @@ class Program:
         raise NotImplementedError
 
     def apart(self, family: str, owner: str, name: str) -> list[Thing]:
-        """Members of this name that are declared outside of a class called `owner`."""
+        """Members with this name that are declared outside a class called `owner`."""
         raise NotImplementedError
 
     def bases_apart(self, family: str, child: str) -> list[tuple[str, str, str]]:
-        """Base classes declared outside of a class called `child`: path, child and base."""
+        """Base classes declared outside a class called `child`: path, child and base."""
         raise NotImplementedError
 
     def below(self, family: str, base: str, most: int) -> list[tuple[str, str]]:
-        """The first classes that name a base called so, by path: their path and name there."""
+        """The path and name of the first `most` classes, by path, with a base called `base`."""
         raise NotImplementedError
 
     def add(self, facts: FileFacts) -> None:
@@ -260,7 +260,7 @@ class Program:
         return self.files[thing.path].facts.symbols[thing.at]
 
     def label(self, thing: Thing) -> str:
-        """The name to show: module first."""
+        """The full name to show, starting with the module."""
         return self.files[thing.path].full(thing.at)
 
 
@@ -431,7 +431,7 @@ def has_content(facts: FileFacts) -> bool:
 
 
 def _insert(things: list[Thing], thing: Thing) -> None:
-    """Add a thing where it belongs; files mostly come in order."""
+    """Insert in order; files mostly arrive sorted, so appending is usually enough."""
     if things and things[-1] > thing:
         insort(things, thing)
     else:
@@ -439,7 +439,7 @@ def _insert(things: list[Thing], thing: Thing) -> None:
 
 
 def _apart(view: View) -> Iterator[tuple[str, Thing]]:
-    """Members declared outside of their class, each with the last part of the class's name."""
+    """Members declared outside their class, each with the last part of the class's name."""
     if view.family in MEMBERS_APART:
         for index, symbol in enumerate(view.facts.symbols):
             if symbol.parent == MODULE and "." in symbol.qualified:
@@ -448,7 +448,7 @@ def _apart(view: View) -> Iterator[tuple[str, Thing]]:
 
 
 def _bases_apart(view: View) -> Iterator[tuple[str, str]]:
-    """Base classes declared outside of their class: the class and the base, as written."""
+    """Base classes declared outside their class: the texts of the class and of the base."""
     if view.family in MEMBERS_APART:
         for item in view.facts.inherits:
             if item.child not in view.by_qualified:

@@ -5,9 +5,9 @@ symbols fit equally the call is *ambiguous* and names them all; when its receive
 it is *unresolved*, with the methods of that name as leads if they are few. When the path leaves the
 program it is *external*.
 
-Which way it may err: an edge may be missing. An edge that is there can be wrong only where the
-language itself decides at run time (a rebound name, a patched class, an override below the declared
-type) or where its reason says that it is a guess, and then its confidence is at most GUESS.
+Which way it may err: an edge may be missing. A reported edge can be wrong only where the target is
+decided at run time (a rebound name, a patched class, an override in a subclass of the declared
+type) or where its reason says that it is a guess; then its confidence is at most GUESS.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, Import, f
 GUESS = 0.5
 LEADS_MAX = 8
 SEVERAL = frozenset({"python", "js"})
-"""Language families whose values are followed, so that several symbols are several callees."""
+"""Language families whose values are followed; if several symbols fit, all are callees."""
 SEVERAL_MAX = 8
 NO_MEMBER = "no such member on the known receiver"
 
@@ -81,9 +81,9 @@ class Resolver:
         self._methods.clear()
 
     def calls(self, view: View, call: Call) -> tuple[Edge | OpenCall, ...]:
-        """The symbols that a call reaches, or the reason why they are unknown.
+        """The symbols that a call reaches, or why they are unknown.
 
-        A value may be one of several functions, and a call of it then reaches each of them.
+        If a value may be one of several functions, a call of it reaches each of them.
         """
         found, detail = self._targets(view, call)
         symbols = [f for f in found if f.thing.kind == "symbol"]
@@ -108,7 +108,7 @@ class Resolver:
         return (first, *(self._edge(view, call, each) for each in self._callbacks(view, call)))
 
     def _callbacks(self, view: View, call: Call) -> list[Found]:
-        """The functions passed to one of the platform that calls them: `map(double, xs)`."""
+        """Functions passed to a built-in that calls them: `map(double, xs)`."""
         values = [p.partition("=")[2] for p in call.passed]
         found = [f for v in values for f in self.names.evaluate(view, call.caller, v, call.line)]
         return [
@@ -116,7 +116,7 @@ class Resolver:
         ]
 
     def _decorated(self, thing: Thing) -> list[Found]:
-        """The functions that decorators put in the place of a function."""
+        """The functions that decorators replace a function with."""
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         found: list[Found] = []
@@ -130,7 +130,7 @@ class Resolver:
         return found
 
     def _inside(self, thing: Thing, maker: Thing) -> bool:
-        """Whether a function is a part of what makes it, and not one that was given to it."""
+        """Whether a function is defined inside `maker`, rather than passed to it."""
         if {thing.kind, maker.kind} != {"symbol"} or maker.path != thing.path:
             return False
         outer = f"{self.program.symbol(maker).qualified}."
@@ -205,7 +205,7 @@ class Resolver:
                     found.extend(self._of_values([Found(each.thing, confidence, reason)]))
                     continue
                 found.extend(self._constructor(Found(each.thing, confidence, reason)))
-                if self._is_property(each.thing):  # what it returns is called
+                if self._is_property(each.thing):  # the call is of its result
                     results = names.result(each.thing)
                     values = [Found(t, confidence, "property") for t in results]
                     found.extend(self._of_values(values))
@@ -218,7 +218,7 @@ class Resolver:
         return found, "the type of the receiver is not known"
 
     def _is_open(self, thing: Thing) -> bool:
-        """Whether a thing may have members from elsewhere: an object or a function of a script."""
+        """Whether code elsewhere may add members to a thing: an object or function of a script."""
         if thing.kind != "instance" or self.program.files[thing.path].family != "js":
             return False
         return self.program.symbol(thing).kind not in OWNERS | {"type"}
@@ -227,7 +227,7 @@ class Resolver:
         return thing.kind == "symbol" and self.program.symbol(thing).kind == "property"
 
     def _in_subclasses(self, receivers: list[Found], name: str) -> list[Found]:
-        """A member of `self` that the class does not have: it is meant to be below it."""
+        """A member of `self` that the class lacks: its definitions in subclasses."""
         own = [f.thing for f in receivers if f.reason in ("self", "this")]
         own = [each for each in own if not self._has_outside(each)]
         found: dict[Thing, Found] = {}
@@ -239,7 +239,7 @@ class Resolver:
         return list(found.values()) if len(found) <= SEVERAL_MAX else []
 
     def _has_outside(self, thing: Thing) -> bool:
-        """Whether a base class is outside the program: the member may be there."""
+        """Whether a base class is outside the program and may define the member."""
         view = self.program.files[thing.path]
         named = view.bases.get(view.symbol(thing.at).qualified, ())
         return len(self.names.bases(thing)) < len(named)
@@ -289,7 +289,7 @@ class Resolver:
             if known is not None:
                 held = [f for f in known if f.thing.kind in ("symbol", "external")]
                 if held and view.family == "python" and held[0].thing.kind == "external":
-                    # `Cart = wrap(Cart)`: calling it still reaches what was wrapped.
+                    # `Cart = wrap(Cart)`: calling it still reaches the wrapped class.
                     same = self._of_one_name(view, name)
                     held = [Found(t, 0.95, "same file") for t in same] or held
                 held = held or self._of_values(known)
@@ -345,20 +345,20 @@ class Resolver:
             if f.thing.kind == "external" or self._makes(f.thing)
         ]
         if view.family == "python" and not any(f.thing.kind == "symbol" for f in held):
-            # `def f` and below it `f = faster.f`, perhaps in a branch.
+            # `def f`, followed by `f = faster.f`, perhaps in a branch.
             same = self._of_one_name(view, symbol.qualified)
             held = [Found(t, found.confidence, found.reason) for t in same] or held
-            if not held and symbol.parent == MODULE:  # `Cart = Cart` below an import of it
+            if not held and symbol.parent == MODULE:  # `Cart = Cart` after an import of it
                 taken = [f for i in view.aliases.get(symbol.name, ()) for f in self._taken(view, i)]
                 held = [f for f in taken if f.thing.kind in ("symbol", "external")][:1]
-        # What it holds is unknown, so the variable itself is the best answer.
+        # The value is unknown, so the variable itself is the best answer.
         return held or [Found(found.thing, found.confidence * 0.85, "held in a variable")]
 
     def _taken(self, view: View, item: Import) -> list[Found]:
         return [f for f in self.names.imported(view, item) if f.thing.kind != "file"]
 
     def _of_one_name(self, view: View, qualified: str) -> list[Thing]:
-        """The last function or class of this name in a file."""
+        """The last function or class with this name in a file."""
         things = [Thing("symbol", view.path, i) for i in view.by_qualified.get(qualified, ())]
         return [t for t in things if self._makes(t)][-1:]
 
@@ -380,7 +380,7 @@ class Resolver:
         return fits or unique
 
     def _lead(self, view: View, call: Call, detail: str) -> Edge | OpenCall:
-        """For a method of an unknown receiver: the only method of that name is a guess."""
+        """For an unknown receiver: if there is only one method of that name, guess it."""
         if not call.receiver or call.name == VALUE or detail == NO_MEMBER:
             return self._open(view, call, "unresolved", detail, [])
         all_named = () if call.name in COMMON_METHODS else self._named(view.family, call.name)
@@ -402,7 +402,7 @@ class Resolver:
         )
 
     def _named(self, family: str, name: str) -> list[Thing] | None:
-        """The methods with this name that have a body, unless they are many; cached."""
+        """The methods with this name and a body, or None if there are too many; cached."""
         key = (family, name)
         if key not in self._methods:
             # One of them may be the caller itself, which is not a lead.

@@ -1,4 +1,4 @@
-"""Results: what reading a property gives, and what calling a function returns."""
+"""Results: the value of a property, and what calling a function returns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ RESULTS_MAX = 6
 
 
 class Results(Lookup):
-    """Lookups of what is read or returned."""
+    """Lookups of values that are read or returned."""
 
     def default(self, thing: Thing) -> list[Found]:
-        """What calling a whole script refers to."""
+        """What a call of a whole script (its default export) refers to."""
         if thing.kind != "file" or self.program.files[thing.path].family != "js":
             return []
         return [f for f in self.member(thing, "default") if f.thing.kind == "symbol"]
 
     def read(self, found: list[Found]) -> list[Found]:
-        """What is read where a variable or a property is named."""
+        """The values behind variables and properties; other things stay as they are."""
         for each in found:
             if each.thing.kind == "symbol":
                 break
@@ -47,7 +47,7 @@ class Results(Lookup):
         return read
 
     def _property(self, thing: Thing) -> list[Thing]:
-        """What a property gives; of a getter and a setter, the getter."""
+        """The value of a property; of a getter and a setter, the getter's result."""
         view = self.program.files[thing.path]
         for index in view.by_qualified.get(view.symbol(thing.at).qualified, ()):
             found = self.result(Thing("symbol", thing.path, index))
@@ -86,7 +86,7 @@ class Results(Lookup):
         return []
 
     def _returned(self, view: View, thing: Thing, symbol: Symbol) -> list[Thing]:
-        """What a function returns: by its signature, else by its `return` and `yield`."""
+        """What a function returns: from its signature, else from its `return` and `yield`."""
         if symbol.kind == "constructor":
             own = self.own_class(view, thing.at)
             return [instance_of(own)] if own else []

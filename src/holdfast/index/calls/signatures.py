@@ -36,16 +36,16 @@ class Shape(NamedTuple):
     most: int
     """At most this many arguments; -1 when there is no limit."""
     own: dict[str, str] = {}  # noqa: RUF012
-    """`self` or `cls` when it has a declared type: a function that becomes a method elsewhere."""
+    """`self` or `cls` with a declared type: a function that is made a method elsewhere."""
     spread: dict[str, str] = {}  # noqa: RUF012
-    """Parameters that take the rest: `*` by place, `**` by name."""
+    """Variadic parameters: `*` for positional, `**` for keyword arguments."""
     unpacked: dict[str, str] = {}  # noqa: RUF012
-    """Names that a parameter is taken apart into, each with its expression: `<Cart>.total`."""
+    """Names from destructured parameters, each with its expression: `<Cart>.total`."""
 
 
 @lru_cache(maxsize=8_192)
 def shape(language: str, name: str, signature: str) -> Shape:
-    """Parse a signature. Parts that cannot be read are left out."""
+    """Parse a signature. Parts that cannot be parsed are left out."""
     if language == "python" and (made := _LAMBDA.match(signature)):
         signature = f"{name}({made.group(1)})"
     opened = _opening(signature, name)
@@ -99,7 +99,7 @@ def shape(language: str, name: str, signature: str) -> Shape:
 
 
 def _pattern(part: str) -> tuple[str, str]:
-    """`{a, b}: T = {}` as the pattern and its type."""
+    """Split `{a, b}: T = {}` into the pattern and its type."""
     depth = 0
     for at, char in enumerate(part):
         depth += (char in "{[(") - (char in ")]}")
@@ -137,7 +137,7 @@ _DOC_RESULT = re.compile(r"@returns?\s*\{([^{}]{1,160})\}")
 
 @lru_cache(maxsize=4_096)
 def documented(language: str, name: str, signature: str, doc: str) -> Shape:
-    """A signature with the types that its comment gives: `@param {Cart} cart`."""
+    """A signature with types from its doc comment: `@param {Cart} cart`."""
     found = shape(language, name, signature)
     parameters = dict(found.parameters)
     for type_, parameter in _DOC_PARAMETER.findall(doc):
@@ -149,7 +149,7 @@ def documented(language: str, name: str, signature: str, doc: str) -> Shape:
 
 
 def _opening(signature: str, name: str) -> int:
-    """Where the parameters of `name` open; -1 when there are none."""
+    """The position of the `(` before the parameters of `name`; -1 when there is none."""
     at = signature.find(name)
     while at != -1:
         end = at + len(name)

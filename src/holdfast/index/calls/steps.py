@@ -1,4 +1,4 @@
-"""Expressions of the facts as steps that can be followed one after the other."""
+"""Expressions of the facts, parsed into steps that are followed one after the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Step(NamedTuple):
     own       a function that an object literal defines
     module    a module by its name
     group     an expression in parentheses
-    context   what a function gives its callback: which argument ("f": it is a function type),
+    context   what a function passes to its callback: which argument ("f": it is a function type),
               which parameter of it
     """
 
@@ -35,12 +35,12 @@ _ENDS = frozenset(".([{<|,}])>^")
 
 @lru_cache(maxsize=16_384)
 def parse(text: str) -> tuple[tuple[Step, ...], ...]:
-    """The alternatives of an expression, each a row of steps. Unknown ones are left out."""
+    """The alternatives of an expression, each as steps. Unknown alternatives are left out."""
     return tuple(steps for part in split(text, "|") if (steps := _steps(part)))
 
 
 def split(text: str, sign: str) -> list[str]:
-    """The parts of a text between signs that no bracket or quote encloses."""
+    """The parts of a text between `sign`, ignoring signs inside brackets and quotes."""
     if sign not in text:
         return [text]
     parts, start, at, size = [], 0, 0, len(text)
@@ -58,7 +58,7 @@ def split(text: str, sign: str) -> list[str]:
 
 
 def _after(text: str, at: int) -> int:
-    """The position behind the bracket or quote that opens at `at`."""
+    """The position after the closing bracket or quote of the one that opens at `at`."""
     if text[at] == "'":
         end = text.find("'", at + 1)
         return end + 1 if end != -1 else len(text)
@@ -122,11 +122,11 @@ def _bracket(char: str, inner: str, *, first: bool) -> Step:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """The names in an expression under which its value can be reached: `f` in `[f,g.h]`.
+    """The names in an expression by which its value can be reached: `f` in `[f,g.h]`.
 
-    Most expressions are simple, or a few simple ones together, and need not be parsed.
+    Most expressions are simple, or lists of simple ones, and are not parsed.
     """
-    text = text.lstrip("*")  # what is spread
+    text = text.lstrip("*")  # a spread value
     if text.isidentifier():
         return (text,)
     return _names_in(text)
@@ -141,7 +141,7 @@ def _names_in(text: str) -> tuple[str, ...]:
 
 
 NAMES_MAX = 64
-"""About so many names of one expression are found."""
+"""The approximate maximum of names found in one expression."""
 _LEAF = r"(?:\w+(?:\(\))?\.)*\w+(?:\(\)|\[(?:\w*|\*|'\w*')\])*"
 _LEAVES = rf"{_LEAF}(?:\|{_LEAF})*"
 """`a.b()[*]|c`: the last name of each, or what it returns or holds."""
@@ -157,7 +157,7 @@ _ELEMENTS = frozenset({
     "values", "items", "get", "pop", "setdefault", "copy", "shift", "at", "find", "popleft",
     "forEach", "map", "filter", "some", "every", "flatMap", "reduce", "sort", "slice", "concat",
 })  # fmt: skip
-"""Methods of containers that give what they hold."""
+"""Methods of containers that return their elements."""
 _gives_elements = re.compile(rf"\.(?:{'|'.join(sorted(_ELEMENTS))})\b").search
 
 
@@ -176,7 +176,7 @@ def _names(text: str) -> tuple[str, ...]:
                 heads = [s.text for s in steps if s.kind == "name"]
                 if heads:
                     found.append(heads[-1] + VALUE_OF)
-                if len(heads) > 1 and heads[-1] in _ELEMENTS:  # of what comes before
+                if len(heads) > 1 and heads[-1] in _ELEMENTS:  # of the container
                     found.append(heads[-2] + VALUE_OF)
                 if last.kind == "item" and last.text[:1] == "'":
                     found.append(last.text.strip("'"))
@@ -184,4 +184,4 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 VALUE_OF = "()"
-"""Behind a name: what it returns or holds."""
+"""After a name: what it returns or holds."""

@@ -1,11 +1,12 @@
 """A program whose files stay in the index: only those that a question needs are read.
 
-Which files have a name is looked up in stored segments (`link_segment`), and what they have of it
-is read from their facts. The facts that were used last are kept, within a bound. Files that differ
-from the index are in memory, in a program of their own that comes before what is stored of them.
+The files for a name are looked up in stored segments (`link_segment`), and the details are read
+from their facts. The most recently used facts are cached, up to a limit. Files that differ from the
+index are in memory, in a separate program that takes precedence over the stored one.
 
-The answers are those of `MemoryProgram` over the same files; a test compares them. A segment may
-name a file that does not have the name, which is then seen in its facts. It never leaves one out.
+The answers equal those of `MemoryProgram` over the same files; a test compares them. A segment may
+name a file that does not have the name; the file's facts then rule it out. It never omits a file
+that has it.
 """
 
 from __future__ import annotations
@@ -24,29 +25,29 @@ from holdfast.index.calls.program import MemoryProgram, Program, Thing, View, ab
 from holdfast.index.facts.model import MODULE, FileFacts, file_id
 
 KEPT_BYTES = 8 * 1024**2
-"""So many bytes of facts, as they are stored, are kept decoded. They take ten times as much."""
+"""The maximum size of cached facts, counted as stored; decoded they take ten times as much."""
 DOUBT = 3
-"""So many files may be named for a term that they do not have, before they are counted."""
+"""Allowance for files listed under a term they do not have, when files are only counted."""
 LOOKUPS_MAX = 100_000
 
 Load = Callable[[str], tuple[FileFacts, int]]
-"""The facts of a file, and how many bytes they have when stored."""
+"""Loads the facts of a file, and their stored size in bytes."""
 
 
 class StoredLinks:
-    """The segments of a tree as a table of links, without the files that are in memory."""
+    """The segments of a tree as a table of links; files in memory override stored ones."""
 
     def __init__(
         self, segments: Sequence[LinkSegment], slots: Sequence[Sequence[str | None]]
     ) -> None:
-        """`slots` has the path of each slot of each segment; None for one that is not current."""
+        """`slots` has the path of each slot of each segment; None if the slot is not current."""
         self._segments = list(zip(segments, slots, strict=True))
         self.hidden: set[str] = set()
-        """Files that are in memory, or gone."""
+        """Files that are in memory or were removed; their stored entries are ignored."""
         self.fresh = MemoryLinks()
 
     def stored(self, kind: str, family: str, name: str) -> list[str]:
-        """The files with a term, as far as they are as stored; some of them may not have it."""
+        """The unchanged files with a term; may include files that do not have it."""
         term = hash_of(text_of(kind, family, name))
         return [
             path
@@ -76,7 +77,7 @@ class StoredLinks:
         return found.items()
 
     def modules(self) -> Iterator[tuple[str, str]]:
-        """The manifests that are as stored: the path and the module of each."""
+        """The path and module of each unchanged manifest."""
         for segment, slots in self._segments:
             for slot, module in segment.modules():
                 for path in self._current(slots, [slot]):
@@ -84,7 +85,7 @@ class StoredLinks:
 
 
 class _Files(Mapping[str, View]):
-    """The files of a program, each read when it is asked for."""
+    """The files of a program, read on demand."""
 
     def __init__(self, paths: Iterable[str], fresh: Mapping[str, View], load: Load) -> None:
         self.paths = set(paths)
@@ -173,7 +174,7 @@ class _Packages:
 
 
 class StoredProgram(Program):
-    """A program over stored files, and those in memory that differ from them."""
+    """A program over stored files, and over files in memory that differ from them."""
 
     def __init__(self, paths: Iterable[str], links: StoredLinks, load: Load) -> None:
         self.links = links
@@ -186,7 +187,7 @@ class StoredProgram(Program):
         self._exact: dict[tuple[str, str], list[Thing]] = {}
 
     def reading(self, load: Load) -> None:
-        """Read files so from now on; they have to be the same."""
+        """Load files with this function from now on; it has to return the same facts."""
         self._stored.load = load
 
     # changes
@@ -213,7 +214,7 @@ class StoredProgram(Program):
         for name in ("modules", "folders", "above", "suffixes"):
             self.__dict__.pop(name, None)
 
-    # tables of paths, made when they are needed
+    # tables of paths, built on first use
 
     @cached_property
     def modules(self) -> Mapping[str, Collection[str]]:  # type: ignore[override]
@@ -249,7 +250,7 @@ class StoredProgram(Program):
     # lookups
 
     def views(self, kind: str, family: str, name: str) -> Iterator[View]:
-        """The files with a term that are as stored, in order."""
+        """The unchanged files with a term, sorted by path."""
         for path in sorted(self.links.stored(kind, family, name)):
             view = self.files[path]
             if view.family == family:
@@ -318,7 +319,7 @@ class StoredProgram(Program):
         )
 
     def naming(self, family: str, name: str) -> list[str]:
-        # Not read here: the caller looks at them one by one.
+        # The files are not read here: the caller reads them one by one.
         stored = self.links.stored(role.NAMED, family, name)
         return sorted({*stored, *self.fresh.naming(family, name)})
 

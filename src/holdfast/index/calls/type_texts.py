@@ -1,4 +1,4 @@
-"""Types as written, taken apart: unions, wrappers, and containers with what they hold."""
+"""Parsed type expressions: unions, wrappers, and containers with their element types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST = frozenset({
     "InstanceType", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager",
     "ContextManager", "Awaited", "Omit", "Pick", "NoInfer", "Mutable", "WritableDraft", "Draft",
 })  # fmt: skip
-"""Wrappers whose value is used like what they wrap."""
+"""Wrappers that are used like the type they wrap."""
 _UNTYPED = frozenset({"Any", "object", "any", "unknown"})
 _LAST = frozenset({"Coroutine"})
 _CLASS = frozenset({"Type", "type"})
@@ -39,9 +39,9 @@ class Type(NamedTuple):
     """One alternative of a type.
 
     `kind` is "class" (an instance of the class named), "itself" (the class as a value), "list",
-    "map" or "tuple"; `parts` are the types of what it holds, of a "function" that of its result.
-    "object" is written out as `name`, "value" is what an expression has, "member" is what members
-    (`parts`) of the type `name` have.
+    "map" or "tuple"; `parts` are its element types, or the result type of a "function". For
+    "object" `name` is the type's text, for "value" an expression; "member" is the type of the
+    members `parts` of the type `name`.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Type(NamedTuple):
 
 @lru_cache(maxsize=16_384)
 def alternatives(text: str) -> tuple[Type, ...]:
-    """The types that a value of this declared type may have; without None."""
+    """The types that a value of this declared type may have, without None."""
     return tuple(_alternatives(text, 0))
 
 
@@ -121,14 +121,14 @@ def _object(text: str) -> list[Type]:
 
 
 def container(text: str) -> Type:
-    """The container that `written` has written."""
+    """The container whose text `written` returned."""
     found = alternatives(text)
     return found[0] if found else Type("object", "{}")
 
 
 @lru_cache(maxsize=4_096)
 def object_members(text: str) -> Mapping[str, str]:
-    """The members of an object type by name, each with its type; a method is a function type."""
+    """The members of an object type and their types; a method has a function type."""
     found: dict[str, str] = {}
     name, start, depth, begins = "", 0, 0, True
     at, end = 1, len(text.rstrip()) - 1
@@ -152,7 +152,7 @@ def object_members(text: str) -> Mapping[str, str]:
 
 
 def returned_type(text: str) -> str | None:
-    """What a function of this type returns; None when it is not the type of a function."""
+    """What a function of this type returns; None if it is not a function type."""
     text = text.strip()
     while text[:1] == "(" and text[-1:] == ")" and _closes(text, 0) == len(text) - 1:
         text = text[1:-1].strip()
@@ -179,7 +179,7 @@ def _closes(text: str, opened: int) -> int:
 def instantiated(signature: str, arguments: str) -> Mapping[str, str]:
     """The type parameters of a function with their types at a call.
 
-    `arguments` are type arguments as written, or `=` and the type that the result has to have.
+    `arguments` is the text of the type arguments, or `=` and the expected result type.
     """
     opened = signature.find("<")
     closed = _angle(signature, opened) if opened != -1 else -1
@@ -224,7 +224,7 @@ def _angle(text: str, opened: int) -> int:
 
 
 def written(one: Type) -> str:
-    """A container as a text that `alternatives` reads back."""
+    """The text of a container type, which `alternatives` parses again."""
     if one.kind == "object":
         return one.name
     if one.kind == "list":
@@ -241,7 +241,7 @@ _SAME = frozenset({"copy", "filter", "slice", "concat", "reverse", "sort", "toSo
 
 ITERATING = frozenset({"forEach", "map", "filter", "find", "findLast", "findIndex", "some", "every",
                        "flatMap", "reduce", "reduceRight", "sort", "toSorted", "from"})  # fmt: skip
-"""Methods of containers that give each element to a callback."""
+"""Methods of containers that pass each element to a callback."""
 
 
 @lru_cache(maxsize=4_096)
@@ -265,7 +265,7 @@ def callback_parameters(text: str) -> tuple[str, ...]:
 
 
 def member_result(one: Type, name: str) -> str | None:
-    """The type that a method of a container returns; None when it has none that we know."""
+    """The type that a method of a container returns; empty when it is not known."""
     if one.kind == "map":
         key, value = one.parts
         if name in ("get", "pop", "setdefault"):

@@ -1,4 +1,4 @@
-"""Types: the class that a type, as written, names."""
+"""Types: the class that a type expression names."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from holdfast.index.facts.model import MODULE
 
 
 class Types(Lookup):
-    """Lookups of types as written."""
+    """Lookups of type expressions."""
 
     def type(self, view: View, scope: int, text: str) -> list[Found]:
-        """The class that a type, as written, names."""
+        """The class that a type expression names."""
         name = type_name(text)
         if not name:
             return []
@@ -49,7 +49,7 @@ class Types(Lookup):
         """An instance of the declared class, what a container holds, or something external."""
         if view.family not in ("python", "js"):
             return self._one_declared(view, scope, text)
-        if view.family == "python":  # `list["Cart"]`; in TypeScript that is a member
+        if view.family == "python":  # `list["Cart"]`; in TypeScript quotes index a member
             text = text.replace('"', "").replace("'", "")
         found: list[Found] = []
         for one in alternatives(text):
@@ -112,7 +112,7 @@ class Types(Lookup):
         return self._bound_of(view, scope, head) if head and not outside else []
 
     def _without_alias(self, thing: Thing) -> list[Found]:
-        """The instance of a class; of `type A = B`, what B is."""
+        """The instance of a class; for `type A = B`, that of B."""
         symbol = self.program.symbol(thing)
         view = self.program.files[thing.path]
         if symbol.kind == "type" and view.family == "js":
@@ -124,7 +124,7 @@ class Types(Lookup):
                     found = self.declared(view, symbol.parent, text)
                 finally:
                     self.busy.discard(key)
-                # Members that it writes out are its own: `type A = B & {total: Money}`.
+                # Inline members belong to the alias itself: `type A = B & {total: Money}`.
                 if found and "{" not in text:
                     return found
                 own = Found(instance_of(thing), 1.0, "declared type")
@@ -132,7 +132,7 @@ class Types(Lookup):
         return [Found(instance_of(thing), 1.0, "declared type")]
 
     def _as_type(self, thing: Thing) -> Thing:
-        """The type of a name that is a value too: `interface Cart` beside `const Cart`."""
+        """The type for a name that is also a value: `interface Cart` beside `const Cart`."""
         if thing.kind == "file":  # `const Cart = require("./cart")`
             whole = self.default(thing)
             return whole[0].thing if whole else thing
@@ -146,7 +146,7 @@ class Types(Lookup):
         return thing
 
     def _bound_of(self, view: View, scope: int, name: str) -> list[Found]:
-        """What a type variable of the enclosing function or class extends."""
+        """The bound of a type variable of the enclosing function or class."""
         at = scope
         while at != MODULE and name.isidentifier():
             symbol = view.symbol(at)

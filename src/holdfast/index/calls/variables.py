@@ -1,4 +1,4 @@
-"""Variables: what a name is bound to at a line, and what a parameter is given."""
+"""Variables: what a name is bound to at a line, and what is passed to a parameter."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from holdfast.index.facts.languages.rules import split_list
 from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding
 
 PASSING_MAX = 24
-"""Beyond so many calls that pass functions, what a parameter holds is not known."""
+"""With more calls that pass something than this, the value of a parameter is unknown."""
 GROWN_MAX = 8
 BRANCHES_MAX = 4
 _ANNOTATED = re.compile(r"(?:export\s+)?(?:(?:const|let|var)\s+)?[\w$]+\s*:\s*([^=]+?)\s*=(?!>)")
 
 
 def given(passed: Sequence[str], name: str, parameters: list[str], spread: str) -> str:
-    """The expression that a call passes to a parameter; "" when it passes none that is known."""
+    """The expression that a call passes to a parameter; "" when it is not known."""
     place = parameters.index(name)
     by_key = dict(each.partition("=")[::2] for each in passed)
     if spread == "*":
@@ -59,30 +59,30 @@ class Variables(Lookup):
     """Lookups of variables and parameters."""
 
     def bound(self, view: View, binding: Binding) -> list[Found]:
-        """What a binding says that its name holds."""
+        """The value of a binding, from its declared type or its expression."""
         scope = binding.scope if binding.inside == SAME_SCOPE else binding.inside
         named = self.declared(view, scope, binding.type) if binding.type else []
         if named and any(f.thing.kind != "method" for f in named):
             return named
         value = binding.value
         if value and value != "?":
-            # As of the line before: `cart = cart.copy()` uses the earlier value.
+            # Evaluated on the line before: `cart = cart.copy()` uses the earlier value.
             line = binding.line - 1 if not binding.field else binding.line
             if value == binding.name and scope != MODULE and view.symbol(scope).kind in OWNERS:
                 scope = view.symbol(scope).parent  # `cart = cart` in the body of a class
             found = self.evaluate(view, scope, value, line)
             reason = "assigned from a call" if value.endswith("()") else "assigned name"
-            # A function is more than the type of functions that is declared for it.
+            # A known function says more than its declared function type.
             return [Found(f.thing, f.confidence * 0.96, reason) for f in found] or named
         return named
 
     def narrowed(self, view: View, scope: int, name: str, line: int) -> list[Found]:
-        """What a check of the type says about a name with dots."""
+        """What a type check says about a dotted name."""
         at = scope
         while True:
             bound = view.bindings.get((at, name), ())
             live = [b for b in bound if b.line <= line and (line <= b.last or not b.last)]
-            if at != scope:  # the scope around has run, or it goes on
+            if at != scope:  # the enclosing scope may have run past it
                 live = [b for b in bound if not b.last]
             if live:
                 return self.bound(view, max(live, key=lambda b: b.line))
@@ -91,7 +91,7 @@ class Variables(Lookup):
             at = view.symbol(at).parent
 
     def grown(self, view: View, at: int, name: str) -> list[Found]:
-        """The elements that a container is given one by one, each as a container of its own."""
+        """The elements added to a container one by one, each as a container of its own."""
         found = []
         for each in view.grown.get((at, name), ())[:GROWN_MAX]:
             key = each.name.partition("[")[2][:-1].strip("'")
@@ -102,7 +102,9 @@ class Variables(Lookup):
         return found
 
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None:
-        """What a variable or parameter holds; [] when unknown, None when there is none."""
+        """What a variable or parameter holds; [] when unknown, None if there is no such
+        variable.
+        """
         found = self._variable(view, scope, name, line)
         grown: list[Found] = []
         at = scope
@@ -114,7 +116,7 @@ class Variables(Lookup):
             at = view.symbol(at).parent
         if not grown:
             return found
-        if found is None:  # an object with members, beside those it is given
+        if found is None:  # an object with its own members and added ones
             found = [f for f in self.name(view, scope, name) if self.is_type(f.thing)]
         return [*found, *grown]
 
@@ -144,10 +146,10 @@ class Variables(Lookup):
                 if taken is not None:
                     return taken
             if at == MODULE and scope != MODULE:
-                line = 0  # the module has run before its functions do
+                line = 0  # the module has run before its functions are called
             chosen = self._live(bound, line, exact, name in parameters) if bound else []
             if chosen and chosen[0].line == line and chosen[0].value.startswith(f"{name}."):
-                # `cart = cart.copy()`: what is called on that line is the earlier value.
+                # `cart = cart.copy()`: the call on that line uses the earlier value.
                 chosen = self._live(bound, line - 1, line - 1, name in parameters) or chosen
             bare = bool(chosen) and not chosen[0].value
             may_hide = bare or (chosen and at != scope)
@@ -187,7 +189,7 @@ class Variables(Lookup):
 
     @staticmethod
     def _hidden(view: View, scope: int, outer: int, name: str, *, declared: bool) -> bool:
-        """Whether a function of this name is nearer than a variable, or is what was declared."""
+        """Whether a function with this name is nearer than the variable, or is its declaration."""
         at = scope
         while at != MODULE and (at != outer or declared):
             symbol = view.symbol(at)
@@ -200,10 +202,11 @@ class Variables(Lookup):
 
     @staticmethod
     def _live(bound: Sequence[Binding], line: int, exact: int, parameter: bool) -> list[Binding]:
-        """The bindings that may hold at a line, the latest first; 0 is the end of the scope.
+        """The bindings that may be in effect at a line, the latest first; 0 is the end of the
+        scope.
 
-        A binding that ends encloses what uses it, so its lines are held against the exact line. One
-        that is made in a branch leaves those before it, unless the line is in that branch, too.
+        A binding with an end encloses its uses, so it is compared with the exact line. A binding in
+        a branch does not replace earlier ones, unless the line is in that branch too.
         """
         live = []
         for each in bound:
@@ -221,7 +224,7 @@ class Variables(Lookup):
             if len(chosen) == BRANCHES_MAX:
                 break
         if not chosen and not parameter:
-            # Bound further down: in a loop, or the scope runs later.
+            # Bound further down, in a loop or before the scope runs.
             chosen = [b for b in bound if b.last <= 0][:1]
         return chosen
 
@@ -241,7 +244,7 @@ class Variables(Lookup):
         return self._passed(view, at, name, list(parameters)) or found
 
     def _receiver(self, view: View, at: int) -> list[Found]:
-        """What the first parameter of a method of Python holds, whatever its name is."""
+        """What the first parameter of a Python method holds, whatever its name."""
         symbol = view.symbol(at)
         if view.family != "python" or symbol.parent == MODULE or symbol.kind == "function":
             return []
@@ -258,7 +261,7 @@ class Variables(Lookup):
     def _taken_apart(
         self, view: View, at: int, name: str, parameters: dict[str, str]
     ) -> list[Found] | None:
-        """A name that `function f({task, log: write})` takes out of an argument."""
+        """A name that `function f({task, log: write})` destructures from an argument."""
         for pattern in parameters:
             if pattern[:1] != "{" or name not in pattern:
                 continue
@@ -275,7 +278,7 @@ class Variables(Lookup):
         return None
 
     def _contextual(self, view: View, at: int, place: int) -> list[Found]:
-        """A parameter by the declared type of what the function is assigned to.
+        """The value of a parameter, from the declared type of what the function is assigned to.
 
         `const total: Sum = (cart) => …`, or `const shop: Shop = { total(cart) { … } }`.
         """
@@ -305,7 +308,7 @@ class Variables(Lookup):
         return []
 
     def _passed(self, view: View, at: int, name: str, parameters: list[str]) -> list[Found]:
-        """The functions that are passed to a parameter somewhere in the program."""
+        """The values that calls anywhere in the program pass to a parameter."""
         symbol = view.symbol(at)
         functions = {Thing("symbol", view.path, at)}
         if symbol.kind == "constructor" and symbol.parent != MODULE:
@@ -336,7 +339,7 @@ class Variables(Lookup):
                     found += self.evaluate(site, call.caller, value, call.line)
         finally:
             self.busy.discard(key)
-        # What comes from outside says nothing about what else is passed.
+        # An external value does not tell what else is passed.
         inside = [f for f in found if f.thing.kind != "external"]
         passed = unique(Found(f.thing, f.confidence * 0.9, "passed as an argument") for f in inside)
         if cuts == self.cuts:
@@ -346,7 +349,7 @@ class Variables(Lookup):
     def _sites(
         self, view: View, at: int, name: str, parameters: list[str], spread: str
     ) -> list[tuple[str, int, str]]:
-        """The calls that may pass something to a parameter, with what they pass."""
+        """The calls that may pass something to a parameter, with the passed expressions."""
         symbol, passing, family = view.symbol(at), self.program.passing, view.family
         around = view.symbol(symbol.parent) if symbol.parent != MODULE else None
         names = {symbol.name}
@@ -364,7 +367,7 @@ class Variables(Lookup):
                     found[path, number] = value
                     if len(found) > PASSING_MAX:
                         return []
-        # In the order of the calls in their files.
+        # By path, then by position in the file.
         files = self.program.files
         return sorted(
             ((path, number, value) for (path, number), value in found.items()),
@@ -372,7 +375,7 @@ class Variables(Lookup):
         )
 
     def is_local(self, view: View, scope: int, name: str) -> bool:
-        """Whether a function around the scope binds the name, as a variable or a parameter."""
+        """Whether an enclosing function binds the name, as a variable or a parameter."""
         at = scope
         while at != MODULE:
             symbol = view.symbol(at)

@@ -66,4 +66,4 @@ COMMON_METHODS = frozenset(_COMMON.split()) | _OF_BUILT_INS
 """Method names so common in libraries that a match by name alone is not evidence."""
 
 CALLBACK_TAKERS = frozenset(_CALLBACKS.split())
-"""Functions of the platforms that call the functions passed to them."""
+"""Built-in and library functions that call the functions passed to them."""
