@@ -570,6 +570,15 @@ def test_options_may_stand_anywhere(run: Terminal, tmp_path: Path) -> None:
     assert "unrecognized arguments: --nonsense" in run.errors
 
 
+def test_a_wrong_option_of_a_verb_shows_the_usage_of_the_verb(run: Terminal) -> None:
+    """It showed `usage: holdfast memory [-h] VERB ...`, which names no option of the verb."""
+    run("memory", "note", "words", "--wrong", "1", code=2)
+    assert "usage: holdfast memory note " in run.errors
+    assert "--tag TAG" in run.errors
+    assert "holdfast memory note: error: unrecognized arguments: --wrong 1" in run.errors
+    assert "usage: holdfast memory note " in run.json("memory", "note", "--wrong", code=2)["hint"]
+
+
 def test_calls_name_files_as_one_would_type_them_here(
     run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,9 +29,13 @@ class Parser(argparse.ArgumentParser):
         self._again = True
         try:
             # Options first, then all arguments in their order.
-            return self.parse_known_intermixed_args(args, before)
+            found, left = self.parse_known_intermixed_args(args, before)
         finally:
             self._again = False
+        if left:
+            # Reported here and not by the parser above, whose usage line lacks these options.
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found, left
 
 
 def _takes_all(action: argparse.Action) -> bool:
