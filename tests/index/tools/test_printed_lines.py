@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.app import App
+from holdfast.index.answers import Span
 from holdfast.index.code_index import run_here
+from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResult
 from holdfast.index.tools import render_explore, search_text
 from holdfast.index.tools.explore import explore
 from holdfast.index.tools.manage import manage_index
@@ -72,3 +74,22 @@ def test_what_counts_as_printed_stands_in_the_text_and_in_the_file(
                 assert of_file[first - 1 : first - 1 + len(rows)] == rows
                 assert any(text[at : at + len(rows)] == rows for at in range(len(text)))
     index.close()
+
+
+def test_a_further_place_without_a_name_is_called_a_line() -> None:
+    """`also 12 total, 94` did not say what 94 is."""
+    further = (
+        FurtherPlace(Span(12, 20), None, "Cart.total"),
+        FurtherPlace(Span(94, 99), None, None),
+    )
+    result = SearchResult(
+        kind="group", file="a.py", span=Span(1, 2), language="python", symbol_id=None,
+        symbol_label="Cart", score=1.0, indexed_at=None, staleness_bucket="fresh",
+        further_count=2, further=further,
+    )  # fmt: skip
+    answer = SearchAnswer(
+        status="ok", path="/tree", query="cart", scope="runtime", group_by="symbol",
+        result_mode="grouped", limit=10, freshness_decision=None, results=(result,),
+    )  # fmt: skip
+    lines = search_text.search_text(answer, SURFACE).split("\n")
+    assert lines == ["a.py:1-2  Cart", "  also 12 total, line 94"]

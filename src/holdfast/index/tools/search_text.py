@@ -129,13 +129,13 @@ def _alike(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
 
 
 def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
-    """Other places of the file, each by its first line and its name."""
+    """Other places of the file, each by its first line and its name if it has one."""
     if not result.further_count:
         return
-    places = [
-        f"{place.span.start_line} {(place.symbol_label or '').rpartition('.')[2]}".rstrip()
-        for place in result.further
-    ]
+    places = []
+    for place in result.further:
+        first, name = place.span.start_line, (place.symbol_label or "").rpartition(".")[2]
+        places.append(f"{first} {name}" if name else f"line {first}")
     rest = ["…"] if result.further_count > len(places) else []
     yield surface.text(f"  also {', '.join([*places, *rest])}")
 
