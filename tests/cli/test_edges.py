@@ -571,7 +571,7 @@ def test_options_may_stand_anywhere(run: Terminal, tmp_path: Path) -> None:
 
 
 def test_a_wrong_option_of_a_verb_shows_the_usage_of_the_verb(run: Terminal) -> None:
-    """It showed `usage: holdfast memory [-h] VERB ...`, which names no option of the verb."""
+    """It showed `usage: holdfast memory [-h] VERB ...`, which lacks its options."""
     run("memory", "note", "words", "--wrong", "1", code=2)
     assert "usage: holdfast memory note " in run.errors
     assert "--tag TAG" in run.errors
