@@ -45,9 +45,15 @@ def test_a_repository_is_never_imported_from(tmp_path: Path, entries: str | None
     assert not proof.exists(), proof.read_text()
 
 
-def test_the_help_of_a_search_imports_nothing_that_searches() -> None:
+@pytest.mark.parametrize("command", ["search", "calls", "references", "explore", "impact"])
+def test_the_help_of_a_question_imports_nothing_that_answers_it(command: str) -> None:
     """`holdfast search --help` imported the whole index first."""
-    listed = "import sys, holdfast.cli.search; print(*sys.modules)"
+    listed = (
+        "import argparse, sys\n"
+        f"from holdfast.cli import {command}\n"
+        f"{command}.configure(argparse.ArgumentParser())\n"
+        "print(*sys.modules)"
+    )
     ran = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
-    heavy = {"holdfast.index.code_index", "holdfast.index.tools.search", "msgspec", "numpy"}
+    heavy = {"holdfast.index.code_index", f"holdfast.index.tools.{command}", "msgspec", "numpy"}
     assert not heavy & set(ran.stdout.split())

@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from holdfast.app import App
 from holdfast.cli.console import absolute, here
-from holdfast.cli.failures import CommandRefused
-from holdfast.cli.output import print_json
 from holdfast.cli.symbol_command import split_symbol
-from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
-from holdfast.index.answers import CallGraphAnswer
-from holdfast.index.code_index import CodeIndex
-from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph, symbol_ref
-from holdfast.index.tools.named_calls import calls_of_name
-from holdfast.index.tools.render import calls_text
+from holdfast.index.tools.limits import CALLS_DEFAULT
+
+# What asks and prints is imported by `run`: a help text needs none of it.
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.index.answers import CallGraphAnswer
+    from holdfast.index.code_index import CodeIndex
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,14 +38,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         type=int,
-        default=LIMIT_DEFAULT,
+        default=CALLS_DEFAULT,
         metavar="N",
-        help=f"maximum number of calls (default: {LIMIT_DEFAULT})",
+        help=f"maximum number of calls (default: {CALLS_DEFAULT})",
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    from dataclasses import replace
+
+    from holdfast.cli.failures import CommandRefused
+    from holdfast.cli.output import print_json
+    from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
+    from holdfast.index.tools.render import calls_text
+
     split_symbol(args)
     file = args.file if args.path or not args.file else absolute(args.file)
     tree = absolute(args.path) if args.path else os.path.dirname(file) if file else here()
@@ -77,6 +82,9 @@ def run(args: argparse.Namespace, app: App) -> int:
 def _calls(
     index: CodeIndex, tree: str, file: str | None, args: argparse.Namespace
 ) -> CallGraphAnswer:
+    from holdfast.index.tools.calls import call_graph, symbol_ref
+    from holdfast.index.tools.named_calls import calls_of_name
+
     direction, depth, limit = args.direction, args.depth, args.limit
     if not file:
         return calls_of_name(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from holdfast.app import App
 from holdfast.cli.symbol_command import add_symbol, named_place, print_answer
-from holdfast.index.tools.explore import explore
-from holdfast.index.tools.render_explore import explore_text
+
+# What asks and prints is imported by `run`: a help text needs none of it.
+if TYPE_CHECKING:
+    from holdfast.app import App
 
 TOKENS_DEFAULT = 1_500
 
@@ -25,6 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    from holdfast.index.tools.explore import explore
+    from holdfast.index.tools.render_explore import explore_text
+
     tree, file = named_place(args, "explore")
     return print_answer(
         args,

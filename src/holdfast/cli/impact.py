@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from holdfast.app import App
 from holdfast.cli.console import absolute
 from holdfast.cli.symbol_command import add_limit, print_answer
-from holdfast.index.tools.impact import LIMIT_DEFAULT, impact
-from holdfast.index.tools.render_references import impact_text
+from holdfast.index.tools.limits import IMPACT_DEFAULT
+
+# What asks and prints is imported by `run`: a help text needs none of it.
+if TYPE_CHECKING:
+    from holdfast.app import App
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,10 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--since", metavar="REV", default="HEAD", help="the git revision (default: HEAD)"
     )
-    add_limit(parser, LIMIT_DEFAULT, "symbols")
+    add_limit(parser, IMPACT_DEFAULT, "symbols")
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    from holdfast.index.tools.impact import impact
+    from holdfast.index.tools.render_references import impact_text
+
     return print_answer(
         args,
         app,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from holdfast.app import App
 from holdfast.cli.symbol_command import add_limit, add_symbol, named_place, print_answer
-from holdfast.index.facts.mentions import KINDS
-from holdfast.index.tools.references import LIMIT_DEFAULT, Relation, references
-from holdfast.index.tools.render_references import references_text
+from holdfast.index.facts.mention_kinds import KINDS
+from holdfast.index.tools.limits import REFERENCES_DEFAULT
+
+# What asks and prints is imported by `run`: a help text needs none of it.
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.index.tools.references import Relation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +32,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--declaration", action="store_true", help="only where it is declared and defined"
     )
-    add_limit(parser, LIMIT_DEFAULT, "references")
+    add_limit(parser, REFERENCES_DEFAULT, "references")
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    from holdfast.index.tools.references import references
+    from holdfast.index.tools.render_references import references_text
+
     tree, file = named_place(args, "references")
     return print_answer(
         args,

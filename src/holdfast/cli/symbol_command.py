@@ -5,24 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.app import App
 from holdfast.cli.console import absolute, here
 from holdfast.cli.failures import CommandRefused
-from holdfast.cli.output import print_json
-from holdfast.cli.terminal import exit_code, no_file, terminal, with_commands
-from holdfast.index.code_index import CodeIndex
-from holdfast.index.references.answers import (
-    ExploreAnswer,
-    ImpactAnswer,
-    ReferencesAnswer,
-    SymbolEditAnswer,
-)
-from holdfast.index.tools.render import Surface
 from holdfast.index.tools.symbol_place import file_and_symbol
 
-Found = TypeVar("Found", ReferencesAnswer, ExploreAnswer, ImpactAnswer)
+# What asks and prints is imported where it is used: a help text needs none of it.
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.index.code_index import CodeIndex
+    from holdfast.index.references.answers import (
+        ExploreAnswer,
+        ImpactAnswer,
+        ReferencesAnswer,
+        SymbolEditAnswer,
+    )
+    from holdfast.index.tools.render import Surface
+
+Found = TypeVar("Found", "ReferencesAnswer", "ExploreAnswer", "ImpactAnswer")
 
 
 def add_symbol(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +67,8 @@ def named_place(args: argparse.Namespace, command: str) -> tuple[str, str]:
     file = absolute(args.file) if args.file and tree is None else args.file or ""
     whole = os.path.join(tree or "", file)
     if file and not os.path.isfile(whole):
+        from holdfast.cli.terminal import no_file
+
         raise no_file(args.file, whole, command, args.symbol)
     return tree or (os.path.dirname(file) if file else here()), file
 
@@ -74,6 +77,8 @@ def refused(
     answer: ReferencesAnswer | ExploreAnswer | ImpactAnswer | SymbolEditAnswer,
 ) -> CommandRefused:
     """The failure that says why a question was not answered."""
+    from holdfast.cli.terminal import with_commands
+
     why = with_commands(answer.message or answer.status, answer.path)
     return CommandRefused(answer.reason or answer.status, why)
 
@@ -85,6 +90,9 @@ def print_answer(
     text: Callable[[Found, Surface], str],
 ) -> int:
     """Ask the index, print the answer as text or JSON, and return the exit code."""
+    from holdfast.cli.output import print_json
+    from holdfast.cli.terminal import exit_code, terminal
+
     index = app.open_index()
     try:
         answer = ask(index)

@@ -10,21 +10,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from holdfast.index.facts import chains, languages
 from holdfast.index.facts.doc_mentions import in_comment, in_string
+from holdfast.index.facts.mention_kinds import Kind
 from holdfast.index.facts.parse import TooHardError, parse
 
 if TYPE_CHECKING:
     import tree_sitter
 
     from holdfast.index.facts.walk import Language
-
-Kind = Literal["call", "import", "annotation", "base", "value", "write", "definition"]
-KINDS: tuple[Kind, ...] = ("definition", "import", "base", "annotation", "call", "value", "write")
 
 MENTIONS_MAX = 5_000
 """So many mentions of a file are read; the rest is counted as not looked at."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing, View
-from holdfast.index.facts.mentions import Kind, Mention, Mentions
+from holdfast.index.facts.mention_kinds import Kind
+from holdfast.index.facts.mentions import Mention, Mentions
 from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
 from holdfast.index.references.implementations import override_family
 from holdfast.index.references.meaning import Meanings, Scopes

@@ -32,6 +32,7 @@ from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
+from holdfast.index.tools.limits import CALLS_DEFAULT
 from holdfast.index.tools.outline import file_key, has_calls, no_outline
 from holdfast.index.tools.refusals import proof_check, refusal, refused
 
@@ -39,7 +40,6 @@ Direction = Literal["callers", "callees", "both"]
 DIRECTIONS: tuple[Direction, ...] = ("both", "callers", "callees")
 """The default first."""
 DEPTH_MAX = 3
-LIMIT_DEFAULT = 20
 NOTES_MAX = 200
 
 EDGES_TRUNCATED = "CALL_GRAPH_EDGES_TRUNCATED"
@@ -60,7 +60,7 @@ def call_graph(
     *,
     direction: Direction | Literal["bidirectional"] = "both",
     depth: int = 1,
-    limit: int = LIMIT_DEFAULT,
+    limit: int = CALLS_DEFAULT,
 ) -> CallGraphAnswer:
     """Follow calls from a symbol."""
     if not symbol_ref.file or not (symbol_ref.symbol_id or symbol_ref.symbol_label):

@@ -37,6 +37,7 @@ from holdfast.index.references.find import (
     target_of,
 )
 from holdfast.index.search.roles import role_of
+from holdfast.index.tools.limits import IMPACT_DEFAULT
 from holdfast.index.tools.mention_files import (
     HARD_ALL_S,
     HARD_FIRST_S,
@@ -49,7 +50,6 @@ from holdfast.index.tools.refusals import refused
 DEPTH = 2
 TEST_DEPTH = 3
 RETRY = "ask for the impact again"
-LIMIT_DEFAULT = 20
 SHOWN = 8
 """How many callers and references of one symbol are listed."""
 WALKED_MAX = 400
@@ -69,7 +69,7 @@ class _Touched:
 
 
 def impact(
-    index: CodeIndex, tree: str, since: str = "HEAD", *, limit: int = LIMIT_DEFAULT
+    index: CodeIndex, tree: str, since: str = "HEAD", *, limit: int = IMPACT_DEFAULT
 ) -> ImpactAnswer:
     """What changed in a tree since a git revision, and what depends on it."""
     if limit < 1:

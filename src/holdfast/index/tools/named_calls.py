@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from holdfast.index.answers import CallGraphAnswer, SymbolRef
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.search_answers import SearchResult
-from holdfast.index.tools.calls import LIMIT_DEFAULT, Direction, call_graph
+from holdfast.index.tools.calls import Direction, call_graph
 from holdfast.index.tools.find_symbol import NamedSymbols, symbols_called
+from holdfast.index.tools.limits import CALLS_DEFAULT
 from holdfast.text import counted
 
 ANSWERED = 5
@@ -28,7 +29,7 @@ def calls_of_name(
     *,
     direction: Direction = "both",
     depth: int = 1,
-    limit: int = LIMIT_DEFAULT,
+    limit: int = CALLS_DEFAULT,
 ) -> CallGraphAnswer:
     """The calls of the symbols that have this name."""
     found = symbols_called(index, tree, name)

@@ -19,7 +19,7 @@ from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.languages import FAMILIES
-from holdfast.index.facts.mentions import KINDS, Kind
+from holdfast.index.facts.mention_kinds import KINDS, Kind
 from holdfast.index.facts.model import MODULE
 from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
@@ -36,6 +36,7 @@ from holdfast.index.references.find import (
 from holdfast.index.references.implementations import implementations
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.find_symbol import symbols_called
+from holdfast.index.tools.limits import REFERENCES_DEFAULT
 from holdfast.index.tools.mention_files import files_with, read_files
 from holdfast.index.tools.outline import file_key
 from holdfast.index.tools.refusals import proof_check, refused
@@ -44,7 +45,6 @@ from holdfast.text import counted
 Relation = Literal["references", "implementations", "declaration"]
 RELATIONS: tuple[Relation, ...] = ("references", "implementations", "declaration")
 RETRY = "ask for the references again"
-LIMIT_DEFAULT = 60
 ANSWERED = 5
 """How many symbols of one name are answered."""
 UNDECIDED_SHOWN = 10
@@ -59,7 +59,7 @@ def references(
     file: str = "",
     relation: Relation = "references",
     kinds: Iterable[str] = (),
-    limit: int = LIMIT_DEFAULT,
+    limit: int = REFERENCES_DEFAULT,
 ) -> ReferencesAnswer:
     """The references to a symbol, named by its name, qualified name or id."""
     wanted = frozenset(kinds)

@@ -1,0 +1,6 @@
+"""The kinds of mentions. Imports nothing of ours: `holdfast references --help` lists them."""
+
+from typing import Literal
+
+Kind = Literal["call", "import", "annotation", "base", "value", "write", "definition"]
+KINDS: tuple[Kind, ...] = ("definition", "import", "base", "annotation", "call", "value", "write")
