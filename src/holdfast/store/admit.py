@@ -50,7 +50,7 @@ class RevisionWrite(NamedTuple):
 class StoredWrite:
     """A revision as it is stored. Its patches are decoded when they are looked at.
 
-    Only where they write is decoded, not what: that takes a tenth of the time.
+    Only the kinds and paths are decoded, not the values: that takes a tenth of the time.
     """
 
     __slots__ = ("_patches", "_reach", "_text", "_touched", "op", "seq")
@@ -79,7 +79,7 @@ class StoredWrite:
 Write = RevisionWrite | StoredWrite
 
 WRITES_MAX = 1_000
-"""A read is checked against at most this many commits that wrote its document. An older one is
+"""A read is checked against at most this many commits that wrote its document. An older read is
 refused: checking it would keep other writers waiting."""
 
 _EditPlace = TypedDict("_EditPlace", {"op": str, "path": str, "from": NotRequired[str]})
@@ -108,7 +108,7 @@ def touched(operation: Mapping[str, Any], reach: Reach) -> list[Path]:
     path = pointer.parse(operation["path"])
     kind = operation["op"]
     if kind not in ("add", "remove", "move"):
-        # Which slot is behind the last one, the path does not say; a reader may have missed it.
+        # `-` does not say which slot is appended, so readers of the whole array conflict too.
         return [path, pointer.parent(path)] if path[-1:] == _BEHIND else [path]
     ends = [path] if kind != "move" else [pointer.parse(operation["from"]), path]
     containers = [
@@ -187,7 +187,7 @@ def first_overlap(
     size = len(path)
     for write in writes:
         if simple and type(write) is StoredWrite:
-            # A thousand of these are looked at for one old read, so almost without calls.
+            # One old read is compared with up to a thousand of these, so calls are avoided.
             for at in write._touched if write._reach is reach else write.touched(reach):
                 if at[:size] == path or path[: len(at)] == at:
                     return Overlap(write, at)

@@ -348,7 +348,7 @@ class Batch(BatchView):
     # writing
 
     def look_below(self) -> None:
-        """Note where documents stood whose recent writes are kept, before writing."""
+        """Before writing, record the heads of documents whose recent writes are cached."""
         for key in self._recent.kept(self._revisions):
             head = self._tables.head_kind(*key)
             if head is not None:

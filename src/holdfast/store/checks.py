@@ -20,12 +20,12 @@ GENESIS_CHAIN = bytes(32)
 
 
 def revision_crc(branch: str, id: str, seq: int, op_index: int, op: str, data: str | None) -> int:
-    """Of a document's revision. Its head carries the same, and so is bound to it."""
+    """The checksum of a revision. Its head stores the same one, which binds the two together."""
     return crc32(f"{branch}\0{id}\0{seq}\0{op_index}\0{op}\0{data}".encode())
 
 
 def revision_crcs(branch: str, id: str) -> Callable[[int, int, str, str | None], int]:
-    """The same for many revisions of one document: what they share is summed once."""
+    """`revision_crc` for many revisions of one document: what they share is summed once."""
     start = crc32(f"{branch}\0{id}\0".encode())
 
     def sum_of(seq: int, op_index: int, op: str, data: str | None) -> int:
@@ -48,7 +48,7 @@ def branch_crc(
     deleted_at: str | None,
     oldest_seq: int,
 ) -> int:
-    """Of all columns but the newest change, which moves with every commit."""
+    """The checksum of all columns but the newest change, which every commit updates."""
     return crc32(
         repr(
             (name, parent, fork_seq, created_seq, status, created_at, deleted_at, oldest_seq)
@@ -61,12 +61,12 @@ def branch_head_crc(name: str, head_seq: int) -> int:
 
 
 def blob_crc(hash: str, content_type: str, size: int, put_at: str) -> int:
-    """Of what describes a blob; its bytes are checked against its hash."""
+    """The checksum of the columns that describe a blob; its bytes are checked against its hash."""
     return crc32(f"{hash}\0{content_type}\0{size}\0{put_at}".encode())
 
 
 def text_digest(original: str) -> bytes:
-    """What stands for a commit's text in the chain."""
+    """The digest of a commit's text; it stands for the text in the chain."""
     return sha256(original.encode()).digest()
 
 

@@ -90,7 +90,7 @@ def encode_with_parts(
         try:
             return write(value).decode(), [write(part).decode() for part in parts]
         except (UnicodeEncodeError, RecursionError):
-            pass  # the slow way finds the place, or that only the caller's stack was too deep
+            pass  # the slow path names the place, or succeeds if only the stack was too deep
     return encode(value, unified), [encode(part, unified) for part in parts]
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 _YOUNG = 32
-"""A read so few commits old is checked quickly by the writer itself."""
+"""A read that is fewer commits old than this is quick to check, so the writer does it."""
 
 
 class Engine:
@@ -201,8 +201,8 @@ class Engine:
                 try:
                     answers.append(batch.decide(request))
                 except DATABASE_FAILURES:
-                    # Not an answer to one commit: the transaction may be gone, and later writes
-                    # would be outside of any.
+                    # A failure of the database, not of one commit: the transaction may be gone, and
+                    # later writes would be outside of any.
                     raise
                 except StoreError as refusal:
                     answers.append(refusal)
@@ -438,12 +438,12 @@ class Engine:
 
 @lru_cache(maxsize=1024)
 def _session_problem(session: SessionId) -> str:
-    """Remembered, because the same few sessions commit again and again."""
+    """Why a session id is invalid; cached, because the same few sessions commit repeatedly."""
     return name_problem(session)
 
 
 def _check_session(session: SessionId) -> None:
-    # A key that is not a string may not be hashable, and is not kept.
+    # Only strings are cached: another value may not be hashable.
     problem = _session_problem(session) if type(session) is str else name_problem(session)
     if problem:
         raise TransactionError(f"invalid session id: it {problem}")

@@ -191,7 +191,7 @@ def _type(kind: str) -> bytes:
 
 
 def _fold(nodes: list[bytes]) -> bytes:
-    """Hash neighbours in pairs, layer upon layer; one left over rises as it is."""
+    """Hash neighbours in pairs, level by level; an odd last node moves up unchanged."""
     if not nodes:
         return sha256(b"").digest()
     while len(nodes) > 1:

@@ -55,7 +55,7 @@ def public_key_of(did: str) -> bytes:
 
 
 def base58(data: bytes) -> str:
-    """Base58 as Bitcoin spells it: leading zero bytes are leading ones."""
+    """Base58 as Bitcoin spells it: each leading zero byte becomes a leading `1`."""
     number = int.from_bytes(data, "big")
     digits = ""
     while number:

@@ -1,11 +1,11 @@
 """List the documents of a branch by id, a page at a time, now or as of a seq.
 
-A branch has its own documents and, below them, those of its parents. Each has its heads in order,
-so a listing merges a few ordered runs and holds one page of each: its cost is that of the documents
-it returns, not of the history behind them.
+A branch has its own documents and, below them, those of its parents. The heads of each are sorted
+by id, so a listing merges a few ordered runs and holds one page of each: its cost depends on the
+documents it returns, not on the history behind them.
 
 A listing far back in a long history is the exception: most heads belong to documents that did not
-exist yet. Then the few commits up to that seq say which documents there can be.
+exist yet. Then the commits up to that seq, which are fewer, tell which documents may exist.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from holdfast.store.tables import RevisionRow, Tables
 PAGE = 500
 
 COMMITS_MAX = 20_000
-"""So many commits are looked at to learn which documents there were, and not more."""
+"""At most this many commits are read to learn which documents existed."""
 
 
 def page(
     tables: Tables, decode: Decode, point: Point, prefix: str, after: str, limit: int
 ) -> tuple[list[State], str | None]:
-    """Up to `limit` documents with an id above `after`, and where to go on; None at the end."""
+    """Up to `limit` documents with an id above `after`, and the id to continue after, if any."""
     found: list[State] = []
     for looked, (state, id) in enumerate(walk(tables, decode, point, prefix, after), 1):
         if state is not None and state.document is not None:
@@ -67,7 +67,7 @@ def walk(
 def _run(
     tables: Tables, name: BranchName, place: int, prefix: str, after: str
 ) -> Iterator[tuple[str, int, RevisionRow]]:
-    """The heads of one branch, by id, with its place in the line."""
+    """The heads of one branch, by id, with the branch's position in the ancestry."""
     size = 64
     while True:
         found = tables.heads_after(name, EntityId(after), prefix, size)
@@ -85,7 +85,7 @@ def _ids_by_commits(
 ) -> set[EntityId] | None:
     """The documents that commits up to a seq wrote on these branches; None if heads are fewer."""
     if seq >= lines[0].head_seq:
-        return None  # the heads are what is wanted
+        return None  # the heads are exactly these documents
     if seq > COMMITS_MAX or not tables.heads_exceed(lines[-1].name, max(seq * 2, PAGE)):
         return None
     names = {line.name for line in lines}
@@ -103,8 +103,7 @@ def _ids_by_commits(
 def stream(
     read_page: Callable[[str, int], tuple[list[State], str | None]], after: str, first: int
 ) -> Iterator[State]:
-    """Every document, a page at a time, `first` of them to begin with; between pages nothing is
-    held."""
+    """Every document, in pages; `first` is the size of the first. Nothing is held between them."""
     at: str | None = after
     size = first
     while at is not None:

@@ -55,7 +55,7 @@ class Transaction:
         return default if value is _MISSING else deepcopy(value)
 
     def write(self, id: str, path: Sequence[str | int], value: Any) -> None:
-        """Set the value of a document (path `[]`), or a part of it; objects on the way are made."""
+        """Set the value of a document (path `[]`), or a part of it; missing objects are created."""
         if not path:
             self._value(id)
             self._values[id] = deepcopy(value)
@@ -154,7 +154,7 @@ class Space:
     def update(
         self, id: str, change: Callable[[Any], Any], branch: str = MAIN, default: Any = None
     ) -> Any:
-        """Replace a value by what `change` makes of it; again, when another writer was faster."""
+        """Replace a value by the result of `change`; tried again if another writer was faster."""
         for attempt in range(ATTEMPTS):
             with self.transaction(branch) as tx:
                 value = change(tx.read(id, (), default))

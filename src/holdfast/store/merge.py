@@ -64,8 +64,8 @@ class DocumentMerger:
         if here in self.resolutions:
             return self._resolved(here, ancestor, source, target)
         if isinstance(source, dict) and isinstance(target, dict):
-            # Where both put a new object, their members are merged; where both put one in the
-            # place of something else, they made two different changes of it.
+            # If both sides added an object, their members are merged. If both replaced something
+            # else by an object, that is a conflict.
             below = {} if ancestor is MISSING else ancestor
             if isinstance(below, dict):
                 return self._members(below, source, target, path)

@@ -256,7 +256,7 @@ def check_claim(tables: Tables, decode: Decode, commit: Commit, merge: Any) -> N
 def _merge_candidates(
     tables: Tables, decode: Decode, ours: Point, theirs: Point, base: Point
 ) -> set[EntityId]:
-    """Every document that a merge may change: what the source did not change since stays."""
+    """Every document that a merge may change: those the source may have changed since the base."""
     own = _reaches(tables, ours.branch, ours.seq).get(base.branch.name, Seq(-1)) >= base.seq
     below = base if own else common_ancestor(tables, ours.branch, theirs.branch)
     return candidates(tables, decode, ours, below)

@@ -34,8 +34,8 @@ ACTIVE = "active"
 
 
 made = tuple.__new__
-"""Makes a named tuple of all its members, at half of what calling its class takes: a commit makes
-several of them."""
+"""Creates a named tuple from all its members in half the time of calling its class; a commit
+creates several."""
 
 
 class Operation(NamedTuple):
@@ -307,7 +307,7 @@ def _id(entry: Any, what: str) -> EntityId:
     if not isinstance(entry, dict):
         raise TransactionError(f"{what} is not an object")
     name: Any = entry.get("id")
-    # Most ids pass here; a call for each was a measurable part of a commit.
+    # Most ids pass here: calling a function for each takes a measurable part of a commit.
     if type(name) is not str or not name.isascii() or len(name) > 64 or not name or "\0" in name:
         problem = name_problem(name)
         if problem:

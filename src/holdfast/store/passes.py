@@ -2,8 +2,8 @@
 
     hfp1.DID.UNTIL.SIGNATURE        the signature covers the server's audience too
 
-It contains no secret, but its holder may ask as its key until it expires; it is good for one
-server, by the audience that the server was started with.
+It contains no secret, but its holder can act as the owner of the key until it expires. It is valid
+for one server: the one that was started with this audience.
 """
 
 from __future__ import annotations

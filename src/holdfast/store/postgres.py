@@ -4,9 +4,9 @@ The tables of all spaces are together, partitioned by space, and each space is a
 them (`tables/partitions.py`). Several processes may write to one space: a write transaction starts
 by locking the row of the default branch, which makes admission serial and keeps seqs gap-free.
 
-A newer version may bring a space up to date while servers of this version have it open. So every
-write transaction compares the version after it has the lock: what an older server would write is
-refused with `StoreUpgraded`, and its clients go on at a newer one.
+A newer version may upgrade a space while servers of this version have it open. So every write
+transaction compares the version after it has the lock: a write by an older server is refused with
+`StoreUpgraded`, and its clients continue on a newer one.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class PostgresDatabase:
         seal_branches(self)
 
     def _move(self) -> None:
-        """Bring the tables of a space into those of all spaces."""
+        """Move the rows of a space's own tables into the tables of all spaces."""
         for table in TABLES:
             self.run(f'ALTER TABLE "{table}" RENAME TO "old_{table}"')
         self._make_views()
@@ -309,7 +309,7 @@ class PostgresDatabase:
             self.run(f'DELETE FROM "{table}"')
 
     def structure_problems(self) -> list[str]:
-        """Rows that are in no space: one of this space may be among them.
+        """Rows that belong to no space; this space may have lost some of them.
 
         The server checks its own files, where page checksums are enabled.
         """

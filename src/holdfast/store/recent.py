@@ -72,8 +72,8 @@ class RecentWrites:
     def landed(self, key: DocumentKey, writes: list[StoredWrite], head: Seq | None) -> None:
         """Add the writes of commits that are durable now, newest first.
 
-        `head` is where the document stood below them. If that is not the newest write kept, another
-        process wrote in between, and nothing is kept any longer.
+        `head` is the document's head before them. If that is not the newest write kept, another
+        process wrote in between, and the entry is dropped.
         """
         with self._lock:
             entry = self._entries.get(key)
@@ -87,7 +87,7 @@ class RecentWrites:
                 del known[WRITES_MAX:]
                 least = known[-1].seq
                 while known and known[-1].seq == least:
-                    known.pop()  # of this commit perhaps not all writes are there
+                    known.pop()  # perhaps not all writes of this commit are kept
             self._entries[key] = (least, [*writes, *known])
 
     def forget(self) -> None:

@@ -65,7 +65,7 @@ def seq_before(tables: Tables, before: int | str) -> Seq:
 def squash(
     tables: Tables, encode: Callable[[Any], str], decode: Callable[[str], Any], base: Seq
 ) -> Squashed:
-    """Remove history up to `base` in the caller's transaction, who then rebuilds derived state."""
+    """Remove history up to `base`; the caller's transaction must then rebuild derived state."""
     branches = {branch.name: branch for branch in tables.branches()}
     points = _points(tables, branches.values(), base)
     dropped = 0
@@ -82,7 +82,7 @@ def squash(
 
 
 def _points(tables: Tables, branches: Iterable[Branch], base: Seq) -> dict[BranchName, set[Seq]]:
-    """The seqs up to `base` at which each branch may still be looked at."""
+    """The seqs up to `base` at which each branch may still be read."""
     points: dict[BranchName, set[Seq]] = defaultdict(lambda: {base})
     for branch in branches:
         if branch.parent is not None and branch.fork_seq is not None:
@@ -95,7 +95,7 @@ def _points(tables: Tables, branches: Iterable[Branch], base: Seq) -> dict[Branc
 
 
 def _newest(rows: list[Row], point: Seq) -> int:
-    """The place of the newest revision at or before a point; -1 if there is none."""
+    """The index of the newest revision at or before a point; -1 if there is none."""
     return max((place for place, row in enumerate(rows) if row[2] <= point), default=-1)
 
 
@@ -140,7 +140,7 @@ def _remove_texts(tables: Tables, decode: Callable[[str], Any], base: Seq) -> in
 
 
 def _left_of(row: CommitRow, decode: Callable[[str], Any]) -> str | None:
-    """What stays of a commit's text; None if it stays as it is."""
+    """The text that replaces the text of a commit; None if it is not replaced."""
     if row.squashed:
         return None
     message = decode(row.original)

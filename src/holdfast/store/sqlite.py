@@ -30,8 +30,8 @@ from holdfast.store.upgrade import OLDEST, seal_branches, upgrade
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
 # would repeat a primary key are left out. A commit is looked up by both parts of its key, so their
-# order is free: localSeq first, because sessions that write side by side then share pages of that
-# index, where session first gives each a page of its own in every trip to the disk.
+# order is free. localSeq is first: then sessions that write at the same time share pages of that
+# index. With the session first, each would change a page of its own in every batch.
 _SCHEMA = """
 CREATE TABLE "commit" (
   seq INTEGER NOT NULL PRIMARY KEY,
@@ -228,7 +228,7 @@ class SqliteDatabase:
             # NOOP: only to learn how many frames SQLite accepts.
             frames = max(self.rows("PRAGMA wal_checkpoint(NOOP)")[0][1], 0)
             problem = wal.damage(log, frames)
-            # Another process may be writing at this moment; then it looks different in the next.
+            # Another process may be writing right now; then the next check gives another result.
             if not problem:
                 return
         raise DamagedStore(
@@ -315,9 +315,9 @@ class SqliteDatabase:
         self._driver.close()
 
     def replace_tables(self, tables: Sequence[str]) -> None:
-        """Take tables out of the schema without reading them, and create them again.
+        """Remove tables from the schema without reading them, and create them again.
 
-        `compact`, which follows, gives their pages back.
+        The `compact` that follows frees their pages.
         """
         self.rows("PRAGMA writable_schema=ON")
         try:
@@ -361,17 +361,17 @@ class SqliteDatabase:
     def compact(self) -> None:
         """Give free pages back to the file system and empty the write-ahead log.
 
-        Damaged indexes are built again. Nothing damaged is written as if it were sound.
+        Damaged indexes are rebuilt. Damaged data never gets a valid checksum.
         """
         self._driver.check_pages()
         try:
             self.rows("VACUUM")
         except DamagedStore:
             if self._lasting_damage():
-                # What an index says can be read from its table.
+                # An index can be rebuilt from its table.
                 with self._unverified():
                     self.rows("REINDEX")
-                # Pages that were read without being checked must not be believed.
+                # Pages that were read without being checked must not stay in the cache.
                 self.rows("PRAGMA shrink_memory")
             damage = self._lasting_damage()
             if damage:

@@ -41,7 +41,7 @@ def page_checks() -> str | None:
         return None
     finally:
         loader.close()
-    # It makes itself the default, which other users of SQLite in this process did not ask for.
+    # Loading it makes it the default VFS, also for other users of SQLite in this process.
     apsw.set_default_vfs(usual)
     return "cksmvfs"
 
@@ -119,7 +119,7 @@ class SqliteDriver:
                 "the database file is damaged: a page does not match its checksum", PAGE_HINT
             )
         if isinstance(error, self._errors.FullError) or (
-            # Opening a database needs room for its shared memory, also to read it.
+            # Opening a database needs room for its shared memory, even for reading.
             isinstance(error, self._errors.IOError) and _is_full(self._name)
         ):
             return StoreFailed(f"the disk is full: {error}", hint=FULL_HINT)
@@ -158,7 +158,7 @@ def _is_full(name: str) -> bool:
 
 
 def _unopened(error: Exception) -> StoreFailed:
-    """SQLite does not say why; the hint has the two usual reasons."""
+    """The error for a file that cannot be opened. SQLite gives no reason; the hint has two."""
     return StoreFailed(
         f"the database cannot be opened: {error}",
         hint="too many files may be open (ulimit -n), or its directory is not writable",

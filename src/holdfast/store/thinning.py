@@ -12,7 +12,7 @@ def thin(
 ) -> None:
     """Keep the newest `retention` snapshots, or spaced ones if it is None.
 
-    `added` were just taken; those before them were thinned then.
+    `added` is how many were just taken; the older ones were thinned before.
     """
     if retention is not None:
         if retention > 0:

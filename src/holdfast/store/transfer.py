@@ -56,7 +56,7 @@ class _Commit(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_d
     original: msgspec.Raw
     chain: str = ""
     merged: str | None = None
-    """Only if its text was removed; otherwise the text says it."""
+    """Set only if its text was removed; otherwise the text contains it."""
 
 
 class _Revision(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

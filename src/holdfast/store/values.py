@@ -264,7 +264,7 @@ def check(value: object, unified: bool = False) -> None:
             _PROBE.encode(value)
             return
     except (UnicodeEncodeError, RecursionError):
-        pass  # the slow check finds the place, or that only the caller's stack was too deep
+        pass  # the slow check names the place, or succeeds if only the stack was too deep
     # Imported late: few values need it, and it imports the types above.
     from holdfast.store.examination import examine
 

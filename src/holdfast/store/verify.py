@@ -43,7 +43,8 @@ class Verifier:
         self.report = VerifyReport()
         self._branches: dict[BranchName, Branch] = {}
         self._history: dict[BranchName, BranchHistory] = {}
-        # Of the operations in commits, and of the revisions: as many, and the same sum of hashes.
+        # The operations of commits and the revisions must agree in number and in the sum of their
+        # hashes.
         self._expected = self._found_sum = self._operations = self._squashed_revisions = 0
 
     def run(self) -> VerifyReport:
@@ -116,7 +117,7 @@ class Verifier:
             after = page[-1].seq
 
     def _chain_holds(self) -> None:
-        """Only the chain, where commits cannot be followed to their branches."""
+        """Check only the chain, because the branches of commits cannot be followed."""
         link, expected = checks.GENESIS_CHAIN, Seq(0)
         for row in self._commits():
             link, expected = self._link_holds(row, link, Seq(expected + 1))

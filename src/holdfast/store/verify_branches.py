@@ -20,7 +20,7 @@ class BranchHistory:
     oldest: Seq | None = None
     newest: Seq = _START
     created: Seq | None = None
-    """The seq of its creation if that was recorded, as are then its parent and fork point."""
+    """The seq of its creation if that was recorded, together with its parent and fork point."""
 
     parent: Any = None
     fork_seq: Any = None
@@ -33,7 +33,7 @@ def note(
     branches: Mapping[BranchName, Branch],
     histories: Mapping[BranchName, BranchHistory],
 ) -> str:
-    """Add to a branch's history what a commit records about it; a sentence if it cannot be."""
+    """Add what a commit records to a branch's history; returns a sentence if it is impossible."""
     history = histories.get(row.branch)
     if history is None:
         return f"the branch of the commit at seq {row.seq} does not exist"

@@ -2,11 +2,11 @@
 
 SQLite reads a log up to the first frame that does not match its checksum, because after a crash the
 last frames may be half written. That is right for a crash, and wrong for a bit that flipped at
-rest: the commits behind it would be gone without a word. Two signs tell the cases apart. A log that
+rest: the commits behind it would be lost silently. Two signs tell the cases apart. A log that
 ends in a crash has nothing sound behind the broken frame; and a half-written frame is not one bit
 away from a sound one.
 
-The checksum is a pair of sums, so what one bit does to it can be computed without trying.
+The checksum is a pair of sums, so the effect of one flipped bit can be computed without trying.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Sums = tuple[int, int]
 
 
 def damage(path: Path, valid_frames: int) -> str:
-    """What is wrong with a log of which SQLite accepts so many frames; empty if nothing is."""
+    """What is wrong with a log of which SQLite accepts `valid_frames`; empty if nothing is."""
     try:
         with path.open("rb") as file:
             header = file.read(HEADER)

@@ -69,7 +69,7 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A document that was written, for every graph of its branch that tracks it."""
+    """A document that was written, shared by all graphs of its branch that track it."""
 
     entity: GraphEntity
     loaded: Loaded
@@ -176,7 +176,7 @@ class TrackedGraph:
     def stands(self, rewrite: Rewrite) -> bool:
         """Whether a written document still exists and leads to the same places.
 
-        May be false for one that does, if that is not known yet.
+        May return false for one that does, if that is not known yet.
         """
         id = rewrite.entity["id"]
         before = self._entities.get(id)

@@ -12,7 +12,7 @@ class BlobTable(Table):
     """Typed access to the blobs of one space."""
 
     def add_blob(self, hash: str, data: bytes, content_type: str, at: str) -> None:
-        # Putting a blob again renews it: that caller may be about to name it too.
+        # Putting a blob again updates its time: this caller may be about to name it too.
         sql = "SELECT content_type, put_at FROM blob_store WHERE hash = $1"
         for first_type, put_at in self._db.rows(sql, (hash,)):
             if put_at < at:
@@ -32,7 +32,7 @@ class BlobTable(Table):
         )
 
     def blob(self, hash: str) -> tuple[bytes, str, int, bool] | None:
-        """Bytes, content type and size, and whether what describes them is sound."""
+        """Bytes, content type and size, and whether the row that describes them is sound."""
         found = self._db.rows(
             "SELECT data, content_type, size, put_at, crc FROM blob_store WHERE hash = $1", (hash,)
         )

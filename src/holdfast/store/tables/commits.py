@@ -32,7 +32,7 @@ class CommitTable(Table):
         return (Seq(found[0][0]), found[0][1]) if found else (Seq(0), checks.GENESIS_CHAIN)
 
     def link_at(self, seq: int) -> bytes | None:
-        """The hash of the commit at a seq; before the first one, what it covers."""
+        """The hash of the commit at a seq; for seq 0, what the first commit's hash covers."""
         if seq <= 0:
             return checks.GENESIS_CHAIN
         found = self._db.rows('SELECT chain FROM "commit" WHERE seq = $1', (seq,))
@@ -102,7 +102,7 @@ class CommitTable(Table):
         return self._checked_run(self.commits_unchecked(after, limit))
 
     def commits_unchecked(self, after: Seq, limit: int) -> list[CommitRow]:
-        """The same, whatever state they are in."""
+        """The same, without checking their hashes."""
         sql = f'SELECT {_COMMIT} FROM "commit" WHERE seq > $1 ORDER BY seq LIMIT $2'
         return [CommitRow(*row) for row in self._db.rows(sql, (after, limit))]
 
@@ -118,7 +118,7 @@ class CommitTable(Table):
         return [(Seq(row[0]), BranchName(row[1]), row[2]) for row in self._db.rows(sql)]
 
     def first_commit_since(self, at: str) -> Seq | None:
-        """The oldest commit at or after a time, found by halving: times do not go back."""
+        """The oldest commit at or after a time, by binary search: times do not go back."""
         low, high = 1, self.newest_seq() + 1
         while low < high:
             middle = (low + high) // 2

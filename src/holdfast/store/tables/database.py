@@ -34,13 +34,13 @@ class Database(Protocol):
     """One connection. `rows` answers; `run` and `run_many` write."""
 
     distant: bool
-    """Whether a question costs a trip to another process, so that few should be asked."""
+    """Whether every query is a round trip to another process, so that there should be few."""
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None: ...
     def begin(self) -> None:
-        """Start a write transaction and be the only one writing to this space until it ends."""
+        """Start a write transaction; other writers of this space wait until it ends."""
 
     def commit(self) -> None:
         """Make it durable: when this returns, the transaction survives a crash."""
@@ -49,7 +49,7 @@ class Database(Protocol):
     def version(self) -> int | None:
         """In a transaction, a number that is the same only if nothing was written since.
 
-        None if asking for it costs as much as any other question.
+        None if reading it costs as much as any other query.
         """
 
     def begin_reading(self) -> None:

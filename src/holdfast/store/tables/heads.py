@@ -33,8 +33,8 @@ class HeadTable(RevisionTable):
     def head_revision(self, branch: BranchName, id: EntityId) -> RevisionRow | None:
         """The newest revision of a document on this branch.
 
-        A head that is missing, damaged or points to nothing is not believed: it is derived, and the
-        revisions know better.
+        A head that is missing, damaged or points to nothing is ignored: heads are derived, so the
+        revisions are read instead.
         """
         try:
             found = self._db.rows(_HEAD_REVISION, (branch, id))
@@ -126,7 +126,7 @@ class HeadTable(RevisionTable):
         )
 
     def heads_exceed(self, branch: BranchName, limit: int) -> bool:
-        """Whether a branch has more than so many heads."""
+        """Whether a branch has more than `limit` heads."""
         found = self._db.rows(
             "SELECT count(*) FROM (SELECT 1 FROM head WHERE branch = $1 LIMIT $2) AS heads",
             (branch, limit + 1),
@@ -143,7 +143,7 @@ class HeadTable(RevisionTable):
         found = self._db.rows(sql, (branch, min(limit + 1, 2**31)))
         if len(found) > limit:
             return None
-        # A damaged head may stand for any change.
+        # The seq of a damaged head is unknown, so its document counts as newly written.
         return [
             (EntityId(id), Seq(seq) if one == other else _NEWEST) for id, seq, one, other in found
         ]

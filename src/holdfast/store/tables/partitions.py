@@ -170,7 +170,7 @@ def view_statements(number: int) -> list[str]:
 
 
 def empty_statements(number: int) -> list[str]:
-    """Delete every row of a space: those of one whose schema was dropped are still there."""
+    """Delete every row of a space. Dropping its schema does not delete them."""
     return [
         f'DELETE FROM {STORE}."{table}" WHERE space = {number}'
         for table in ("head", "snapshot", "revision", "commit", "branch", "blob_store",

@@ -90,7 +90,7 @@ class RevisionTable(Table):
         return list(checked_revisions(branch, id, reversed(few)))
 
     def commits_exceed(self, branch: BranchName, id: EntityId, after: Seq, most: int) -> bool:
-        """Whether more than so many commits above `after` wrote a document; reads no data."""
+        """Whether more than `most` commits above `after` wrote a document; reads no data."""
         found = self._db.rows(
             "SELECT count(*) FROM (SELECT DISTINCT seq FROM revision "
             "WHERE branch = $1 AND id = $2 AND seq > $3 LIMIT $4) AS commits",
@@ -129,7 +129,7 @@ class RevisionTable(Table):
     def all_revisions(self, page: int = 2_000) -> Iterator[Row]:
         """(branch, id, seq, op_index, op, data, crc) of every revision, in that order.
 
-        Whatever state they are in.
+        Their checksums are not checked.
         """
         at: tuple[Any, ...] = ("", "", -(2**62), 0)
         while True:

@@ -22,8 +22,8 @@ class RevisionRow(NamedTuple):
 
 
 revision_row = tuple.__new__
-"""Makes a `RevisionRow` of four columns, at a quarter of what calling the class takes: a read far
-back makes one for each of its patches."""
+"""Creates a `RevisionRow` of four columns in a quarter of the time of calling the class; a read far
+back creates one for each of its patches."""
 
 
 class CommitRow(NamedTuple):

@@ -17,7 +17,7 @@ class Table:
     def _paged(
         self, sql: str, start: tuple[Any, ...], width: int, page: int = 2_000
     ) -> Iterator[Row]:
-        """Every row of a question that begins after a key; the key is the first columns."""
+        """Every row after the key `start`, in pages; the key is the first `width` columns."""
         at = start
         while True:
             found = self._db.rows(sql, (*at, page))

@@ -120,7 +120,7 @@ class DocumentVerbs(Space):
             return QueryResult(engine.tables.newest_seq(), tuple(entities))
 
     def author_of(self, state: State) -> Author | None:
-        """The author of a document as it is; of a merged one, who wrote it on the branch."""
+        """The author of a document's current state; for a merged one, its author on the branch."""
         from holdfast.store.author import author_in
 
         tables, decode, seq = self.engine.tables, self.engine.decode, state.seq
