@@ -1,11 +1,11 @@
 """Decides how a read is answered: in full, by a marker, or by a diff.
 
-Pure: the bytes were read before, the holdings replayed before; only an older text may have to be
-loaded, through a function handed in. Every doubt ends at the baseline, which is always right.
+Pure: the file's bytes and the holdings are arguments; an older text is loaded, when needed, through
+a function that is passed in. Every doubt leads to the baseline, which is always right.
 
-The order of questions is the contract's. What is claimed is only what was printed: a text cut at
-the limits anchors the lines it shows, so `wanted` (the lines asked for) and `printed` (the lines
-the baseline would show) are two things here.
+The contract fixes the order of the checks. An answer claims only the lines it prints: a text cut at
+the limits anchors the lines it shows, so `wanted` (the lines requested) and `printed` (the lines
+the baseline would show) can differ.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdfast.reading.trust import Holdings, Trust, choose_base, is_stale
 
 
 class Current:
-    """The file as it is now, from one read of its bytes; derived facts are kept."""
+    """The file as it is now, from one read of its bytes; derived values are cached."""
 
     __slots__ = ("_lines", "_printed", "data", "digest", "lines_total", "shown", "text")
 
@@ -35,10 +35,10 @@ class Current:
         self.data = data
         self.digest = digest
         self.text = strict_text(data)
-        """What is compared: without the BOM; None when the bytes are not UTF-8."""
+        """The text to compare, without the BOM; None when the bytes are not UTF-8."""
         plain = self.text is None or has_mark(data)
         self.shown = baseline.decode(data) if plain else (self.text or "")
-        """What the baseline prints: a BOM included, bad bytes replaced."""
+        """The text that the baseline prints: with the BOM, invalid bytes replaced."""
         self.lines_total = baseline.count_lines(self.shown)
         self._lines: list[str] | None = None
         self._printed: dict[object, Lines | None] = {}
@@ -87,7 +87,7 @@ def has_mark(data: bytes) -> bool:
 
 
 def lines_of(data: bytes, lines: Lines) -> list[str] | None:
-    """These lines of UTF-8 bytes as they are shown, fewer where the text ends; None for others."""
+    """These lines of UTF-8 bytes as they are shown, as far as they exist; None if not UTF-8."""
     text = strict_text(data)
     if text is None:
         return None
@@ -115,14 +115,14 @@ class Policy:
     trim_patches: bool = False
     """Trim white space off the end of a patch, as the reference does: it can lose blank lines."""
     unseen: bool = False
-    """Where a run of lines would be sent in full, send those of them that the model was not shown.
+    """Where a run of lines would be sent in full, send only those that the model was not shown.
 
-    By the decision about an agent's own reads, line by line. Never where a contract fixes what is
-    sent then, as pi's does."""
+    Decided line by line, as for an agent's own reads. Never set where a contract fixes what is sent
+    in this case, as pi's does."""
 
 
 UNSEEN_AGAIN = "bypass_cache=true prints all"
-"""How to get the lines that an answer only names."""
+"""The hint how to get the lines that an answer names without printing them."""
 
 
 @dataclass(slots=True)
@@ -165,13 +165,13 @@ class Case:
         return self._full("no_base_hash") if base is None else self._from(base, printed)
 
     def _unseen(self, scope: Scope, printed: Lines | None) -> Answer | None:
-        """The lines that the model was not shown, and the numbers of the others.
+        """An answer with the lines that the model was not shown, and the numbers of the others.
 
-        None unless that is asked for, possible and shorter. The metadata claims the longest run
-        that it prints; the others are kept as lines, because they replace what was shown before.
-        Lines are named by their own numbers only: what the answer says of the others is not kept,
-        so a number must go on meaning what it meant before. An answer of this turn that is not in
-        the log yet may have shown them otherwise; then all are sent.
+        None unless the policy asks for it and it is possible and shorter. The metadata claims the
+        longest run printed; other printed lines are kept singly, as they replace older ones.
+        Lines are named only by the numbers they are held under: the mapping to other numbers would
+        not be kept. If an answer of this turn that is not in the log yet may have shown other
+        text for them, all lines are sent.
         """
         if not self.policy.unseen or not isinstance(scope, Lines) or self._is_blocked(scope):
             return None
@@ -212,7 +212,7 @@ class Case:
         return Answer(found.text + plain.text[len(body) :], meta, printed=printed_runs)
 
     def _base(self, scope: Scope) -> Trust | None:
-        """The text to answer from, unless the model saw another one of these lines since."""
+        """The text to answer from; None if the model has seen other text of these lines since."""
         path = self.target.path
         base = choose_base(self.holdings, path, scope, union=self.policy.union)
         if base is None:

@@ -30,7 +30,7 @@ KNOWN = (
     "focus",
 )
 EVERY = "*"
-"""In the place of an agent: all of them."""
+"""Used instead of an agent's name: all agents."""
 
 
 def load(path: Path) -> Settings:
@@ -45,7 +45,7 @@ def load(path: Path) -> Settings:
 
     try:
         return parse(tomllib.loads(text), str(path))
-    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # also a number with thousands of digits
         raise BadSettings(str(path), str(error)) from error
 
 
@@ -72,7 +72,7 @@ def parse(raw: Mapping[str, object], source: str = "settings") -> Settings:
 
 
 def _focus(value: object, source: str) -> dict[str, Presets]:
-    """For which agents first reads are folded, and from how many lines on."""
+    """The presets by agent: from how many lines on first reads are folded."""
     if value is None or value is False:
         return {}
     if value is True:

@@ -1,4 +1,4 @@
-"""The context map: which lines of which files the model holds, and what became of them on disk.
+"""The context map: which lines of which files the model holds, and whether the disk still has them.
 
 It is computed from the same trust that answers reads, so it claims a line only if a read of it
 could be answered without its text. Before a compaction it shows what would be lost; after one,
@@ -43,7 +43,7 @@ class HeldText:
     lines_total: int | None
     size_bytes: int
     as_on_disk: bool = False
-    """Whether every line held stands in the file now under the same number."""
+    """Whether the file still has every held line under the same number."""
     empty_end: bool = False
     """Whether its last line is the empty one after a final newline, which people do not count."""
 
@@ -95,7 +95,7 @@ class HeldFile:
 
 
 ReadCall = Callable[[str, Lines | None], str]
-"""How a file, or a run of its lines, is read again: in the words of the surface."""
+"""Formats the call that reads a file, or a run of its lines, again on this surface."""
 
 
 def as_call(path: str, run: Lines | None) -> str:
@@ -168,7 +168,7 @@ def held_file(
     *,
     there: bool = False,
 ) -> HeldFile | None:
-    """What these trusted scopes come to; None when every line of them is blocked.
+    """The held lines of a file, from its trusted scopes; None when every line is blocked.
 
     Without a `current` the file is gone, or `there` and not to be compared: then all of it changed.
     """
@@ -191,7 +191,7 @@ def held_file(
 def held_lines(
     path: str, lines: Mapping[int, str], current: Current | None, *, there: bool = False
 ) -> HeldFile | None:
-    """What is held of a file line by line; None when it is nothing.
+    """The held lines of a file, from single lines; None when there are none.
 
     Without a `current` the file is gone, or `there` and not to be compared: then all of it changed.
     """
@@ -218,7 +218,7 @@ def held_lines(
 
 
 def _by_version(scopes: Mapping[Scope, Trust]) -> dict[str, list[Scope]]:
-    """The scopes by digest, freshest version first; what a fresher whole replaces is left out."""
+    """The scopes by digest, freshest version first, without those a fresher whole replaces."""
     whole_seq = max(
         (trust.seq for scope, trust in scopes.items() if not isinstance(scope, Lines)), default=-1
     )
@@ -240,7 +240,7 @@ def _held_text(
     data = current.data if current is not None and current.digest == digest else load(digest)
     text = None if data is None else strict_text(data)
     if text is None or data is None:
-        # Its length is not known any more; what was printed of it still is.
+        # The version's length is unknown now; the lines that were printed are still known.
         runs = [scope if isinstance(scope, Lines) else Lines(1, 0) for scope in scopes]
         same = current is not None and current.digest == digest
         return HeldText(digest, tuple(runs), () if same else tuple(runs), None, 0, same)
@@ -283,7 +283,7 @@ def _stale(
         return tuple(moved)
     removed = diff.removed_lines(decode(data), current.shown, expired)
     if removed is None:
-        return tuple(moved)  # too far apart to tell: none of it counts as still there
+        return tuple(moved)  # too different to compare: all of it counts as changed
     gone = [Lines(first, last) for first, last in removed]
     return tuple(
         Lines(max(run.first, other.first), min(run.last, other.last))
@@ -365,7 +365,7 @@ def _state_text(file: HeldFile) -> str:
 
 def _shown(path: str, cwd: str) -> str:
     shown = os.path.relpath(path, cwd) if cwd and path.startswith(cwd.rstrip("/") + "/") else path
-    # A name may have a line break in it, and what follows it would look like a line of ours.
+    # After a line break in a file name, the rest of the name would look like our own output.
     return shown if shown.isprintable() else json.dumps(shown)[1:-1]
 
 

@@ -3,7 +3,7 @@
 The patch has the reference's form to the byte: headers with an empty field after a TAB, counts
 always printed, three lines of context, runs of up to six equal lines joined. One thing differs on
 purpose: the reference trims all white space off the end of the patch, which can lose blank lines
-and trailing spaces of the file; we take off the final newline only, so a patch can be applied.
+and trailing spaces of the file; we remove only the final newline, so the patch can be applied.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMPARED_EDITS_MAX = 2_000
 """Texts with more edits than this count as different throughout."""
 
 OPEN = -1
-"""The number of a last line without its newline."""
+"""The number given to a last line that lacks its newline."""
 
 NO_NEWLINE = "\\ No newline at end of file"
 
@@ -46,7 +46,7 @@ class Patch:
 
     @property
     def changed(self) -> int:
-        """What the marker counts: the greater of the two."""
+        """The number of changed lines in the marker: the greater of added and removed."""
         return max(self.added, self.removed)
 
     @property
@@ -101,7 +101,7 @@ def _numbered(base: str, current: str) -> tuple[_Side, _Side]:
     numbers: dict[str, int] = {}
     old_ids = list(map(numbers.setdefault, old, count()))
     new_ids = list(map(numbers.setdefault, new, count(len(old))))
-    # A last line without its newline equals only another such.
+    # A last line without a newline equals only another line without one.
     if old_open:
         old_ids[-1] = OPEN
     if new_open:
@@ -208,13 +208,13 @@ def _print(
 def removed_lines(
     base: str, current: str, expired: Callable[[], bool] = lambda: False
 ) -> list[tuple[int, int]] | None:
-    """The runs of lines of `base` that `current` lacks, 1-based; None when it cannot be told.
+    """The runs of lines of `base` that `current` lacks, 1-based; None when that is not known:
 
-    The texts are too long, too far apart, or the time is up.
+    the texts are too long or too different, or the time is up.
     """
     if max(len(base), len(current)) > BYTES_MAX:
         return None
-    # Lines as a read counts them: an empty one after a final newline.
+    # Lines as a read counts them: a final newline is followed by one more, empty, line.
     numbers: dict[str, int] = {}
     old, new = (
         [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from holdfast.reading.errors import Unreadable
 
 SIZE_BYTES_MAX = 256 * 1024 * 1024
-"""A text takes several times its size while it is cut into lines and compared."""
+"""The limit: splitting and comparing a text takes several times its size in memory."""
 
 _WORDS = {
     errno.ENOENT: "no such file or directory",
@@ -27,7 +27,7 @@ _WORDS = {
 
 
 def open_file(path: str) -> int:
-    """A descriptor of a file, wherever it is. Opening does not block, whatever is there."""
+    """A descriptor of any file. Opening does not block, even for a pipe or a device."""
     return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
@@ -59,7 +59,7 @@ def read_once(path: str, opened: Callable[[str], int] = open_file) -> tuple[byte
 
 
 def _read_rest(descriptor: int, data: bytes) -> bytes:
-    """Read on to the end: the file grew or shrank, or one read was not enough."""
+    """Read to the end, when the file changed size or one read was not enough."""
     pieces, size = [data], len(data)
     while size <= SIZE_BYTES_MAX:
         piece = os.read(descriptor, 1 << 20)

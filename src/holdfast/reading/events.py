@@ -6,7 +6,7 @@ the active path. The trust engine uses nothing else.
     Anchored      a result of ours printed the plain text of these lines
     Printed       a result of the agent's own tool, or of a search of ours, printed these lines
     Patched       the model edited the file itself; what changed where is known exactly
-    Replaced      the same, known only as the model wrote it
+    Replaced      the same, but only the old and new text are known, as the model wrote them
     Pieced        our short form of the agent's own result: some lines printed, the others named
     Forgotten     the file changed in a way that leaves nothing certain about it
     Derived       a result that only makes sense on top of text the model already had
@@ -59,7 +59,7 @@ class Hidden(NamedTuple):
 
 
 UNSURE = "\0"
-"""In the place of a printed line of which it is not sure how the model saw it."""
+"""Stands for a printed line when it is not certain what text the model saw."""
 
 
 class Printed(NamedTuple):
@@ -71,7 +71,7 @@ class Printed(NamedTuple):
     whole: bool = False
     """Whether this was all of the file."""
     excerpt: bool = False
-    """Whether a search of ours showed them: the lines are held, but the file was not read yet."""
+    """Whether a search of ours showed them: the lines are held, but this is not a read."""
 
 
 class Hunk(NamedTuple):
@@ -100,9 +100,9 @@ class Place(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """The model's own edit as it wrote it: one text put in the place of another.
+    """The model's own edit as it wrote it: an old text and the new one.
 
-    Without places it is where the old text is held, if that is one place.
+    Without `places` the edit is where the old text is held, if that is exactly one place.
     """
 
     path: str
@@ -113,7 +113,7 @@ class Replaced(NamedTuple):
 
 
 FOLDED = 0
-"""In the place of a number: these lines were neither printed nor held. They prove nothing."""
+"""Used instead of a line number: these lines were neither printed nor held, so prove nothing."""
 
 
 class Piece(NamedTuple):
@@ -122,11 +122,11 @@ class Piece(NamedTuple):
     first: int
     lines: int
     before: int | None = None
-    """The number under which the first of them was held; None when they were printed; FOLDED."""
+    """The number under which the first line was held; None if printed, FOLDED if folded."""
 
 
 class Pieced(NamedTuple):
-    """A short answer to the agent's own read of a file that had this digest then."""
+    """A short answer to the agent's own read of a file that had this digest at the time."""
 
     path: str
     pieces: tuple[Piece, ...]
@@ -141,11 +141,11 @@ class Forgotten(NamedTuple):
 
 
 Seen = Printed | Patched | Replaced | Pieced | Forgotten
-"""What says something about single lines, with or without a stored text."""
+"""Events about single lines, with or without a stored text."""
 
 
 class Together(NamedTuple):
-    """Several things that one entry says about lines, in order."""
+    """Several events of one entry about lines, in order."""
 
     events: tuple[Seen, ...]
 
@@ -153,7 +153,7 @@ class Together(NamedTuple):
 Event = Anchored | Derived | Refreshed | Barrier | Hidden | Seen | Together
 
 LINES = "/lines"
-"""What the id of an entry ends with that says line by line what its neighbour says of all."""
+"""The suffix of an entry's id when the entry repeats its neighbour's event line by line."""
 
 
 def summary(event: Seen | Together) -> str:

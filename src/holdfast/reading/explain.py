@@ -1,4 +1,4 @@
-"""Why a read would be answered as it would be: the session, the candidates, the decision."""
+"""Explains how a read would be answered: the session, the candidates, the decision."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What decides one read. Nothing is answered or recorded by it."""
+    """What decides one read. Making it answers and records nothing."""
 
     path: str
     mode: str | None

@@ -1,20 +1,20 @@
 """Focused first reads: a long file with the parts that matter open, and the rest folded.
 
-Most of what an agent reads of a long file it never uses. When a whole first read of one is answered
-in focus, the model gets every line that something points at, and of the rest the titles with their
-exact lines. Open are
+Agents never use most of what they read of a long file. When a whole first read is answered in
+focus, the model gets every line that something points at, and for the rest titles with exact line
+numbers. These are open:
 
-    what is outside of every unit, such as imports, and units of at most 8 lines
-    units whose name was said by the user or the model, or is in the input of a tool
+    lines outside every unit, such as imports, and units of at most 8 lines
+    units whose name the user or the model mentioned, or that is in the input of a tool
     units with a line that a search hit, a test or a diff named, or that was edited before
 
-A unit is a symbol or a section with the comment above it. In one of more than 80 lines only its
-first lines are open, and those around a line that something points at. There is no budget to fill:
-what nothing points at is rarely used, whatever room is left.
+A unit is a symbol or a section with the comment above it. In a unit of more than 80 lines only its
+first lines are open, and the lines around one that something points at. There is no budget to fill:
+lines that nothing points at are rarely used, so they stay folded even if there is room.
 
-Plain files stay whole: documents, reviews and plans are read to be read. A range that was asked for
-is never folded, and the second whole read of a file prints everything: a fold is only ever the
-answer to a first one. Pure: the lines, the units and what was said are values.
+Documents, data and plans are not folded: all of their text matters. A requested range is never
+folded, and the second whole read of a file prints everything: only a first read is folded. Pure:
+the lines, the units and the signals are values.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 SMALL = 8
-"""Units of at most so many lines are always open."""
+"""Units of at most this many lines are always open."""
 LONG = 80
-"""In a unit of more lines only the blocks that matter are open."""
+"""In a unit with more lines than this, only the blocks that matter are open."""
 HEAD = 30
 """Lines at the start of a long unit that are open when something points at it."""
 AROUND = 12
 """Lines before and after one that something points at, inside a long unit."""
 FOLD_MIN = 6
-"""Fewer lines in a row are not worth a fold."""
+"""A fold has at least this many lines."""
 WORTH = 0.75
 """A focused answer is given only if it has at most this share of the file's bytes."""
 TITLE_MAX = 110
 TASK_MAX = 2000
-"""So much of a task is looked at."""
+"""How many characters of a task are searched."""
 
 MAIN_LINES, SUBAGENT_LINES = 800, 300
-"""The preset: longer files are folded, in the main conversation and in a subagent."""
+"""The defaults: longer files are folded, in the main conversation and in a subagent."""
 
 WORD = re.compile(r"[^\W\d]\w{3,}")
-"""A name that says enough to point at a unit: four characters or more."""
+"""A name long enough to point at a unit: four characters or more."""
 
 WHOLE_SUFFIXES = (".md", ".mdx", ".rst", ".txt", ".adoc", ".org", ".tex", ".ipynb", ".csv", ".tsv")
 _OBJECT = r"(?:the|this|that|these|those|my|our|your|all|each|every|it|them|changes|code|new|pr)\b"
@@ -72,7 +72,7 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the conversation said before the read."""
+    """What the conversation pointed at before the read."""
 
     words: frozenset[str] = frozenset()
     """Names in texts of the user and the model, and in inputs of tools."""
@@ -119,7 +119,7 @@ class Focus:
 
 
 def stays_whole(path: str) -> bool:
-    """Whether files of this name are read to be read: documents, data, plans."""
+    """Whether files of this name are never folded: documents, data, plans."""
     return path.lower().endswith(WHOLE_SUFFIXES)
 
 
@@ -150,7 +150,7 @@ def focus(rows: Sequence[str], units: Sequence[Unit], signals: Signals) -> Focus
         if length > LONG and (named or pointed):
             _open_inside(unit, pointed, titles)
     for n in range(2, total + 1):
-        # A blank line behind a fold says nothing by itself.
+        # A blank line after a fold belongs to the fold.
         if titles[n] is None and titles[n - 1] is not None and not rows[n - 1].strip():
             titles[n], inside[n] = titles[n - 1], inside[n - 1]
     parts = _parts(titles, inside, total)
@@ -169,7 +169,7 @@ def _apart(units: Sequence[Unit], total: int) -> list[Unit]:
 
 
 def _open_inside(unit: Unit, pointed: Sequence[int], titles: list[str | None]) -> None:
-    """Open the start of a long unit, and what is around each line that something points at."""
+    """Open the start of a long unit, and the lines around each one that something points at."""
     start = max(unit.first, unit.start)
     for n in range(unit.first, min(unit.last, start + HEAD - 1) + 1):
         titles[n] = None
@@ -193,7 +193,7 @@ def _parts(titles: Sequence[str | None], inside: Sequence[int], total: int) -> l
 
 
 def _joined(parts: Iterable[Part]) -> list[Part]:
-    """Folds of a few lines are opened, and open neighbours made one."""
+    """The parts, with short folds opened and adjacent open parts joined."""
     out: list[Part] = []
     for part in parts:
         if part.title is not None and part.last - part.first + 1 < FOLD_MIN:

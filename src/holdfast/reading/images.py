@@ -1,4 +1,4 @@
-"""Images a read returns as pictures: found by their first bytes, never by name.
+"""Images that a read returns as pictures: recognised by their first bytes, never by name.
 
 JPEG, PNG, GIF, WebP          an animated PNG is not treated as an image
 """

@@ -1,7 +1,7 @@
 """The few rules of JavaScript that our formats depend on.
 
-The read tool we stand in for was written in JavaScript, and its numbers, roundings and trimmings
-reach the text an agent sees. They differ from Python's in small ways, all of them here.
+The read tool that we replace is written in JavaScript, and its number formatting, rounding and
+trimming show in the text an agent sees. This module has all the differences from Python.
 """
 
 import math
@@ -12,7 +12,7 @@ WHITESPACE = (
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-"""What `trim` removes there; `str.strip()` also takes U+001C-001F and U+0085, but not U+FEFF."""
+"""What JavaScript's `trim` removes; `str.strip()` has U+001C-001F and U+0085, but not U+FEFF."""
 
 
 def number(value: float) -> str:
@@ -41,7 +41,7 @@ def rounded(value: float) -> int:
 
 
 def is_integer(value: object) -> bool:
-    """Whether JSON's `value` is an integer there: `1.0` is one, `true` is not."""
+    """Whether JavaScript treats JSON's `value` as an integer: `1.0` is one, `true` is not."""
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and value.is_integer())

@@ -1,10 +1,10 @@
-"""The metadata a read leaves in its result, and the entry a refresh leaves: version 1.
+"""The metadata that a read adds to its result, and the entry that a refresh writes: version 1.
 
     1   first version; `full_fallback`, as early writers spelled `baseline_fallback`, is understood
 
-Reading is strict about every field and lenient about the whole: anything invalid is ignored, never
-an error, because any program may have written into a session. A JSON `1.0` is an integer here and
-`true` is not, as in the program that defined the format.
+Parsing checks every field; metadata with an invalid field is ignored, never an error, because any
+program may have written into a session. A JSON `1.0` is an integer here and `true` is not, as in
+the program that defined the format.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Why:
     diff_changed: int | None = None
 
     def as_json(self, scope: Scope) -> dict[str, Any]:
-        """The wire form; absent facts are left out."""
+        """The wire form; absent values are left out."""
         out: dict[str, Any] = {
             "reason": self.reason,
             "scope": "range" if isinstance(scope, Lines) else "full",
@@ -113,7 +113,7 @@ class Meta(NamedTuple):
         return out
 
     def event(self) -> Anchored | Derived:
-        """The event this result is in its session."""
+        """The session event that this result stands for."""
         if self.mode in ANCHORS:
             return Anchored(self.path, self.scope, self.digest)
         assert self.base is not None, "derived modes carry their base"
@@ -154,7 +154,7 @@ def parse(raw: object, *, aliases: bool = True) -> Meta | None:
 
 
 def _is_why(raw: object) -> bool:
-    """Whether the reasons are valid, every one of them."""
+    """Whether all reasons are valid."""
     if not isinstance(raw, Mapping):
         return False
     reason = raw.get("reason")

@@ -1,15 +1,15 @@
-"""The shortest edit between two lists of lines, and always the same one.
+"""The shortest edit between two lists of lines, deterministically.
 
 Greedy Myers, forwards. Several shortest edits usually exist; which one is found decides the text of
-a diff. Ours are the choices of the reference, so that patches agree byte for byte:
+a diff. We choose as the reference does, so that patches agree byte for byte:
 
 - diagonals (old position minus new) are visited upwards in steps of two;
 - a step comes from below by deleting or from above by inserting; it is an insertion only when the
   deletion is impossible or its predecessor has got less far; ties go to the deletion;
 - a diagonal that reaches the end of the old (new) lines closes all diagonals above (below) it.
 
-`edit` is a plain loop while the edit is short and works a whole round at a time with numpy when it
-is not; both follow the same rules and a test holds them together.
+`edit` is a plain loop while the edit is short, and then works a whole round at a time with numpy;
+both follow the same rules, and a test compares them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEAD = -2
 """Marks a diagonal that cannot be reached; -1 is before the first line."""
 
 PLAIN_EDITS = 120
-"""From here on whole rounds at a time are faster than a plain loop, numpy's import included."""
+"""Above this many edits numpy is faster than a plain loop, even with the time to import it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def edit(
 ) -> list[Step] | None:
     """The steps from `old` to `new`; None when more than `edits_max` are needed or time is up.
 
-    `at_least` gives a lower bound on the edits; it is asked only when the edit is not short.
+    `at_least` gives a lower bound on the edits; it is called only when the edit is not short.
     """
     prefix = _common_prefix(old, new)
     search = Search(old, new, prefix)
@@ -101,7 +101,7 @@ class Search:
         self.history: list[dict[int, tuple[int, bool]]] = [{}]
 
     def round(self, edits: int) -> bool:
-        """Take one more edit everywhere; True when both ends are reached."""
+        """Extend every diagonal by one edit; True when both ends are reached."""
         old, new, reach = self.old, self.new, self.reach
         size_old, size_new = len(old), len(new)
         came: dict[int, tuple[int, bool]] = {}
@@ -147,7 +147,7 @@ class Search:
 def walk_back(
     diagonal: int, at: int, edits: int, prefix: int, came: Callable[[int, int], tuple[int, bool]]
 ) -> list[Step]:
-    """The steps of the path that ends at `at` on `diagonal`; `came` tells how a round got there."""
+    """The steps of the path that ends at `at` on `diagonal`; `came` says how a round got there."""
     pieces: list[tuple[str, int]] = []
     while edits:
         entered, inserted = came(edits, diagonal)

@@ -11,9 +11,8 @@ of that file (`view`), line by line:
 
 Pure: the result, the bytes of the file and the view are values. `Pass` is always right; a `Short`
 accounts for every line that the result had: each is printed, or named as one that the model was
-shown with exactly this text, or, in focus, named as folded. So but for folds the model can always
-write down the whole result. Repeating the call that was answered in short brings the text: the
-client that asks twice gets it.
+shown with exactly this text, or, in focus, named as folded. So except for folds the model could
+always reconstruct the whole result. Repeating a call that was answered in short prints the text.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ Focuser = Callable[[str, Sequence[str]], Focus | None]
 """The parts of a file with these lines; None when it is better read whole."""
 
 PREFIX = "[holdfast: "
-"""How every short answer begins. A result in a log that begins so and is not known to be ours
+"""How every short answer begins. A result in a log that begins like this, without a record of ours,
 proves nothing."""
 
 AGAIN = "same call again prints all"
-"""How to get the text, where an agent has nothing better: repeat the call."""
+"""The default hint how to get the text: repeat the call."""
 
 WORTH = 0.9
-"""A short answer almost as long as the text reads worse than the text."""
+"""A short answer is sent only up to this share of the text: a longer one reads worse."""
 WORTH_BYTES = 64
 DIFF_WORTH, DIFF_EXTRA_BYTES = 1.2, 160
 """How much longer a diff may be than the unseen lines alone."""
@@ -60,7 +59,7 @@ class Result:
     size_bytes: int
     """The bytes of the result as the model would see it, with numbers and notices."""
     row_bytes: int = 0
-    """What the agent adds to each row that it prints, also to a row of ours."""
+    """The bytes that the agent adds to each row it prints, also to rows of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +71,14 @@ class Options:
     now: int = 0
     """How many bytes the model has been shown."""
     again: str = AGAIN
-    """How this agent gets the text again, in words it can act on."""
+    """The hint that tells this agent how to get the text again."""
     repeat_prints: bool = True
     """Whether repeating a call that was answered in short prints the text."""
     diffs: bool = True
     moved: bool = True
-    """Whether lines that are held under other numbers may be named by those."""
+    """Whether lines that are held under other numbers may be named by those numbers."""
     focuser: Focuser | None = None
-    """Folds a whole first read. Set only when this is one, and no range was asked for."""
+    """Folds a whole first read. Set only for such a read, without a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +90,13 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """Put `text` in the place of the result, and keep `record` for when the log shows it."""
+    """Send `text` instead of the result; `record` counts once the log shows the text."""
 
     kind: Kind
     text: str
     record: Pieced
     pieces: tuple[pieces_of.Run, ...]
-    """The same as `text` in parts: for an agent that numbers what it prints."""
+    """`text` in parts, for an agent that numbers the rows it prints."""
     saved_bytes: int
 
 
@@ -109,8 +108,8 @@ def decide(
 ) -> Decision:
     """The shortest answer that is provably true, else `Pass`.
 
-    `data` are the file's bytes, read after the result was made, and `digest` is theirs; the caller
-    stores them before it sends a short answer, because the record refers to them.
+    `data` is the file's bytes, read after the result was made, and `digest` their digest; the
+    caller stores them before it sends a short answer, because the record refers to them.
     """
     options = options or Options()
     why = _trouble(result, data)
@@ -147,7 +146,7 @@ def decide(
 
 
 def without_end(result: Result, data: bytes) -> Result:
-    """The same without the empty row that some tools print for what follows the last newline."""
+    """The result without the empty row that some tools print after the last newline."""
     last = result.first + len(result.rows) - 1
     if len(result.rows) < 2 or result.rows[-1] or not data.endswith(b"\n"):
         return result
@@ -212,7 +211,7 @@ def shown_rows(data: bytes) -> list[str] | None:
 
 
 def _trouble(result: Result, data: bytes) -> str | None:
-    """Why this result is not one to be shortened."""
+    """Why this result cannot be shortened; None if it can."""
     if not result.rows or result.first < 1:
         return "the result has no lines"
     if result.rows[0].startswith(PREFIX):
@@ -235,8 +234,8 @@ def _worded(
     *,
     shorter: bool,
 ) -> tuple[Kind, str, tuple[pieces_of.Run, ...]]:
-    """The answer, and the runs that it shows and names; `shorter` when lines behind its end are
-    held that the file no longer has."""
+    """The answer, and the runs that it shows and names. `shorter`: the model holds lines after the
+    end of the file."""
     last = result.first + len(result.rows) - 1
     where = f"lines {result.first}-{last}" if last > result.first else f"line {last}"
     ending = f"; the file ends at line {last} now" if shorter else ""
@@ -249,7 +248,7 @@ def _worded(
         if diff is not None:
             head = f"{PREFIX}{where} as you have them, with this diff{close}"
             text = "\n".join((head, *diff.rows))
-            # A diff also says what is gone; beyond this it costs more than that is worth.
+            # A diff also shows removed lines, which is worth only this many extra bytes.
             if len(text) <= DIFF_EXTRA_BYTES + DIFF_WORTH * len(unseen):
                 return "diff", text, diff.runs
     return "unseen", unseen, runs

@@ -1,8 +1,8 @@
 """The verbs for an agent's own reads: how to answer one, and whether its *unchanged* may stand.
 
-`native` decides from values; this gets them: the file's bytes by the same rules as our own read
-(sensitive names, the bounds of the workspace), the view from the session's log. Everything that
-goes wrong here is a `Pass`: the agent's own result is always right.
+`native` decides from values, which this module loads: the file's bytes by the same rules as our own
+read (sensitive names, the bounds of the workspace), the view from the session's log. Every failure
+here is a `Pass`: the agent's own result is always right.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class OwnRead:
     first: int
     rows: tuple[str, ...]
     size_bytes: int
-    """What the result costs as the model would see it."""
+    """The size of the result as the model would see it."""
     row_bytes: int = 0
-    """What the tool adds to each row, such as a number; to a row of ours as well."""
+    """The bytes the tool adds to each row, such as a number, also to rows of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class NativeReader:
         again: str = AGAIN,
         focuser: Focuser | None = None,
     ) -> Decision:
-        """How the result of this call is best given to the model. Never raises for the file.
+        """Decide how to present the result of this call to the model. Never raises for the file.
 
-        With a `focuser` the call is a whole read, and if it is the first one it may be folded.
+        Pass a `focuser` only for a whole read; the first one of a file may then be folded.
         """
         path = call.path if isinstance(call, OwnRead) else None
         read = None
@@ -99,9 +99,9 @@ class NativeReader:
         return found
 
     def record(self, log: SessionLog, call: str, short: Short) -> None:
-        """Note that `short` was put in the place of the result of this call.
+        """Note that `short` was sent instead of the result of this call.
 
-        Called before the agent can show it: what the log never shows never counts.
+        Called before the agent can show it; it counts only if the log then shows its text.
         """
         if isinstance(log, ShortAnswers):
             log.record_short(short.record, short.text, call, short.kind, short.saved_bytes)
@@ -118,7 +118,7 @@ class NativeReader:
 
 
 def is_first(ledger: Ledger, log: SessionLog, path: str) -> bool:
-    """Whether nothing of a file was read or changed in this context, in full or folded.
+    """Whether this context has not read or changed any of a file yet, in full or folded.
 
     Lines that a search showed are not a read of the file.
     """

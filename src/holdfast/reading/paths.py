@@ -1,9 +1,9 @@
 """Resolves the path that an agent typed.
 
-The rules are the built-in read's: one `@` and odd spaces forgiven, `~` expanded, absolute paths
-kept as spelled, and four variants tried for names that macOS writes in its own way. A trailing `:N`
-or `:N-M` is a range, but only if the whole text does not name a file and the part before the
-colon does.
+The rules are the built-in read's: a leading `@` is removed and unusual spaces become plain ones,
+`~` is expanded, absolute paths are kept as spelled, and four variants are tried for names that
+macOS spells differently. A trailing `:N` or `:N-M` is a range, but only if the whole text does not
+name a file and the part before the colon does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Place:
         return posixpath.normpath(posixpath.join(self.cwd, path))
 
     def resolve(self, typed: str, exists: Exists) -> tuple[str, bool]:
-        """The path meant by `typed`, and whether it is there.
+        """The path meant by `typed`, and whether it exists.
 
         The first variant that exists, else the plain one.
         """
@@ -88,10 +88,10 @@ class Request:
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, object]) -> Request:
-        """The request in a tool call's arguments; every fault is named in one error.
+        """The request in a tool call's arguments; one error lists every fault.
 
-        As the built-in tool does, numbers in strings are taken for numbers. What it does not know
-        is ignored; null is the same as absent.
+        As in the built-in tool, numbers may be strings, unknown arguments are ignored, and null is
+        the same as absent.
         """
         faults: list[str] = []
         path = arguments.get("path")
@@ -188,5 +188,5 @@ def parse_suffix(suffix: str) -> tuple[int, int | None]:
 
 
 def _line_number(digits: str) -> int:
-    """The number, or 0 if it is larger than any file's."""
+    """The number, or 0 if it is too large for a line number."""
     return int(digits) if len(digits) <= 15 else 0

@@ -1,8 +1,8 @@
-"""The lines of a result as runs that are held already, and runs that are not.
+"""Splits the lines of a result into runs that are already held and runs that are not.
 
-One pass, linear: a run begins at a line that says something and is held under its own number, on
-the diagonal of the run before, or in exactly one place; it goes on while the lines agree. Lines
-such as a lone brace begin no run, they only join one. What is left is new.
+One linear pass: a run begins at a non-trivial line that is held under its own number, shifted like
+the run before, or in exactly one place; it continues while the lines agree. A trivial line, such as
+a lone brace, cannot begin a run, only continue one. All other lines are new.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 TRIVIAL = 2
-"""Lines of at most so many characters, without white space, begin no run."""
+"""Lines of at most this many characters, white space not counted, do not begin a run."""
 NAMED_BYTES = 60
-"""Naming a run costs about as much; shorter ones are printed, which also reads better."""
+"""About what naming a run costs; shorter runs are printed, which also reads better."""
 
 
 class Run(NamedTuple):
-    """Lines from `first` on; held before from number `before` on, or new."""
+    """Lines from number `first` on, held from number `before` on; new if `before` is None."""
 
     first: int
     rows: tuple[str, ...]
@@ -27,7 +27,7 @@ class Run(NamedTuple):
 def align(
     live: Mapping[int, str], first: int, rows: Sequence[str], *, moved: bool = True
 ) -> tuple[Run, ...]:
-    """The rows, the first of them numbered `first`, in runs.
+    """The rows as runs; `first` is the number of the first row.
 
     Without `moved` a row counts as held only under its own number.
     """
@@ -38,7 +38,7 @@ def align(
 
 
 def _in_place(live: Mapping[int, str], first: int, rows: Sequence[str]) -> list[int | None]:
-    """For each row its number if it is held under that one, or None."""
+    """For each row its number if the row is held under it, or None."""
     return [
         number if live.get(number) == row else None for number, row in enumerate(rows, start=first)
     ]
@@ -113,7 +113,7 @@ def _runs(places: Sequence[int | None], first: int, rows: Sequence[str]) -> list
 
 
 def _joined(runs: list[Run]) -> tuple[Run, ...]:
-    """The runs, with those too short to be named printed and printed neighbours made one."""
+    """The runs, with those too short to be named printed, and adjacent printed ones joined."""
     out: list[Run] = []
     for run in runs:
         if run.before is not None and sum(len(row) + 1 for row in run.rows) < NAMED_BYTES:
@@ -135,17 +135,17 @@ class _Row(NamedTuple):
 
 
 class Diff(NamedTuple):
-    """A unified diff from what is held to what is there."""
+    """A unified diff from the held lines to the current ones."""
 
     rows: list[str]
     runs: tuple[Run, ...]
-    """The runs it was made of; new lines that it leaves out, because both sides have them, are
-    held ones here: the diff does not show them."""
+    """The runs it was made of. New lines that both sides have, which the diff therefore does not
+    show, count as held here."""
 
 
 def diff(live: Mapping[int, str], runs: Sequence[Run], context: int) -> Diff | None:
-    """None unless the held lines are one unbroken text: held runs in order, and every number
-    between two of them held."""
+    """The diff; None unless the held lines are one text without gaps: held runs are in order, and
+    every number between two of them is held."""
     rows = _diff_rows(live, runs)
     if rows is None:
         return None
@@ -173,7 +173,7 @@ def diff(live: Mapping[int, str], runs: Sequence[Run], context: int) -> Diff | N
 
 
 def _without(runs: Sequence[Run], left_out: Mapping[int, int]) -> Iterator[Run]:
-    """The runs, with new lines that were left out as held ones, under these numbers."""
+    """The runs, where new lines that the diff leaves out become held ones with these numbers."""
     for run in runs:
         if run.before is not None:
             yield run
@@ -230,7 +230,7 @@ def _replaced(removed: Sequence[str], added: Sequence[str], old: int, new: int) 
 
 
 def _signed(sign: str, lines: Sequence[str], old: int, new: int) -> list[_Row]:
-    """Rows of one sign, numbered on the sides that have them."""
+    """Rows of one sign, numbered on each side that has them."""
     counts_old, counts_new = sign != "+", sign != "-"
     return [
         _Row(sign, line, old + n * counts_old, new + n * counts_new) for n, line in enumerate(lines)
@@ -240,8 +240,8 @@ def _signed(sign: str, lines: Sequence[str], old: int, new: int) -> list[_Row]:
 def _held_start(live: Mapping[int, str], runs: Sequence[Run], kept: int) -> int | None:
     """The held line that the result begins with; None if the lines before `kept` have gaps.
 
-    Held lines before a result that begins with the file's first line are gone, so the diff removes
-    them. What is held before a later range may be there still.
+    If the result begins with the file's first line, held lines before it are gone, so the diff
+    removes them. Lines held before a later range may still exist.
     """
     if runs[0].before is None:
         return min(kept, runs[0].first)
@@ -252,9 +252,9 @@ def _held_start(live: Mapping[int, str], runs: Sequence[Run], kept: int) -> int 
 
 
 def _held_end(live: Mapping[int, str], old: int, lines: int) -> int:
-    """Behind the last held line that so many new lines at the end can stand for."""
+    """One past the last held line that `lines` new lines at the end can replace."""
     end = old
     while end in live and end < old + lines:
         end += 1
-    # The empty line after a final newline is a line to some tools only.
+    # Only some tools count the empty line after a final newline.
     return end - 1 if end > old and end not in live and live[end - 1] == "" else end

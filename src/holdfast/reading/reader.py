@@ -2,7 +2,7 @@
 
 A `Reader` serves one working directory. It reads the file once, asks the log what its session
 proves, lets `answer` decide, keeps the text for later comparisons, and remembers what it answered
-at this very leaf. Nothing else is remembered that trust could depend on.
+at the current leaf. It remembers nothing else that trust could depend on.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class Reader:
         return other
 
     def only_unseen(self) -> Reader:
-        """The same reader, sharing everything it remembers, that sends only the new lines of a run
-        of which some were shown: see `Policy.unseen`. Only in a log that counts single lines."""
+        """The same reader, sharing everything it remembers, that leaves out the lines of a run that
+        were shown before: see `Policy.unseen`. Only for a log that tracks single lines."""
         other = copy.copy(self)
         policy = replace(self.settings.policy, unseen=True)
         other.settings = replace(self.settings, policy=policy)
@@ -121,7 +121,7 @@ class Reader:
         aborted: Callable[[], bool] = lambda: False,
         focuser: Focuser | None = None,
     ) -> Answer:
-        """Answer one read. Without a log, or with one that proves nothing, in full.
+        """Answer one read; in full without a log, or with one that proves nothing.
 
         The caller delivers the answer and then records it in the log. Calls from several threads
         take turns. With a `focuser` a whole first read may be folded; such an answer claims nothing
@@ -181,9 +181,9 @@ class Reader:
         return Answer(text)
 
     def current(self, path: str) -> Current | Answer:
-        """The file at an absolute path as it is now, or the answer when it is never kept.
+        """The file at an absolute path as it is now, or the answer if its text is never kept.
 
-        Raises what reading it raises.
+        Raises the same errors as reading the file.
         """
         with self._turn:
             return self._load(Target(path, path, None, None))
@@ -223,7 +223,7 @@ class Reader:
         deadline = self._monotonic() + self.settings.diff_budget_s
         policy = self.settings.policy
         if policy.unseen and not isinstance(log, ShownLines):
-            policy = replace(policy, unseen=False)  # what it printed would not count as shown
+            policy = replace(policy, unseen=False)  # the printed lines would not count as shown
         return Case(
             current,
             target,
@@ -239,7 +239,7 @@ class Reader:
     def _holdings(self, evidence: Evidence | Doubt, log: SessionLog | None) -> Holdings:
         if isinstance(evidence, Doubt):
             return Holdings(Ledger())
-        # Copies of a session have one id: each file of them is another conversation.
+        # Copies of a session share its id, but each file is another conversation.
         key = (evidence.session, str(getattr(log, "path", "")))
         overlay = self._overlays.get(key)
         if overlay is None:
@@ -251,7 +251,7 @@ class Reader:
         return Holdings(evidence.ledger, None if evidence.branch_point else overlay)
 
     def holdings(self, log: SessionLog) -> Holdings:
-        """What the model holds now, by the session's own account and this turn's answers."""
+        """What the model holds now, by the session's log and this turn's answers."""
         return self._holdings(log.evidence(), log)
 
     def holds(self, path: str, lines: Lines, log: SessionLog) -> bool:
@@ -285,7 +285,7 @@ class Reader:
             texts = (stored_text_rows(data), stored_text_rows(found.data))
             if texts[0] is None or texts[1] is None:
                 return same
-            # Shown otherwise since, and then changed back.
+            # Stale if the lines were shown with other text since, then changed back on disk.
             newer = is_stale(holdings, path, lines, base, (texts[0], texts[1]), self.objects.load)
             return not newer
 
@@ -307,7 +307,7 @@ class Reader:
                 for path in sorted(before.paths() | set(before.ledger.seen_paths()))
                 if held.get(path) is None
             ]
-            # What most of was held comes first: a file that was read before lines of a search.
+            # Files of which most was held come first: read files before lines of a search.
             gone = sorted((file for file in lost if file is not None), key=lambda f: -f.tokens)
             return ContextMap(
                 evidence.session,
@@ -421,7 +421,7 @@ class Reader:
         return f"{stats.count} objects, {javascript.binary_size(stats.size_bytes)}"
 
     def explain(self, request: Request, log: SessionLog | None) -> Explanation | NeverKept:
-        """Why a read would be answered as it would be, without answering it."""
+        """Explain how a read would be answered, without answering it."""
         target = paths.locate(request, self.place)
         found = self._load(target)
         if isinstance(found, Answer):

@@ -1,8 +1,8 @@
-"""What a compaction took from the model, by how much it is needed, and what brings it back.
+"""What a compaction took from the model, the most needed first, and how to get it back.
 
 A list of every file that was ever read helps little. What the model worked on comes first: files it
-edited, then lines that it asked for by number, then what it read last. For a file of which some
-lines were used, these are named and not the whole file. Pure: the events of the conversation before
+edited, then lines that it requested by number, then what it read last. If only some lines of a file
+were used, those are listed instead of the whole file. Pure: the events of the conversation before
 the compaction are values.
 """
 
@@ -19,7 +19,7 @@ from holdfast.reading.view import ViewEvent
 AROUND = 10
 """Lines before and after an edit that are brought back with it."""
 SMALL = 60
-"""A file of at most so many lines is brought back whole."""
+"""A file of at most this many lines is brought back whole."""
 TOKENS_MAX = 400
 BYTES_PER_TOKEN = 4
 
@@ -30,10 +30,10 @@ class Used:
 
     path: str
     runs: tuple[Lines, ...]
-    """In the numbers of now, as far as the model's own edits tell; the whole file if empty."""
+    """Current line numbers, adjusted for the model's own edits; the whole file if empty."""
     edits: int
     last: int
-    """When it was last seen: grows with the conversation."""
+    """When it was last seen, as a number that grows with the conversation."""
     lines: int
     """How many lines were held."""
 
@@ -43,7 +43,7 @@ class Used:
 
 
 def was_seen(events: Iterable[tuple[ViewEvent, int]]) -> bool:
-    """Whether lines of a file were shown or changed, also where which ones is not certain now."""
+    """Whether lines of a file were shown or changed, even if it is now uncertain which."""
     seen = Anchored | Printed | Patched | Replaced | Pieced
     return any(isinstance(event, seen) for event, _ in events)
 
@@ -81,7 +81,7 @@ def used(path: str, events: Iterable[tuple[ViewEvent, int]], lines: int) -> Used
 def _edited(
     runs: list[Lines], hunks: Sequence[tuple[int, Sequence[str], Sequence[str]]]
 ) -> list[Lines]:
-    """The runs in the numbers of after an edit, with the place of the edit."""
+    """The runs renumbered for an edit, with the lines of the edit added."""
     places: list[Lines] = []
     shift = 0
     for first, old, new in hunks:
@@ -102,7 +102,7 @@ def _edited(
 
 
 def merged(runs: Iterable[Lines]) -> tuple[Lines, ...]:
-    """Runs in order, those that touch as one."""
+    """Runs in order, with adjacent ones joined."""
     found: list[Lines] = []
     for run in sorted(runs):
         if found and run.first <= found[-1].last + 1:
@@ -124,7 +124,7 @@ def to_text(
     call: str,
     tokens_max: int = TOKENS_MAX,
 ) -> str | None:
-    """What was held before a compaction, in at most so many tokens; None when it was nothing."""
+    """What was held before a compaction, in at most `tokens_max` tokens; None for nothing."""
     if not files:
         return None
     head = (
@@ -174,7 +174,7 @@ class Piece:
 def pick(
     files: Sequence[Used], rows_of: Callable[[str], Sequence[str] | None], tokens_max: int
 ) -> tuple[list[Piece], list[Used]]:
-    """What fits into so many tokens, the most needed first; and the files that did not fit."""
+    """The pieces that fit into `tokens_max`, the most needed first, and files that did not fit."""
     left = tokens_max * BYTES_PER_TOKEN
     pieces: list[Piece] = []
     rest: list[Used] = []

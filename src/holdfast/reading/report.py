@@ -9,7 +9,7 @@ from msgspec import Meta
 from holdfast.answers import Part
 
 State = Literal["current", "changed", "gone"]
-"""What became of a file on disk since its text was read."""
+"""The state of a file on disk, compared with the text that was read."""
 
 
 class TextReport(Part, frozen=True):

@@ -18,7 +18,7 @@ class Answer(NamedTuple):
     truncation: Truncation | None = None
     picture: Picture | None = None
     printed: tuple[Printed, ...] = ()
-    """Where only some of the lines were sent: all that were. The metadata can claim one run."""
+    """All lines that were sent, when only some were: the metadata can claim only one run."""
 
     @property
     def mode(self) -> str | None:

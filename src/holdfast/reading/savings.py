@@ -34,7 +34,7 @@ class Savings:
 
 
 def estimate(answers: Iterable[Served]) -> Savings:
-    """Expected size of each answer's lines, less what was sent, never below nothing.
+    """Expected size of each answer's lines, less what was sent, never below zero.
 
     An answer that was cut at the limits saved nothing: a plain read would have been cut as well.
     """

@@ -67,7 +67,7 @@ def clamp(offset: float | None, limit: float | None, total: int) -> Lines | None
 
 
 def of(lines: Lines, total: int) -> Scope:
-    """The scope of these lines in a file of `total` lines: all of them are the whole."""
+    """The scope of these lines in a file of `total` lines: WHOLE if these are all its lines."""
     return WHOLE if lines == (1, total) else lines
 
 

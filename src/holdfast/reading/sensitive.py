@@ -20,7 +20,7 @@ NAMES = frozenset({"id_rsa", "id_ed25519", ".npmrc", ".netrc"})
 
 @dataclass(frozen=True, slots=True)
 class Sensitive:
-    """The reference's list, with patterns of the user's own on top.
+    """The reference's list, with the user's own patterns added.
 
     `also` are shell patterns on the lower-case base name, or on the whole path when they contain a
     slash; `never` are exceptions and win.
@@ -41,7 +41,7 @@ class Sensitive:
         return any(_matches(pattern, path, name) for pattern in self.also) if self.also else False
 
     def covers_text(self, path: str, text: bytes) -> bool:
-        """Whether a file must not be kept because of what it holds."""
+        """Whether a file must not be kept because its text contains secrets."""
         name = posixpath.basename(path).lower()
         if any(_matches(pattern, path, name) for pattern in self.never):
             return False

@@ -1,4 +1,4 @@
-"""The protocol of session logs: what reading asks of an agent's session.
+"""The protocol of session logs: what reading needs from an agent's session.
 
 There is one adapter for each agent in `hosts/`. Whether an answer counts as seen is decided by the
 adapter and nowhere else: the surface that delivered an answer calls `record` afterwards.
@@ -21,7 +21,7 @@ from holdfast.reading.trust import Ledger
 
 
 class SessionLog(Protocol):
-    """An agent's session, as far as reading needs to know it."""
+    """An agent's session, as far as reading needs it."""
 
     @property
     def tree(self) -> Tree:
@@ -30,7 +30,7 @@ class SessionLog(Protocol):
 
     @property
     def counts_when_recorded(self) -> bool:
-        """Whether a recorded answer counts from then on, so that no memory of ours may count it."""
+        """Whether a recorded answer counts at once, so that the overlay must not count it too."""
         ...
 
     def evidence(self) -> Evidence | Doubt:
@@ -53,13 +53,13 @@ class ShortAnswers(Protocol):
     def record_short(
         self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
     ) -> None:
-        """Note what was put in the place of the result of this call, and what that saved."""
+        """Note what was sent instead of the result of this call, and what that saved."""
         ...
 
     def was_folded(self, path: str) -> bool:
         """Whether lines of a file were folded since the latest compaction, as far as is known.
 
-        May say so of an answer that the model never got; never misses one that it was shown.
+        May count an answer that the model never got; never misses one that it was shown.
         """
         ...
 
@@ -75,16 +75,16 @@ class ShownLines(Protocol):
 
 @runtime_checkable
 class RecordedEdits(Protocol):
-    """A log that may not say where an edit was made, and takes that from elsewhere."""
+    """A log that may lack the place of an edit, which can be recorded separately."""
 
     def record_edit(self, events: Sequence[Seen], call: str) -> None:
-        """Note what the edit of this call changed where."""
+        """Note what the edit of this call changed, and where."""
         ...
 
 
 @runtime_checkable
 class ShellFolders(Protocol):
-    """A log that tells where the agent's commands run."""
+    """A log that says where the agent's commands run."""
 
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
         """Where the command of this call ran, by the log; None when that is not certain."""

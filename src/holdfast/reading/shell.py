@@ -4,8 +4,8 @@
     awk 'NR>=10 && NR<=20' F    bat -r 10:20 F    less -F F    cd DIR && cat F | head -40
     holdfast read F    holdfast read -n F:10-20
 
-Strict: every word must be understood. Variables, globs, redirections, `..`, several files, a second
-command, an option that is not listed here: each makes the command one that we know nothing about.
+Strict: every word must be recognised. A variable, a glob, a redirection, `..`, several files, a
+second command or an unlisted option makes the whole command unrecognised.
 May fail to recognise a read; never takes another command for one.
 """
 
@@ -60,7 +60,7 @@ class Numbering(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One selection out of a run of lines; negative numbers count from its end."""
+    """One selection from a run of lines; negative numbers count from its end."""
 
     skip: int = 0
     take: int | None = None
@@ -85,9 +85,9 @@ class FileRead(NamedTuple):
     steps: tuple[Step, ...]
     numbering: Numbering | None = None
     searched: bool = False
-    """After `cd` with a name, which CDPATH may take elsewhere; it is then said above the output."""
+    """After `cd NAME`: CDPATH may lead elsewhere; the shell then prints that above the output."""
     ours: bool = False
-    """Printed by our own command, which says in brackets what it left out."""
+    """Printed by our own command, which notes in brackets what it left out."""
 
     def lines(self, total: int) -> Lines | None:
         """The lines printed of a file of `total` lines; None when there are none."""
@@ -104,7 +104,7 @@ class FileRead(NamedTuple):
         return all(step == Step() for step in self.steps)
 
     def place(self, count: int) -> int | None:
-        """The number of the first of `count` lines printed, if the command alone says it.
+        """The number of the first of `count` lines printed, if the command alone determines it.
 
         None also when the command cannot have printed that many.
         """
@@ -117,12 +117,12 @@ class FileRead(NamedTuple):
         return first if 0 < count <= room else None
 
     def printed(self, output: str) -> tuple[int, tuple[str, ...]] | None:
-        """The first number and the lines in an output, when only the log is at hand."""
+        """The first number and the lines in an output, when only the log is available."""
         rows = output.split("\n")
         if rows[-1] == "":
             rows.pop()
         if self.ours and rows and rows[-1] == "":
-            rows.pop()  # it prints a line for what follows the last newline
+            rows.pop()  # it prints an extra line after the last newline
         if not rows or (self.searched and rows[0].startswith("/")):
             return None
         if self.ours and any(row[:1] == "[" and row[-1:] == "]" for row in (rows[0], rows[-1])):
@@ -174,7 +174,7 @@ def parse(command: str, cwd: str) -> FileRead | None:
         return None
     named = os.path.join(folder, name)
     if ".." in named.split("/"):
-        return None  # what is above a folder that is a link, only the file system knows
+        return None  # only the file system knows the parent of a directory that is a link
     for stage in stages[1:]:
         then = _filter(stage, files=0)
         if then is None:
@@ -190,7 +190,7 @@ def parse(command: str, cwd: str) -> FileRead | None:
 
 
 def folder(command: str) -> str | None:
-    """Where a command that begins with `cd` goes first, as it says it."""
+    """The argument of the `cd` that a command begins with, as written; None without one."""
     words = _words(command)
     return words[1] if words is not None and words[2:3] == ["&&"] and words[0] == "cd" else None
 
@@ -209,7 +209,7 @@ def unwrapped(argv: Sequence[object]) -> str | None:
 
 
 def _words(command: str) -> list[str] | None:
-    """The words and operators of a command; None when anything is not plainly literal."""
+    """The words and operators of a command; None when any part is not literal."""
     if len(command) > COMMAND_MAX or "\0" in command:
         return None
     text, at, out = command.strip(" \t\n"), 0, list[str]()
@@ -235,7 +235,7 @@ def _words(command: str) -> list[str] | None:
             word = "".join(
                 single or double or plain for single, double, plain in _PIECE.findall(found[0])
             )
-            # An operator in quotes is a word; there is no file or option of that name here.
+            # A quoted operator is a word, but never a file or option that we recognise.
             if word in ("&&", "|", "2>&1", "2>/dev/null") or found[0].startswith("="):
                 return None
             out.append(word)
@@ -274,7 +274,7 @@ def _first(stage: list[str]) -> tuple[str, list[Step], Numbering | None] | None:
 
 
 def _filter(stage: list[str], *, files: int) -> _Filtered | None:
-    """The files, selections and numbering of one command of a pipe, if it has so many files."""
+    """The files, selections and numbering of one command of a pipe, if it has `files` files."""
     name = stage[0].removeprefix("/usr").removeprefix("/bin/")
     parse_words = _COMMANDS.get(name)
     found = None if parse_words is None else parse_words(stage[1:])

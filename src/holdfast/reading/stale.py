@@ -1,7 +1,7 @@
-"""Which lines that the model was shown are other lines on disk now.
+"""Which lines that the model was shown differ on disk now.
 
-The model works on what it saw. When someone else changed those lines since (another agent, a
-formatter, the user), it is told once, in one line. Pure: the lines seen and the file are values.
+The model works on what it saw. When another agent, a formatter or the user changed those lines
+since, it is told once, in one line. Pure: the lines seen and the file are values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RUNS_MAX = 4
 def changed(live: Mapping[int, str], rows: Sequence[str]) -> tuple[Lines, ...]:
     """The runs of held lines, by the numbers they were shown under, that the file no longer has.
 
-    Lines that only moved count from where they moved: their numbers are no longer right.
+    Lines that only moved are included: their numbers are no longer right.
     """
     differs = [
         number for number in sorted(live) if number > len(rows) or rows[number - 1] != live[number]

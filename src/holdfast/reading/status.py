@@ -21,7 +21,7 @@ MODES = {
     "diff": "as a diff",
     "baseline_fallback": "in full, changed",
 }
-"""How a read was answered, in words."""
+"""A description of each way a read was answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Status:
         return StatusReport(self.scopes, self.files, window, modes, saved, self.store, self.doubt)
 
     def in_words(self) -> str:
-        """For people; `to_text` is the form that the reference has."""
+        """The text for people; `to_text` has the reference's form."""
         held = f"{counted(self.scopes, 'range')} of {counted(self.files, 'file')}"
         reads = ", ".join(
             f"{count} {MODES.get(mode, mode)}"
@@ -84,7 +84,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Invalidated:
-    """What a refresh took back: the next reads of it send the text."""
+    """What a refresh invalidated: the next reads of it send the text."""
 
     typed: str
     scope: Scope

@@ -19,7 +19,7 @@ SIMILARITY_MIN = 0.76
 """How similar a file name must be, suffix included; a.py is not similar to b.py."""
 
 MISSING_MAX = 8
-"""With more missing parts than this nothing is similar, and looking for each takes time."""
+"""With more missing parts than this nothing is suggested: each part takes time to look for."""
 
 FOLDERS_MAX = 50
 """How many names of a directory are tried as the missing first part of a path."""
@@ -96,7 +96,7 @@ def _one_deeper(folder: str, missing: list[str], names: Names) -> str | None:
 
 
 def listed(folder: str) -> list[str]:
-    """The names in a directory, directories with a slash; none where it cannot be listed."""
+    """The names in a directory, directories with a slash; empty if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             return [entry.name + (os.sep if entry.is_dir() else "") for entry in entries]

@@ -1,13 +1,13 @@
 """A session as a tree of entries, and the trust at any of its leaves.
 
-Adapters add entries as they find them in a log: an id, a parent, and the event the entry is, if it
-is one. The tree answers what the model can see from a leaf. It memoizes the last
+Adapters add entries as they find them in a log: an id, a parent, and the entry's event, if it has
+one. The tree computes what the model can see from a leaf. It memoizes the last
 leaf: continuing from there costs one event per new entry; any other leaf is replayed from the
 latest barrier.
 
 Parents are looked up among the entries already there, so a path always ends: an entry whose parent
-is unknown, or itself, or younger, is a root. That may shorten a path and so forget; it never joins
-what does not belong together.
+is unknown, or itself, or newer, is a root. That may shorten a path and so lose trust; it never
+joins unrelated entries.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
 
     @property
     def position(self) -> object:
-        """Where the overlay is valid."""
+        """The position for which the overlay is valid."""
         return (self.session, self.leaf, self.generation)
 
 
@@ -120,7 +120,7 @@ class Tree:
         return NO_ENTRY if entry is None else self._number.get(entry, NO_ENTRY)
 
     def in_reading_order(self) -> list[tuple[int, int]]:
-        """Entries with their depth: a branch is followed to its end, deeper where branches part."""
+        """Entries with their depth, branch by branch; the depth grows where branches split."""
         children: dict[int, list[int]] = {}
         for number, parent in enumerate(self.parents):
             children.setdefault(parent, []).append(number)
@@ -141,7 +141,7 @@ class Tree:
         return self._events.get(number)
 
     def bytes_at(self, number: int) -> int:
-        """How much text the model has been shown up to and with this entry."""
+        """How much text the model has been shown up to and including this entry."""
         return 0 if number == NO_ENTRY else self._bytes[number]
 
     def path(self, leaf: int) -> list[int]:

@@ -56,7 +56,7 @@ class Trust(NamedTuple):
 class Ledger:
     """Trust by path and scope, the runs of lines that are blocked, and what is seen line by line.
 
-    Lines are folded when they are asked for: most paths never are.
+    Views are computed on demand: most paths never need one.
     """
 
     __slots__ = ("_blocked", "_seen", "_seq", "_trust", "_views")
@@ -91,7 +91,7 @@ class Ledger:
         view, folded = self._views.get(path, (None, 0))
         start = _last_reset(seen, folded)
         if view is None or start > folded:
-            # What came before this event says nothing about the lines after it.
+            # The events before this one do not affect the lines held after it.
             view, folded = View(), start
         for event, at in seen[folded:]:
             view.apply(event, at, load)
@@ -99,10 +99,10 @@ class Ledger:
         return view
 
     def take_views(self, before: Ledger) -> None:
-        """Go on with what another ledger folded, for paths that begin with what was folded there.
+        """Take over the views of another ledger, for paths whose events begin with the same ones.
 
-        A log that is replayed anew at each call would fold every edit of a file again. The other
-        ledger folds again what it is asked for.
+        A log that is replayed at each call would otherwise fold every edit of a file again. The
+        other ledger loses its views and folds them again on demand.
         """
         for path, (view, folded) in before._views.items():
             seen = self._seen.get(path, [])
@@ -119,7 +119,7 @@ class Ledger:
         return iter(self._seen)
 
     def is_seen_by_lines(self, path: str) -> bool:
-        """Whether something besides our own answers says what is held of a path."""
+        """Whether any event other than our own answers tells what is held of a path."""
         ours = Anchored | Derived | Refreshed
         return any(not isinstance(event, ours) for event, _ in self._seen.get(path, ()))
 
@@ -152,7 +152,7 @@ class Ledger:
                     self._grant(path, scope, digest)
                     self._seen.setdefault(path, []).append((event, at))
                 elif mode == "diff":
-                    # It printed lines that are newer than what was shown of them before.
+                    # The lines it printed replace what was shown of them before.
                     self._seen.setdefault(path, []).append((Refreshed(path, scope), at))
             case Refreshed(path, scope):
                 self._refresh(path, scope)
@@ -173,18 +173,18 @@ class Ledger:
                 raise AssertionError("hidden entries must be removed before replaying")
 
     def stands(self, event: Derived) -> bool:
-        """Whether what an answer was built on is held."""
+        """Whether the base of this answer is held."""
         return self._stands(event.mode, event.path, event.scope, event.base, event.digest)
 
     def skip(self) -> None:
-        """Count a read event that is hidden: it takes a seq and gives nothing."""
+        """Count a hidden read event: it takes a seq and adds no trust."""
         self._seq += 1
 
     def _grant(self, path: str, scope: Scope, digest: str) -> None:
         self._trust.setdefault(path, {})[scope] = Trust(digest, self._seq)
 
     def _stands(self, mode: str, path: str, scope: Scope, base: str, digest: str) -> bool:
-        """Whether the answer's base is really held."""
+        """`stands` for the fields of an event."""
         whole = self.trusted(path, WHOLE)
         on_whole = whole is not None and whole.digest == base
         if mode == "unchanged":
@@ -201,7 +201,7 @@ class Ledger:
             self._trust.pop(path, None)
             self._blocked.pop(path, None)
             return
-        # Trust in the whole file would answer for these lines in their place: so block them.
+        # Block the lines: otherwise trust in the whole file would still answer for them.
         self._blocked.setdefault(path, set()).add(scope)
         scopes = self._trust.get(path)
         if scopes is not None:
@@ -221,8 +221,8 @@ def _last_reset(seen: list[tuple[ViewEvent, int]], folded: int) -> int:
 def replay(events: Iterable[tuple[str, Event]]) -> Ledger:
     """Fold the events of a path, each with its entry's id, into the trust they leave behind.
 
-    What any later `Hidden` on the path names counts as never shown, and with it all that was built
-    on it.
+    Entries that any later `Hidden` on the path names count as never shown, and so does everything
+    that depends on them.
     """
     path = list(events)
     start = 1 + max(
@@ -245,7 +245,7 @@ def advance(
     hidden: set[str] | frozenset[str],
     at: int = 0,
 ) -> None:
-    """Take one event of the path into the ledger, unless its entry is hidden."""
+    """Apply one event of the path to the ledger, unless its entry is hidden."""
     if type(event) is Hidden:
         return
     if hidden and type(event) not in _NEVER_HIDDEN and _is_hidden(entry, hidden):
@@ -259,7 +259,7 @@ def advance(
 
 
 def _is_hidden(entry: str, hidden: set[str] | frozenset[str]) -> bool:
-    """Whether an entry, or the one whose id it was given with something behind a slash, is."""
+    """Whether an entry is hidden, or the entry whose id it extends after a slash."""
     while entry not in hidden:
         entry, found, _ = entry.rpartition("/")
         if not found:
@@ -355,10 +355,10 @@ def is_stale(
     texts: tuple[list[str], list[str]],
     load: Load,
 ) -> bool:
-    """Whether the model saw these lines otherwise after the base; `texts` are base and present.
+    """Whether the model saw other text of these lines after the base; `texts`: base and current.
 
     A file may change, be shown in part, and change back. The base is then the text on disk, but
-    not the text that the model saw last. A line that was last shown as it is now does no harm.
+    not the text that the model saw last. A line that was last shown as it is now is not stale.
     """
     rows, now = texts
     first, last = scope if isinstance(scope, Lines) else (1, len(rows))
@@ -401,8 +401,8 @@ def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = Tr
 
     The whole file needs trust in the whole file. A run of lines takes the fresher of its own trust
     and the whole file's; on a tie its own. With `union`, when neither exists, trusted runs of one
-    digest that together cover the lines are used, unless a blocked run overlaps the lines: there
-    the copy was declared insufficient.
+    digest that together cover the lines are used, unless a blocked run overlaps the lines: the
+    model's copy of those was declared insufficient.
     """
     if not isinstance(scope, Lines):
         return holdings.trusted(path, WHOLE)
@@ -420,7 +420,7 @@ def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = Tr
 def _covering(holdings: Holdings, path: str, wanted: Lines) -> Trust | None:
     """Runs of one digest whose union covers `wanted`, each line as it was last shown.
 
-    If a line was last shown with another text, calling it unchanged would mislead.
+    A line that was last shown with another text must not be called unchanged.
     """
     for blocked in holdings.ledger.blocked(path):
         if blocked.first <= wanted.last and wanted.first <= blocked.last:

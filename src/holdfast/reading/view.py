@@ -1,20 +1,20 @@
 """What the model can see of one file: for each line number the newest text that it was shown.
 
-Digests tell whole texts apart, but agents read ranges, edit lines and read again. So beside the
-digests there is this, line by line, folded from what the context holds:
+Digests distinguish whole texts, but agents read ranges, edit lines and read again. So besides the
+digests there is this view, line by line, folded from the events of the session:
 
     Printed, Anchored    the lines shown, under the numbers shown
     Derived              the same, once its base is held
     Patched, Replaced    the model's own edit: later lines move; the new lines are held when the
                          model wrote them in full, or held all that the edit replaced
     Pieced               our short answer: printed lines are new, named ones keep their text and
-                         get the numbers of now, folded ones are not held
+                         get their current numbers, folded ones are not held
     Refreshed            these lines are forgotten
-    Forgotten            everything is
+    Forgotten            all lines are forgotten
 
-A newer text always replaces an older one with the same number, so a line that was shown, changed
-and changed back counts by its last showing. May forget what the model still sees; never holds a
-text that the context does not contain.
+A newer text always replaces an older one with the same number, so for a line that was shown,
+changed and changed back, the last text shown counts. May forget what the model still sees; never
+holds a text that the context does not contain.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from holdfast.reading.events import (
 from holdfast.reading.scope import Lines
 
 Load = Callable[[str], bytes | None]
-"""The stored bytes with a digest, if they are still kept."""
+"""Loads the stored bytes with a digest; None if they are no longer kept."""
 
 _COMPARISONS_MAX = 100_000
-"""How many lines are compared to find the place of an edit; then the place is not known."""
+"""How many lines are compared to find the place of an edit before giving up."""
 
 ViewEvent = Anchored | Derived | Refreshed | Seen
 
 
 class Held(NamedTuple):
-    """A line's text, and how much the model had been shown when it was shown."""
+    """A line's text, and how many bytes the model had been shown at that time."""
 
     text: str
     at: int
@@ -74,7 +74,7 @@ class View:
         return other
 
     def apply(self, event: ViewEvent, at: int, load: Load) -> None:
-        """Take in one event, shown when the model had seen `at` bytes."""
+        """Apply one event, which was shown when the model had seen `at` bytes."""
         named, self.named = self.named, None
         match event:
             case Printed(_, first, rows, whole):
@@ -108,7 +108,7 @@ class View:
         return self.named == (first, last) and self.named_digest == digest
 
     def live(self, now: int, horizon: int | None) -> Mapping[int, str]:
-        """The lines that are near enough to count, by number."""
+        """The lines that were shown recently enough to count, by number."""
         if horizon is None:
             return {number: held.text for number, held in self.lines.items()}
         oldest = now - horizon
@@ -126,7 +126,7 @@ class View:
     def _show_stored(self, digest: str, run: Lines | None, at: int, load: Load) -> None:
         rows = _lines(stored_rows(digest, load))
         if rows is None:
-            # It was shown, but what it said is not kept: nothing older counts in its place.
+            # It was shown, but its text is not kept, and older lines were replaced by it.
             if run is None:
                 self.lines = {}
             else:
@@ -137,7 +137,7 @@ class View:
             self._show(run.first, rows[run.first - 1 : run.last], at, whole=False)
 
     def _derive(self, digest: str, run: Lines | None, load: Load) -> None:
-        """A diff of ours: what it leaves out was shown when its base was."""
+        """Apply a diff of ours: the lines it leaves out were shown with its base."""
         rows = _lines(stored_rows(digest, load))
         if rows is None or not self.lines:
             self.lines = {}
@@ -163,7 +163,7 @@ class View:
             self._replace(first, hunk.old, hunk.new, written, at)
 
     def _replace_text(self, event: Replaced, at: int) -> None:
-        """Apply an edit that is known as the model wrote it."""
+        """Apply an edit that is known only as its old and new text."""
         places = event.places or self._find(event.old)
         if not places:
             self.lines = {}
@@ -182,11 +182,11 @@ class View:
                     self._replace(first, rows, new, frozenset(), at)
                     shift += (len(new) - len(rows)) - (place.new - place.old)
                     continue
-            # Something there is new to us: the lines behind moved, and these are not known.
+            # The new lines are not certain: forget these, and move those after them.
             self._move(first, place.old, place.new)
 
     def _find(self, old: str) -> tuple[Place, ...]:
-        """The one place where this text is held; nothing when there are several or none."""
+        """The one place where this text is held; empty when there are several or none."""
         found: list[Place] = []
         for run in self._runs():
             text = "\n".join(self.lines[number].text for number in range(run.first, run.last + 1))
@@ -247,7 +247,7 @@ class View:
         understood = all(
             held is not None and held.text == row for held, row in zip(before, old, strict=True)
         )
-        # A line that was edited in part counts by its older half: the rest of it was shown then.
+        # A line that was edited in part is as old as its unedited rest.
         oldest = min((held.at for held in before if held is not None), default=at)
         moved: dict[int, Held] = {}
         delta = len(new) - len(old)
@@ -264,12 +264,12 @@ class View:
         for number, row in enumerate(after, start):
             known = moved.get(number)
             if known is not None and known.text != row:
-                # A line that the edit left as it was, and that is held as something else.
+                # The edit did not change this line, but it is held with another text.
                 del moved[number]
         self.lines = moved
 
     def _move(self, first: int, old: int, new: int) -> None:
-        """Forget `old` lines from `first` on, in whose place are `new` ones now."""
+        """Forget `old` lines from `first` on, which `new` unknown lines replace."""
         self.lines = {
             number if number < first else number + new - old: held
             for number, held in self.lines.items()
@@ -329,7 +329,7 @@ def stored_rows(digest: str, load: Load) -> list[str] | None:
 
 
 def _lines(rows: list[str] | None) -> list[str] | None:
-    """The same without what follows the last newline, which is not a line of the file."""
+    """The rows without the empty one after the last newline, which is not a line of the file."""
     return rows[:-1] if rows is not None and len(rows) > 1 and not rows[-1] else rows
 
 

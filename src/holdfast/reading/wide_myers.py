@@ -19,7 +19,7 @@ _FEW = 6
 
 
 class WideSearch:
-    """Goes on where a `Search` has stopped, with the same positions and the same choices."""
+    """Continues a `Search` where it stopped, with the same positions and the same choices."""
 
     def __init__(self, search: Search, old: Sequence[int], new: Sequence[int]) -> None:
         self.search = search

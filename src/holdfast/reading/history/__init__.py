@@ -1,1 +1,1 @@
-"""Whole conversations from agents' logs, for looking back at them: one reader per agent."""
+"""Whole past conversations from agents' logs: one reader per agent."""

@@ -1,8 +1,8 @@
-"""A Claude Code transcript as steps: the conversation, and the subagents it tells of.
+"""A Claude Code transcript as steps: the conversation, and the subagents in it.
 
 Older versions write what a subagent does into the main transcript, as progress of the call that
-started it; newer ones into a file of its own. Lines are taken in the order of the file: where a
-conversation was rewound, both ways count as read, because both were.
+started it; newer ones into a separate file. Lines are taken in the order of the file: where a
+conversation was rewound, both branches count, because the model read both.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _Reader:
                 )
 
     def _report(self, detail: object, results: list[Mapping[str, Any]], at: float) -> None:
-        """What a subagent said in the end: its own lines may not have it."""
+        """Add a subagent's final message, which its own lines may lack."""
         agent = detail.get("agentId") if isinstance(detail, Mapping) else None
         context = self.subagents.get(agent) if isinstance(agent, str) else None
         if context is not None:

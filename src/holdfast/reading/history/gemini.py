@@ -1,12 +1,12 @@
 """Session files of Gemini CLI and Qwen Code as steps.
 
 Gemini writes a message under an id and writes it again when its tools have answered: the last
-writing counts, in the first one's place. `$rewindTo` takes back a message and what follows,
-`$set.messages` puts others in the place of all, which is what a compression does. Older versions
-write one JSON object with all messages.
+version counts, at the position of the first. `$rewindTo` removes a message and everything after it;
+`$set.messages` replaces all messages, as a compression does. Older versions write one JSON object
+with all messages.
 
-Qwen writes a tree of records in Gemini's own form of content; a record of a compression ends what
-the model sees.
+Qwen writes a tree of records whose content has Gemini's form; after a compression record the model
+no longer sees what came before.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _gemini_steps(messages: Iterable[Mapping[str, Any]], context: Context) -> li
 
 
 def _response(parts: object) -> str | None:
-    """What a function answered, in parts of Gemini's form; None when it has not."""
+    """The response of a function, from parts in Gemini's form; None when there is none."""
     found = []
     for part in [parts] if isinstance(parts, Mapping) else mappings(parts):
         inner = part.get("functionResponse")

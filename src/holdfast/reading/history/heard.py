@@ -1,4 +1,4 @@
-"""What a session's own log says was said in it, for the rules of focused reads."""
+"""What was said in a session, from its log, for the rules of focused reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def heard_in_log(log: SessionLog | None) -> Heard:
-    """What was said; nothing where the log is not one whose texts are understood."""
+    """What was said; empty for a log whose texts we cannot read."""
     from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 
     if isinstance(log, ClaudeCodeLog):
@@ -30,7 +30,7 @@ def heard_in_log(log: SessionLog | None) -> Heard:
 
 
 def heard_in_transcript(path: str, *, subagent: bool = False) -> Heard:
-    """What was said in a transcript of Claude Code; its newest part, if it is long."""
+    """What was said in a transcript of Claude Code; only its newest part if it is long."""
     return _heard(lambda: claude.contexts("", newest_objects(path), subagent=subagent)[0].steps)
 
 

@@ -1,7 +1,7 @@
-"""OpenCode's database as steps: sessions, their messages and parts, read and never written.
+"""OpenCode's database as steps: sessions, their messages and parts. It is never written.
 
-Opened read-only, as one transaction, so that what another process writes meanwhile does not mix
-in. The database keeps the output of a tool that was pruned; the model is not shown it any more.
+Opened read-only, in one transaction, so that the answer does not mix in concurrent writes. The
+database keeps the outputs of tools that were pruned; the model no longer sees them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BUSY_S = 2.0
 
 
 def sessions(path: str | Path, since_ms: int = 0, *, newest: bool = False) -> Iterator[Context]:
-    """The conversations in a database that changed since then, the oldest first.
+    """The conversations in a database that changed since `since_ms`, the oldest first.
 
     With `newest` only the one that changed last.
 

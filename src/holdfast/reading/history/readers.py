@@ -11,7 +11,7 @@ from holdfast.reading.history.steps import Context
 from holdfast.reading.hosts.lines import loads, objects
 
 BYTES_MAX = 256 << 20
-"""A longer file is not looked back at."""
+"""A longer file is not read."""
 
 
 def contexts_at(path: str | Path) -> list[Context]:

@@ -1,7 +1,7 @@
-"""What a result in a conversation showed of a file, and what a call changed in one.
+"""Which lines of a file a result in a conversation showed, and what a call changed in one.
 
-Tolerant, for looking back: a result that reads like numbered lines counts as them. Trust is decided
-elsewhere.
+Tolerant, because this is only for statistics and hints: a result that looks like numbered lines
+counts as such. Trust is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Shown:
     first: int
     rows: tuple[str, ...]
     whole: bool
-    """The call asked for all of the file, and got it as far as can be told."""
+    """The call asked for the whole file and, as far as is known, got it."""
     size_bytes: int
     """What the model was sent, numbers and notices included."""
     total: int = 0
-    """How many lines the file had; 0 when the result does not tell."""
+    """How many lines the file had; 0 when the result does not say."""
     shell: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Text of one file put in the place of another; all of the file when `old` is None."""
+    """A text of one file that was replaced by another; the whole file when `old` is None."""
 
     path: str
     old: str | None
@@ -73,14 +73,14 @@ def command_of(given: Mapping[str, Any]) -> str | None:
 
 
 def is_read(step: Returned) -> bool:
-    """Whether a result counts as read text, understood or not."""
+    """Whether a result is that of a read, even if its text cannot be parsed."""
     if step.tool in READ_TOOLS:
         return not step.failed
     return step.tool in SHELL_TOOLS and not step.failed and _shell_read(step) is not None
 
 
 def shown(step: Returned) -> Shown | None:
-    """The lines that a result showed; None when it showed none, or cannot be understood."""
+    """The lines that a result showed; None when it showed none or cannot be parsed."""
     if step.failed or step.text.startswith(_OURS):
         return None
     if step.tool in SHELL_TOOLS:
@@ -154,7 +154,7 @@ def _shell_shown(step: Returned) -> Shown | None:
 
 
 def output_of(text: str) -> str:
-    """What a command printed, without what Codex and Gemini put around it."""
+    """The output of a command, without the text that Codex and Gemini add around it."""
     head, found, rest = text.partition("\nOutput:\n")
     if found and "\n" not in head.replace("\nWall time", "").replace("\nProcess exited", ""):
         return rest
@@ -164,7 +164,7 @@ def output_of(text: str) -> str:
 
 
 def changes(step: Returned) -> list[Change]:
-    """What a call changed in files, as far as its arguments tell."""
+    """The changes that a call made to files, as far as its arguments show them."""
     path = path_of(step.given, step.cwd)
     if step.failed or path is None:
         return []

@@ -1,7 +1,7 @@
-"""What a conversation pointed at before a read: names that were said, lines that were named.
+"""What a conversation pointed at before a read: mentioned names and line numbers.
 
-Folded from the steps of a conversation, and asked for one file at a time. Bounded: only the newest
-texts are kept, and a text is scanned in one pass.
+Collected from the steps of a conversation, and queried for one file at a time. Bounded: only the
+newest texts are kept, and a text is scanned in one pass.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from holdfast.reading.history.reads import (
 from holdfast.reading.history.steps import Called, Returned, Said, Step, strings
 
 TEXT_BYTES_MAX = 200_000
-"""Of one text so much is looked at."""
+"""How much of one text is scanned."""
 KEPT_BYTES_MAX = 1_500_000
-"""So much of results is kept; the oldest go first."""
+"""How much text of results is kept; the oldest are dropped first."""
 LINES_MAX = 400
 PATH_MAX = 300
 _NUMBERED_HIT = re.compile(r"^(\d+)[:-]", re.MULTILINE)
@@ -34,7 +34,7 @@ _FAILED = re.compile(r"(?:--- FAIL: |FAILED |FAIL: )(\S{1,200})")
 
 
 class Heard:
-    """What was said so far in one context."""
+    """What was said so far in one context, for finding signals."""
 
     def __init__(self) -> None:
         self.words: set[str] = set()
@@ -45,7 +45,7 @@ class Heard:
         self._first = True
 
     def take(self, step: Step) -> None:
-        """Take in one step."""
+        """Add one step."""
         match step:
             case Said(role, text):
                 if role == "user":
@@ -109,7 +109,7 @@ def named_lines(step: Returned, path: str) -> Iterator[int]:
         end = _FILE.search(text, found.end())
         for hunk in _HUNK.finditer(text, found.end(), end.start() if end else len(text)):
             first, count = int(hunk[1]), int(hunk[2] or 1)
-            # Three lines of context on both sides did not change.
+            # Without the three lines of context on each side, which did not change.
             yield from range(first + 3, max(first + 4, first + min(count, LINES_MAX) - 3))
 
 

@@ -1,8 +1,8 @@
 """A conversation as a list of steps, the same for every agent.
 
 For looking back: what was read, what it would have cost, which names were mentioned before. Nothing
-here is a reason to trust: that is decided by the logs in `hosts`, at the pending call. So a reader
-of history takes what it understands and walks through the rest.
+here is used for trust: the logs in `hosts` decide that at the pending call. So a reader of history
+takes what it understands and skips the rest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Returned(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """The conversation was summarised: nothing before is shown any more."""
+    """The conversation was summarised: the model no longer sees anything before."""
 
     at_s: float = -1.0
 

@@ -1,4 +1,4 @@
-"""The newest lines of a log, for what must be quick and need not be complete."""
+"""The newest lines of a log, for callers that need speed more than completeness."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TAIL_BYTES = 6_000_000
 
 
 def newest_objects(path: str, limit: int = TAIL_BYTES) -> list[object]:
-    """What the last lines of a log say, and its first line, which has the task."""
+    """The JSON values of a log's last lines, and of its first line, which has the task."""
     with open(open_regular(path), "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - limit))

@@ -1,4 +1,4 @@
-"""What hooks report about conversations: small files in `run/bindings`, one for each session.
+"""Bindings: what hooks report about conversations, as small files in `run/bindings`, one a session.
 
 An agent's hook knows its session and its parent process. It stores both here; a shim that is a
 child of the same process belongs to the same agent. The newest file of an agent

@@ -1,6 +1,6 @@
 """What the common tools of agents show of a file: reads, shell output, edits, writes, patches.
 
-Each agent names and frames these in its own way; what they say about lines is the same.
+Each agent names and formats these in its own way; the events about lines are the same.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _CUT = re.compile(
 
 
 def is_cut(text: str) -> bool:
-    """Whether an agent says inside an output that it left something out."""
+    """Whether an output contains an agent's notice that something was left out."""
     return _CUT.search(text) is not None
 
 
 def absolute(path: object, cwd: str) -> str | None:
-    """The path that a call names; None when that depends on anything but the directory.
+    """The path that a call names; None when it depends on anything but the directory.
 
-    `..` is taken off the path before it is opened, as the agents that run on Node do.
+    `..` is resolved textually, as the agents that run on Node do.
     """
     if not isinstance(path, str) or not path or path.startswith("~") or "\0" in path:
         return None
@@ -45,7 +45,7 @@ def absolute(path: object, cwd: str) -> str | None:
 
 
 def plain_read(path: str, offset: object, limit: object, text: str) -> Printed | None:
-    """A read tool that prints lines as they are, with a notice below when the file goes on."""
+    """The lines of a read tool that prints them as they are, with a notice below if it cut them."""
     first = 1 if offset is None else offset
     if isinstance(first, bool) or not isinstance(first, int) or first < 1:
         return None
@@ -57,7 +57,7 @@ def plain_read(path: str, offset: object, limit: object, text: str) -> Printed |
 
 
 def shell_read(command: object, cwd: str, output: str) -> Printed | None:
-    """A command that printed lines of one file, and succeeded."""
+    """The lines of one file that a successful command printed."""
     if not isinstance(command, str) or is_cut(output):
         return None
     found = shell.parse(command, cwd)
@@ -68,7 +68,7 @@ def shell_read(command: object, cwd: str, output: str) -> Printed | None:
 
 
 def edits(path: str, changes: object) -> tuple[Seen, ...]:
-    """Texts that the model replaced, in order; places are found among the lines held."""
+    """Texts that the model replaced, in order; the held lines later give their places."""
     out: list[Seen] = []
     for one in changes if isinstance(changes, list) else [changes]:
         old, new = _pair(one)
@@ -151,7 +151,7 @@ def patch(text: str, cwd: str) -> list[Seen] | None:
         if path is None:
             return None
         if ".." in name.split("/"):
-            # What is above a folder that is a link only the file system knows.
+            # Only the file system knows the parent of a directory that is a link.
             out.append(Forgotten(path))
         else:
             out += _section(kind, path, rows[at + 1 : end], cwd)

@@ -1,26 +1,26 @@
 """Claude Code's transcripts: trust from what the model was shown, and from our own sidecar.
 
-A transcript is a tree of lines. Each block of an assistant message is a line of its own, and the
-results of parallel calls hang below their calls as siblings, so a walk along parents alone misses
-some: results are collected by the id of their call, for every call on the path whose message got
-any result there (a request is never sent with some results missing).
+A transcript is a tree of lines. Each block of an assistant message is a separate line, and the
+results of parallel calls are siblings below their calls, so following parents alone misses some:
+results are collected by the id of their call, for every call on the path whose message got any
+result there (a request is never sent with some results missing).
 
-    compact_boundary        has no parent: the walk ends there by itself. Its logical parent, and
-                            messages said to be preserved, are never used. A summary is one too
-    microcompact_boundary   blanks results listed by call id, wherever its own line stands
-    content-replacement     tells of results that were put into files, by call id, outside the tree
+    compact_boundary        has no parent, so the path ends there. Its logical parent, and messages
+                            it lists as preserved, are never used. A summary counts as one too
+    microcompact_boundary   blanks results listed by call id, wherever its own line is
+    content-replacement     lists results that were moved to files, by call id, outside the tree
     a damaged line          may have been any of these: nothing before it counts
     Read results            anchor the lines whose numbered text is shown; the whole file, too,
                             when that is all of it
     edits, writes, Bash     say what is held line by line (`claude_results`)
     our own results         count when the sidecar knows the call and the text is the one we gave
-    side chains             are other readers: left out, or alone when asked for
+    side chains             are other conversations: left out, or read alone on request
 
 The leaf is the pending call. Without its id the leaf is a guess (after a rewind nothing new may
 have been written yet), and a guess proves nothing. No answer counts before the transcript shows it,
-because it may be moved to a file or cut on its way. Some ways of trimming a context leave no line
-at all, so trust also ends where too much text lies between then and now, counted as the model sees
-it: most of a transcript is not shown to it.
+because the agent may move it to a file or cut it. Some ways of trimming a context leave no line at
+all, so trust also ends when the model has been shown too much text since. Only text that the model
+sees is counted: most of a transcript is not shown to it.
 
 `claude_lines` parses a line, `claude_transcript` decides which lines are visible; the file, the
 sidecar and the chain of entries are here.
@@ -67,13 +67,13 @@ class ClaudeCodeLog:
         self.call = call
         """The call being answered; set before every read."""
         self.after: tuple[str, ...] = ()
-        """The calls of the turn before this one, as the agent itself reported them: once all their
-        results are here, what follows them is the pending call, before its own line is written."""
+        """The calls of the previous turn, as the agent reported them. Once all their results are
+        here, the pending call comes next, even before its own line is written."""
         self.now_s: float | None = None
-        """The time of day, where an answer goes to the model now: a call may have waited for leave,
-        and what was read before such a pause may be cleared from the next request."""
+        """The current time, if an answer goes to the model now: a call may have waited for
+        permission, and results from before a long pause may be cleared from the next request."""
         self.newest_leaf = newest_leaf
-        """Take the newest line for the leaf: for looking at a session, not for answering."""
+        """Use the newest line as the leaf: for inspecting a session, not for answering."""
         self.sidechain = sidechain
         self.bytes_back_max = bytes_back_max
         self.tree = Tree()
@@ -131,7 +131,7 @@ class ClaudeCodeLog:
             self.sidecar.record_shown(call, text, lines)
 
     def was_folded(self, path: str) -> bool:
-        """Whether a fold of this file was answered, and not compacted away since."""
+        """Whether a read of this file was folded since the latest compaction."""
         leaf = self._leaf()
         if self.sidecar is None or isinstance(leaf, Doubt):
             return True
@@ -152,7 +152,7 @@ class ClaudeCodeLog:
         self.sidecar.refresh(event, at_ms, self.call)
 
     def changed_beside(self, call: str) -> frozenset[str]:
-        """The files that other calls of the same message change; their results come with it."""
+        """The files that other calls of the same message change; all results arrive together."""
         return self._transcript.changed_beside(call)
 
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
@@ -166,7 +166,7 @@ class ClaudeCodeLog:
     def before_compaction(self) -> Ledger | None:
         """What was held when the conversation was last compacted; None when it never was.
 
-        For telling what was lost, never for trust: a boundary is bridged here.
+        For reporting what was lost, never for trust: the path continues across the boundary here.
         """
         leaf = self._leaf()
         before = None if isinstance(leaf, Doubt) else self._transcript.before_compaction(leaf)
@@ -211,7 +211,7 @@ class ClaudeCodeLog:
 
     def _add_line(self, tree: Tree, line: TranscriptLine) -> None:
         if self.newest_leaf:
-            # Only for looking at: trust needs the lines that say something about reads.
+            # Only for display: trust needs just the lines with events.
             _chain(tree, line.uuid, line.kind, None, None)
         short = {} if self.sidecar is None else self.sidecar.short
         edits = {} if self.sidecar is None else self.sidecar.edits

@@ -1,6 +1,6 @@
 """One line of a Claude Code transcript: its place, its calls, and what its results showed.
 
-Parsing needs only the line and the calls before it, so nothing here knows the file or the tree.
+Parsing needs only the line and the calls before it, not the file or the tree.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from holdfast.reading.hosts.sidecar import text_digest, texts_of
 from holdfast.reading.scope import WHOLE
 
 SHORT, EDIT, SIZE = "/short", "/edit", "/size"
-"""What ids of entries end with: a short form of ours, an edit whose place the line does not tell,
-and the text that a line adds."""
+"""Suffixes of entry ids: for a short form of ours, for an edit whose place the line does not state,
+and for the size of the text that a line adds."""
 
 _BLOCKS = ("text", "thinking", "tool_use", "tool_result", "image")
 _BLOCK_BYTES = 40
-"""About what a block costs besides its text."""
+"""The approximate bytes that a block costs besides its text."""
 
 _OURS = "[holdfast: "
 """How our short forms of the agent's own results begin."""
@@ -50,29 +50,29 @@ class TranscriptLine:
     parent: str | None
     number: int
     size: int
-    """The bytes of it that the model sees."""
+    """How many bytes of the line the model sees."""
     total: int
-    """The same of all lines of the file up to this one: what was shown when it was."""
+    """The sum of `size` for all lines of the file up to and including this one."""
     sidechain: bool
     kind: str
     message: str | None = None
-    """Of an assistant's line, the message that it is a block of."""
+    """For an assistant's line, the message that it is a block of."""
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: tuple[str, ...] = ()
     events: Events = ()
     shown: dict[str, frozenset[str]] = field(default_factory=dict)
-    """What each result may stand for by call id, for the sidecar to recognise; digests only.
+    """Digests of the texts that each result may stand for, by call id, to match sidecar records.
 
-    Of a result with structured content the model is shown that, as JSON with the text in it.
+    For a result with structured content the model is shown that, as JSON that contains the text.
     """
     bridged: str | None = None
-    """Of a compaction, the line before it. Never a way for trust."""
+    """For a compaction, the line before it. Never used for trust."""
     boundary: bool = False
     """Whether it is a compaction that cuts the tree."""
     blanks: bool = False
-    """Whether it takes back results wherever they are in the tree."""
+    """Whether it blanks results anywhere in the tree."""
     at_s: float | None = None
-    """When it was written, if it says so."""
+    """When it was written, if the line has a timestamp."""
 
     @property
     def compacts(self) -> bool:
@@ -121,9 +121,9 @@ def parse_line(
 def replaced_results(
     replacements: object, name: str, number: int, shown_before: int
 ) -> TranscriptLine | None:
-    """A line for results that the model is shown a part of, or a file name for.
+    """A line for results of which the model is shown only a part, or a file name.
 
-    None when it cannot be told which results they are.
+    None when it is not known which results they are.
     """
     found = replacements if isinstance(replacements, list) else [None]
     ids = [one.get("toolUseId") if isinstance(one, Mapping) else None for one in found]
@@ -155,7 +155,7 @@ def _parse_results(
     events: list[tuple[str, Event | None]] = []
     found = [block for block in blocks if block.get("type") == "tool_result"]
     result = raw.get("toolUseResult")
-    # Of subagents a transcript has only the text.
+    # For subagents a transcript has only the text.
     details = result if len(found) == 1 and isinstance(result, Mapping) else None
     for block in found:
         call = block.get("tool_use_id")
@@ -181,7 +181,7 @@ def _result_events(
     details: Mapping[str, Any] | None,
     cwd: str,
 ) -> tuple[frozenset[str], Events]:
-    """The digests of what a result may stand for, and what it says about files."""
+    """The digests of the texts a result may stand for, and its events about files."""
     shown = frozenset(map(text_digest, _candidates(text, result)))
     folders = (made.cwd, cwd)
     if details is not None:
@@ -193,7 +193,7 @@ def _result_events(
         if seen and isinstance(seen[0], Printed) and made.name == "Read":
             shown |= {text_digest("\n".join(seen[0].rows))}  # without numbers
     if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in seen):
-        # Not the file's text. What it stands for is in the sidecar.
+        # This is not the file's text. The sidecar records what it stands for.
         return shown, ((f"{call}{SHORT}", Forgotten(seen[0].path)),)
     events: list[tuple[str, Event | None]] = []
     first = seen[0] if len(seen) == 1 and made.name == "Read" else None
@@ -250,7 +250,7 @@ def _text_of(content: object) -> str | None:
 
 
 def _candidates(text: str, result: object) -> Iterator[str]:
-    """The texts that a result may stand for: as shown, and as its tool carried it."""
+    """The texts that a result may stand for: as shown, and as the tool returned it."""
     yield from texts_of(text)
     if not isinstance(result, Mapping):
         return
@@ -275,7 +275,7 @@ def _file_content(result: Mapping[str, Any]) -> str | None:
 
 
 def _text_size(value: object) -> int:
-    """How many bytes of some content the model is sent, about."""
+    """Approximately how many bytes of some content the model is sent."""
     if isinstance(value, str):
         return len(value.encode("utf-8", "surrogatepass"))
     if isinstance(value, Mapping):

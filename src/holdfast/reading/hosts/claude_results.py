@@ -1,6 +1,6 @@
-"""What a result in a Claude Code transcript showed the model of a file, line by line.
+"""Which lines of a file a result in a Claude Code transcript showed the model.
 
-    Read     the numbered text, where it is the content that the result carries
+    Read     the numbered text, if it matches the content that the result carries
     Edit     where the old text was, by the original file or by the patch's line numbers. The lines
              of the patch itself are for display: leading tabs are spaces there
     Write    the whole file, as the model wrote it
@@ -34,7 +34,7 @@ _PERSISTED = "<persisted-output>"
 _MOVED = re.compile(r"\s*(Shell cwd was reset to [^\n]+?)\s*")
 _REMINDER = "<system-reminder>"
 _MODIFIED = "user modified"
-"""What Claude Code says when someone changed an edit before it was made."""
+"""What Claude Code writes when the user changed an edit before it was applied."""
 _PLACES_MAX = 500
 
 
@@ -45,9 +45,9 @@ def events(
     text: str,
     folders: tuple[str, str],
 ) -> tuple[Seen, ...]:
-    """What the result of a call of this tool says about lines of a file.
+    """The events about lines of a file in the result of a call of this tool.
 
-    `folders` are where the agent was when the model called, and when the result was written.
+    `folders` are the working directories at the call and when the result was written.
     """
     match name:
         case "Read":
@@ -70,9 +70,9 @@ def events(
 def plain_events(
     name: str, given: Mapping[str, Any], text: str, folders: tuple[str, str]
 ) -> tuple[Seen, ...]:
-    """The same where only the text of the result is known, as in the transcript of a subagent.
+    """`events` when only the text of the result is known, as in the transcript of a subagent.
 
-    Where an edit was made is not known then, so it leaves nothing certain about its file.
+    The place of an edit is unknown then, so nothing about its file is certain afterwards.
     """
     path = given.get("file_path")
     if name == "Bash":
@@ -96,7 +96,7 @@ def is_plain_edit(name: str, text: str) -> bool:
 
 
 def _plain_read(path: str, given: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
-    """The numbered lines, if the text is nothing else but reminders behind them."""
+    """The numbered lines, if the text has nothing else but reminders after them."""
     lines = text.split("\n")
     start = NUMBERED.match(lines[0])
     if start is None:  # a notice, which shows no line
@@ -115,7 +115,7 @@ def _plain_read(path: str, given: Mapping[str, Any], text: str) -> tuple[Seen, .
 
 
 def _plain_bash(given: Mapping[str, Any], text: str, folders: tuple[str, str]) -> tuple[Seen, ...]:
-    """What a command printed; of an output that may be cut nothing is certain."""
+    """The lines that a command printed; none if the output may have been cut."""
     command = given.get("command")
     if not isinstance(command, str) or given.get("run_in_background"):
         return ()
@@ -132,7 +132,7 @@ def _plain_bash(given: Mapping[str, Any], text: str, folders: tuple[str, str]) -
 
 
 def empty(result: Mapping[str, Any]) -> tuple[Seen, ...]:
-    """A file that was shown to be empty: of the lines that were shown before none is there."""
+    """Forget a file that was shown to be empty: it has none of the lines shown before."""
     file = result.get("file")
     if result.get("type") != "text" or not isinstance(file, Mapping):
         return ()
@@ -141,7 +141,7 @@ def empty(result: Mapping[str, Any]) -> tuple[Seen, ...]:
 
 
 def read(result: Mapping[str, Any], text: str) -> Printed | None:
-    """The lines that a Read printed, if the text shown is them."""
+    """The lines that a Read printed, if the text shown matches them."""
     file = result.get("file")
     if result.get("type") != "text" or not isinstance(file, Mapping):
         return None
@@ -165,7 +165,7 @@ def read(result: Mapping[str, Any], text: str) -> Printed | None:
 
 
 def numbered(text: str, first: int, count: int) -> list[str] | None:
-    """The lines of a numbered text, if it begins with so many, numbered from `first` on."""
+    """The first `count` lines of a numbered text, if they are numbered from `first` on."""
     rows = text.split("\n", count)[:count]
     if len(rows) < count:
         return None
@@ -230,11 +230,11 @@ def _grown(patch: object) -> int | None:
 def _from_original(
     path: str, original: str, changes: list[tuple[str, str, bool]], grown: int | None
 ) -> list[Seen] | None:
-    """Exact hunks, from the text before; None unless they make the file as long as it became."""
+    """Exact hunks, from the original text; None if they do not give the file's new length."""
     made = _hunks_of(path, original, changes)
     if grown is None or made is None or _growth(made) == grown:
         return made
-    # A text that is deleted takes its line break along.
+    # Deleting a text also deletes its line break.
     changes = [
         (old + "\n", new, every) if not new and not old.endswith("\n") else (old, new, every)
         for old, new, every in changes
@@ -272,7 +272,7 @@ def _hunks_of(path: str, original: str, changes: list[tuple[str, str, bool]]) ->
 
 
 def _hunk(text: str, at: int, old: str, new: str) -> tuple[Hunk, list[str]]:
-    """The lines that a replacement touches, and those of the new ones written out in full."""
+    """The lines that a replacement touches, and the new lines that it writes in full."""
     start = text.rfind("\n", 0, at) + 1
     stop = text.find("\n", at + len(old))
     end = len(text) if stop < 0 else stop
@@ -323,7 +323,7 @@ def echoed(path: str, text: str) -> Printed | None:
 
 
 def write(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
-    """The whole file, which the model wrote."""
+    """The whole file, as the model wrote it."""
     path, content = result.get("filePath"), result.get("content")
     if not isinstance(path, str):
         return ()
@@ -341,7 +341,7 @@ def bash(
         return None
     moved = _MOVED.fullmatch(str(result.get("stderr") or ""))
     if moved is not None and text.rstrip().endswith(moved[1]):
-        # The agent's own note that it went back to its folder, below the output.
+        # Below the output is the agent's note that it returned to its directory.
         text = text.rstrip().removesuffix(moved[1])
     if (
         (result.get("stderr") and moved is None)
@@ -359,14 +359,14 @@ def bash(
     if found is None or printed is None:
         return None
     first, rows = printed
-    # The start of an output may have been trimmed on its way to the model.
+    # The agent may have trimmed the start of the output.
     if found.numbering is None and rows[0][:1].isspace():
         rows = (UNSURE, *rows[1:])
     return Printed(found.path, first, rows, found.everything)
 
 
 def shell_read(command: str, before: str, after: str) -> shell.FileRead | None:
-    """The read that a command is; None when its file depends on which folder it ran in.
+    """The file read of a command; None when its file depends on which directory it ran in.
 
     `cd` in a command moves the agent too, and another call of the same turn may have moved it.
     """

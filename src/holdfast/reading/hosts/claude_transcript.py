@@ -17,8 +17,8 @@ from holdfast.reading.hosts.claude_lines import (
 )
 
 IDLE_S_MAX = 3000.0
-"""Results from before a longer pause may be cleared without a line in the transcript: after an
-hour, by what is known. Ten minutes less is a safe bound."""
+"""Results from before a longer pause may be cleared without a line in the transcript: as far as is
+known, after an hour. Ten minutes less is a safe bound."""
 
 BESIDE_MAX = 64
 """How many lines back the other calls of a message are looked for."""
@@ -28,7 +28,7 @@ _CHANGING = ("Edit", "MultiEdit", "Write")
 
 
 def idle(before_s: float | None, after_s: float | None) -> bool:
-    """Whether so much time passed that results may have been cleared."""
+    """Whether enough time passed that results may have been cleared."""
     return before_s is not None and after_s is not None and after_s - before_s > IDLE_S_MAX
 
 
@@ -56,7 +56,7 @@ class Transcript:
         return (len(self.lines), len(self._blanking), self._undamaged_from)
 
     def take(self, raw: object) -> None:
-        """Add a line as it was parsed from JSON; None stands for one that could not be."""
+        """Add a line parsed from JSON; None stands for a line that is not valid JSON."""
         if not isinstance(raw, Mapping):
             self.torn = True
             self._undamaged_from = len(self.lines)
@@ -100,7 +100,7 @@ class Transcript:
     def last_result(self, calls: tuple[str, ...], sidechain: bool) -> TranscriptLine | None:
         """The newest line with results of these calls, if all of them are here.
 
-        None also when something else was shown since: then it is not the turn before.
+        None also when something else was shown since: then they are not from the previous turn.
         """
         found = [self.answers[call] for call in calls if call in self.answers]
         if not found or len(found) < len(calls):
@@ -112,7 +112,7 @@ class Transcript:
         return last
 
     def changed_beside(self, call: str) -> frozenset[str]:
-        """The files that other calls of the same message change; their results come with it."""
+        """The files that other calls of the same message change; all results arrive together."""
         caller = self.callers.get(call)
         if caller is None or caller.message is None:
             return frozenset()
@@ -128,8 +128,8 @@ class Transcript:
     def compacted_at(self, leaf: TranscriptLine) -> int:
         """The number of the latest compaction before a line; 0 when there was none.
 
-        Lines kept from before one are not written again, and what follows them hangs below them: so
-        a walk may pass a compaction by, and lead back to what it took.
+        Lines preserved by a compaction are not written again, and later lines are their children:
+        so following parents may bypass the compaction and reach what it removed.
         """
         for line in reversed(self._compactions):
             if line.number <= leaf.number and line.sidechain == leaf.sidechain:
@@ -153,7 +153,7 @@ class Transcript:
     def visible(self, leaf: TranscriptLine, bytes_back_max: int | None) -> list[TranscriptLine]:
         """Everything the model sees at a leaf, in the order in which it was written.
 
-        Without a bound also what may be gone: for telling what was lost, never for trust.
+        Without a bound also what may be gone: for reporting what was lost, never for trust.
         """
         path = self._path(leaf, bytes_back_max)
         on_path = {line.uuid for line in path}
@@ -174,7 +174,7 @@ class Transcript:
         return sorted(lines, key=lambda line: line.number)
 
     def _path(self, leaf: TranscriptLine, bytes_back_max: int | None) -> list[TranscriptLine]:
-        """The lines from the leaf back to a root; where trust is at stake, within its bounds."""
+        """The lines from the leaf back to a root; for trust, only within the bounds."""
         path: list[TranscriptLine] = []
         at: TranscriptLine | None = leaf
         bounded = bytes_back_max is not None
@@ -202,7 +202,7 @@ class Transcript:
         return path
 
     def _written_before(self, line: TranscriptLine) -> TranscriptLine | None:
-        """The message that was written before a line. Never a way for trust."""
+        """The message that was written before a line. Never used for trust."""
         for other in reversed(self.lines[: line.number]):
             if other.sidechain == line.sidechain and other.kind in ("user", "assistant"):
                 return other
@@ -211,8 +211,8 @@ class Transcript:
     def _calls_of(self, line: TranscriptLine) -> Iterator[str]:
         """The calls of a message, of which one line is on the path.
 
-        Parallel calls are lines of their own, each below the one before, and the path may go on
-        from the result of an earlier one: the later calls and results are beside it then.
+        Parallel calls are separate lines, each below the previous one, and the path may continue
+        from the result of an earlier call: then the later calls and results are not on it.
         """
         beside = None if line.message is None else self._messages.get(line.message)
         for other in beside or (line,):

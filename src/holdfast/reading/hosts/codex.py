@@ -1,19 +1,19 @@
 """Codex's rollouts: a straight line of items, with our metadata in a sidecar.
 
 Codex has no read tool of its own. Files are read through the shell, whose commands are recognised
-strictly, edited by `apply_patch`, and read through our tool, whose answers the sidecar knows by
-call id. `compacted` replaces all earlier history: a barrier. A rollback drops the last turns from
-the history; which items that were is not certain enough to build on, so it is a barrier too. The
-rollout of a fork, or after a rewind, has only what follows, and a compaction may keep results. In
-all of these the model may see more of a file than counts here, so the place of a patch, which has
-no line numbers, is not known there.
+strictly, edited by `apply_patch`, and read through our tool, whose answers the sidecar has by call
+id. `compacted` replaces all earlier history: a barrier. A rollback drops the last turns from the
+history; it is not certain which items those were, so it is a barrier too. The rollout of a fork, or
+after a rewind, has only what follows, and a compaction may keep results. In these cases the model
+may see more of a file than counts here, so the place of a patch, which has no line numbers, is
+unknown.
 
 An output counts only if the model saw all of it. Older versions keep outputs whole in the rollout,
-but what goes to the model is cut in the middle where it is longer than the turn allows, and a
-session that is resumed is cut anew by what is allowed then. So there an output longer than that
-proves nothing, and when the limit shrinks, nothing before it counts. Versions since 0.166 keep the
-text as the model saw it, with a notice where it was cut. No answer counts before the rollout shows
-it. What a script of the model printed proves nothing: it may have dropped some of it.
+but the model gets them cut in the middle if they exceed the turn's limit, and a resumed session is
+cut again by the limit at that time. So there a longer output proves nothing, and when the limit
+shrinks, nothing before it counts. Versions since 0.166 keep the text as the model saw it, with a
+notice where it was cut. No answer counts before the rollout shows it. The output of a script that
+the model wrote proves nothing: the script may have dropped a part.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_ou
 _REWRITTEN = ("thread_rolled_back", "thread-rolled-back", "thread_rollback", "context_compacted")
 
 _HEAD = re.compile(r"Wall time: [0-9.]+ seconds\nOutput:(?:\n|\Z)")
-"""What Codex writes above the answer of a tool, in the same text or in a block of its own."""
+"""What Codex writes above the answer of a tool, in the same text or in a separate block."""
 
 OUTPUT_BYTES = 10_000
 """The output limit when the rollout does not state one: the smallest of any model."""
@@ -58,7 +58,7 @@ _UNCUT = 1 << 40
 
 _EXIT = re.compile(r"(?:Exit code: |Process exited with code )(-?[0-9]+)\n")
 _BODY = re.compile(r"\A(?:[A-Z][A-Za-z ]*: ?[^\n]*\n|Process exited [^\n]*\n)*Output:\n")
-"""What stands above the output of a command."""
+"""The header above the output of a command."""
 
 
 class _Item(NamedTuple):
@@ -131,7 +131,7 @@ class CodexLog:
             self.sidecar.record_shown(call, text, lines)
 
     def was_folded(self, path: str) -> bool:
-        """Whether a fold of this file was ever answered in this session."""
+        """Whether a read of this file was ever folded in this session."""
         if self.sidecar is None:
             return True
         self.sidecar.catch_up()
@@ -145,7 +145,7 @@ class CodexLog:
         self.sidecar.refresh(event, at_ms, after)
 
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
-        """Where this command runs: a call may name another folder than the agent's own."""
+        """The directory where this command runs; a call may name one other than the agent's."""
         name, given = self._pending.get(call, ("", None))
         arguments = _arguments(given)
         if name not in _SHELLS or not isinstance(arguments, Mapping) or not self._cwd:
@@ -215,14 +215,14 @@ class CodexLog:
         output = payload.get("output")
         name, given = self._pending.pop(call, ("", None))
         if size > self._room:
-            # The edit happened, whatever was shown of it.
+            # The edit happened, even if the model did not see all of its output.
             seen = tuple(Forgotten(one.path) for one in self._seen(name, given, output, force=True))
             return item._replace(name=call, seen=seen, size=size)
         texts = frozenset(map(text_digest, _texts(output)))
         return _Item(call, item.kind, False, texts, self._seen(name, given, output), size)
 
     def _seen(self, name: str, given: Any, output: Any, *, force: bool = False) -> tuple[Seen, ...]:
-        """What the output of this call says about lines of files."""
+        """The events about lines of files in the output of this call."""
         text, code = _output_of(output)
         if text is None or (code not in (0, None) and not force):
             return ()
@@ -247,13 +247,13 @@ class CodexLog:
         return () if printed is None else (printed,)
 
     def _placed(self, changes: Sequence[Seen]) -> tuple[Seen, ...]:
-        """The same, without those whose place cannot be found among the lines that count."""
+        """The changes; a patch whose place cannot be found reliably makes us forget its file."""
         if not self._partial:
             return tuple(changes)
         return tuple(Forgotten(c.path) if isinstance(c, Patched) else c for c in changes)
 
     def _build(self) -> None:
-        """Bring the tree up to date; anew when the sidecar grew by something about older items."""
+        """Bring the tree up to date; rebuild it when the sidecar has new records for old items."""
         if self.sidecar is not None and self.sidecar.touched:
             if any(self.tree.number(name) != NO_ENTRY for name in self.sidecar.touched):
                 self.tree, self._built = Tree(), 0
@@ -340,11 +340,11 @@ def _output_of(output: Any) -> tuple[str | None, int | None]:
 
 
 def _texts(output: Any) -> Iterator[str]:
-    """Every text that an output may carry, with what Codex writes above it and without."""
+    """Every text that an output may carry, with and without the header that Codex adds."""
     yield from texts_of(output)
     text, code = _output_of(output)
     if text is not None and code == 0:
-        yield text.strip()  # of a command
+        yield text.strip()  # the output of a command
     if isinstance(output, str) and (head := _HEAD.match(output)):
         yield from texts_of(output[head.end() :])
     elif isinstance(output, list) and len(output) > 1:
@@ -354,7 +354,7 @@ def _texts(output: Any) -> Iterator[str]:
 
 
 def _room_of(policy: object, least: int) -> int:
-    """How many bytes of an output the model is sent, as the context of a turn says it."""
+    """How many bytes of an output the model is sent, by the truncation policy of a turn."""
     limit = policy.get("limit") if isinstance(policy, Mapping) else None
     if isinstance(limit, bool) or not isinstance(limit, int) or not isinstance(policy, Mapping):
         return least
@@ -368,6 +368,6 @@ def _room_of(policy: object, least: int) -> int:
 
 
 def _size(output: object) -> int:
-    """The bytes an output takes on its way to the model; of anything but a text, as JSON."""
+    """The size in bytes of an output as sent to the model: text as it is, the rest as JSON."""
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
     return len(text.encode("utf-8", "surrogatepass"))

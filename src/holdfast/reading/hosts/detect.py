@@ -23,11 +23,11 @@ from holdfast.reading.view import Load
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _LOOKED_AT = 40
 HISTORY = ("opencode", "gemini", "qwen")
-"""Agents whose logs are looked at and prove nothing."""
+"""Agents whose logs can be inspected but prove nothing."""
 
 
 def detect(path: str) -> str:
-    """The host of the session in this file, by what its first lines look like."""
+    """The agent that wrote this session file, recognised by its first lines."""
     try:
         with open(open_regular(path), "rb") as file:
             lines = [file.readline(1 << 20) for _ in range(_LOOKED_AT)]
@@ -65,9 +65,9 @@ def open_host(
     newest_leaf: bool = False,
     load: Load | None = None,
 ) -> SessionLog:
-    """The adapter for a session file; `kind` when it is known, otherwise it is found out.
+    """The adapter for a session file; the agent is detected if `kind` is not given.
 
-    `load` finds stored texts, which a log may be compared with.
+    `load` finds stored texts, with which some logs are compared.
     """
     kind = kind or detect(path)
     if kind == "native":
@@ -99,7 +99,7 @@ def is_name(session: str) -> bool:
 
 
 def sidecar_path(home: Home, kind: str, path: str) -> Path:
-    """Where our records of a session that is not ours are kept."""
+    """Where we keep our records of an agent's session."""
     stem = Path(path).stem
     if kind == "claude-code" and is_subagent(path):
         # The names of subagents are unique within their session only.

@@ -1,9 +1,9 @@
-"""Session files of OpenCode, Gemini and Qwen: for looking at a session, never for answering.
+"""Session files of OpenCode, Gemini and Qwen: for inspecting a session, never for answering.
 
-These agents do not tell in their logs what the model is shown at a call: OpenCode prunes at request
-time, Gemini and Qwen compress behind the scenes. Where one of them lets us see its requests, those
+The logs of these agents do not record what the model is shown at a call: OpenCode prunes at request
+time, Gemini and Qwen compress without logging it. Where an agent lets us see its requests, those
 decide (`mcp/request_log.py`). Here the log is read as a conversation, so that `holdfast context`
-and `holdfast session show` can say what was read, changed, and lost in a compaction.
+and `holdfast session show` can report what was read, changed, and lost in a compaction.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree, evidence_at
 
 
 class HistoryLog:
-    """One session file, read anew when it changed."""
+    """One session file, read again when it changed."""
 
     counts_when_recorded = False
 

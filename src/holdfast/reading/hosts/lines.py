@@ -1,8 +1,8 @@
 """Follows a growing file of JSON lines written by another program.
 
-A line counts once its newline is written, or once it is a whole JSON object: copies of logs often
-lack the last newline. What else follows the last newline is half an entry and is returned
-separately. Lines are cut at `\\n` only: strings in them may hold any other separator raw.
+A line counts once its newline is written, or once it is a complete JSON object: copies of logs
+often lack the last newline. Anything else after the last newline is an incomplete entry and is
+returned separately. Lines are split at `\\n` only: strings may contain other separators unescaped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Grown:
     tail: bytes
     """Bytes after the last newline."""
     restarted: bool
-    """The file is another one than before; `lines` is all of it."""
+    """The file was replaced; `lines` is all of it."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Follower:
     _tail: bytes = field(default=b"")
 
     def look(self) -> Grown | None:
-        """What has grown; None when nothing has. Raises OSError when the file cannot be read."""
+        """What was appended; None for nothing. Raises OSError when the file cannot be read."""
         found = os.stat(self.path)
         # The change time cannot be set back, so a rewrite that restores the rest still shows.
         stamp = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
@@ -101,7 +101,7 @@ def _read_from(path: str, offset: int) -> bytes:
 def append_lines(path: str, lines: list[bytes], *, durable: bool = True) -> None:
     """Append whole lines in one write, after a newline if the file lacks its last one.
 
-    Not `durable`, for what may be lost with the power: it costs no wait for the disk.
+    Pass `durable=False` for records that a power failure may lose: the call skips the fsync.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
@@ -118,7 +118,7 @@ def append_lines(path: str, lines: list[bytes], *, durable: bool = True) -> None
 
 
 def objects(line: bytes) -> list[Any]:
-    """Every JSON value in a line, where two writers may have met; empty if any part is not one."""
+    """Every JSON value in a line, as two writers may share one; empty if any part is invalid."""
     one = loads(line)
     if one is not None:
         return [one]
@@ -140,7 +140,7 @@ _decoder = json.JSONDecoder()
 
 
 def loads(line: bytes) -> Any:
-    """The JSON in this line as the owning program would read it, or None if it is not JSON.
+    """The JSON in this line as the program that wrote it would read it; None if it is not JSON.
 
     Escaped halves of surrogate pairs are legal there, and bytes that are not UTF-8 are replaced.
     """

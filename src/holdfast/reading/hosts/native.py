@@ -45,8 +45,8 @@ class EntryLog(Protocol):
     def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
         """Entries since the last call, None for each that is damaged.
 
-        True first when the log was replaced and the entries are all of it. Raises OSError when the
-        log cannot be read.
+        The flag is True when the log was replaced and the entries are all of it. Raises OSError
+        when the log cannot be read.
         """
         ...
 
@@ -110,10 +110,10 @@ class FileLog:
         lines = found.lines
         entries = [_decoded(line) for line in lines if line.strip()]
         if found.tail.strip():
-            # Half an entry: the damage is reported, and the whole line comes once it is there.
+            # An incomplete entry counts as damaged; its line is read again once it is complete.
             entries.append(None)
         if found.restarted or not self._begun:
-            # The header is the first line of the whole file, and only there.
+            # Only the first line of the file is the header.
             entries, self._begun = entries[1:], True
         return found.restarted, entries
 
@@ -235,7 +235,7 @@ class NativeSession:
         self.catch_up()
 
     def fork(self, log: EntryLog, up_to: str | None = None) -> NativeSession:
-        """A session of its own that begins with copies of the path to `up_to`, or to the leaf."""
+        """A new session that begins with copies of the path to `up_to`, or to the leaf."""
         self.catch_up()
         wanted = {self.tree.ids[at] for at in self.tree.path(self.tree.number(up_to or self.leaf))}
         for entry in self.log.entries():

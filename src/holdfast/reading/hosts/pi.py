@@ -1,8 +1,8 @@
 """pi's session files, read while pi writes them.
 
-The active leaf of a file is its last line. Moves within the tree leave no trace in it, but a tool
-call cannot happen before something was appended at the new place. A half-written or damaged last
-line means that the real leaf is unknown: no trust until it is whole.
+The active leaf of a file is its last line. Moving within the tree writes nothing, but a tool call
+cannot happen before something was appended at the new place. A half-written or damaged last line
+means that the real leaf is unknown: no trust until the line is complete.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FEW = 8
 
 
 class PiLog:
-    """A session file that pi writes; we only read. Cheap to ask again: it reads what is new."""
+    """A session file that pi writes and we only read. Later calls read only what is new."""
 
     counts_when_recorded = False
 
@@ -77,7 +77,7 @@ class PiLog:
             self.sidecar.record_short(call, event, text, rule, saved_bytes)
 
     def was_folded(self, path: str) -> bool:
-        """Whether a fold of this file was ever answered in this session."""
+        """Whether a read of this file was ever folded in this session."""
         if self.sidecar is None:
             return True
         self.sidecar.catch_up()
@@ -121,7 +121,7 @@ class PiLog:
         self._calls = PiCalls(self.sidecar)
 
     def _after_header(self, lines: list[bytes]) -> list[bytes]:
-        """The lines after the header, which is the first that is JSON at all."""
+        """The lines after the header, which is the first line that is JSON."""
         for number, line in enumerate(lines):
             if self._not_a_session:
                 break
@@ -132,7 +132,7 @@ class PiLog:
         return []
 
     def _take(self, entries: Iterable[Entry | None], lines: list[bytes]) -> None:
-        """Add entries. What cannot be placed leaves a doubt that the next good one removes."""
+        """Add entries. One that cannot be placed sets a doubt, which the next good one clears."""
         tree, damaged, leaf = self.tree, False, self.leaf
         cwd = "" if self.header is None else self.header.cwd
         for entry, line in zip(entries, lines, strict=True):
@@ -149,9 +149,9 @@ class PiLog:
             self._doubt = "the last line of the session file is damaged or half written"
 
     def _unnamed(self, line: bytes) -> Entry | None:
-        """An entry of version 1, which has no ids: the next in a row.
+        """An entry of version 1, which has no ids: the child of the entry before it.
 
-        After a damaged line, which may have been a compaction, a new row begins.
+        After a damaged line, which may have been a compaction, a new chain begins.
         """
         raw = loads(line)
         if not isinstance(raw, Mapping):

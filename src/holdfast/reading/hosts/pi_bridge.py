@@ -1,8 +1,8 @@
 """pi's session, read through our extension inside pi.
 
-The extension knows which entry the conversation is at; the log knows what was said. Only when both
-agree is anything proven. pi writes its log itself, so a refresh becomes an entry that the answer
-carries back for the extension to append.
+The extension knows which entry the conversation is at; the log has its content. The session proves
+something only when both agree. pi writes its log itself, so a refresh becomes an entry that we
+return to the extension, which appends it.
 """
 
 from __future__ import annotations

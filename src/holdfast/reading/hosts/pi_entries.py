@@ -33,7 +33,7 @@ RESULT = "toolResult"
 """The kind, in our tree, of a message that is the result of a call."""
 _ROLE = b'"role":"toolResult"'
 _ROLE_WITHIN = 300
-"""Where pi writes a message's role. One that is not found there is not known, which is safe."""
+"""pi writes a message's role within this many bytes. Otherwise it is unknown, which is safe."""
 
 _ALWAYS_DECODED = frozenset({"compaction", "context_edit", "custom"})
 """Kinds that matter even without metadata."""
@@ -105,7 +105,7 @@ class Rules(NamedTuple):
     verify: bool = False
     """Trust metadata only if the text in the log is what it claims (see `shown`)."""
     load: Load | None = None
-    """Where the text with a digest is, to compare with; without it only shapes are compared."""
+    """Loads the text with a digest, to compare with; without it only line counts are checked."""
 
 
 LENIENT = Rules()
@@ -113,7 +113,7 @@ STRICT = Rules(verify=True)
 
 
 class Entry(NamedTuple):
-    """An entry of the tree, and what it says about reads."""
+    """An entry of the tree, with its event about a read, if any."""
 
     id: str
     parent: str | None
@@ -214,7 +214,7 @@ def _slow_entry(raw: object, *, rules: Rules) -> Entry | None:
 def from_object(
     raw: Mapping[str, Any], entry: str, parent: str | None, *, rules: Rules = LENIENT
 ) -> Entry:
-    """The entry in a decoded object, at the place given."""
+    """The entry in a decoded object, with this id and parent."""
     kind = str(raw.get("type"))
     event: Event | None = None
     served = None
@@ -222,7 +222,7 @@ def from_object(
         event = Barrier()
     elif kind == "context_edit":
         target = raw.get("targetId")
-        # It is unknown what was edited, so nothing before it is certain.
+        # Without a target it is unknown what was edited, so nothing before it is certain.
         event = Hidden((target,)) if isinstance(target, str) and target else Barrier()
     elif kind == "custom" and raw.get("customType") == metas.CUSTOM_TYPE:
         event = metas.parse_refresh(raw.get("data"))
@@ -262,7 +262,7 @@ def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
 
 
 def _checked(raw: _Meta, *, rules: Rules) -> Meta | None:
-    """The metadata, whose types were checked; the other checks are those of `metas.parse`."""
+    """The metadata after the checks of `metas.parse` that decoding did not already make."""
     mode = metas.ALIASES.get(raw.mode, raw.mode) if rules.aliases else raw.mode
     scope = scopes.parse(raw.scopeKey)
     base = None if raw.baseHash is UNSET else raw.baseHash
@@ -323,7 +323,7 @@ def _message_object(
 def read_event(
     readcache: object, truncation: object, shown: str, *, rules: Rules = LENIENT
 ) -> tuple[Event | None, Served | None]:
-    """What a read result with these details did, and what it cost."""
+    """The event of a read result with these details, and what the result cost."""
     try:
         found = _checked(msgspec.convert(readcache, _Meta), rules=rules)
     except (msgspec.ValidationError, TypeError, UnicodeEncodeError):  # a lone surrogate

@@ -20,14 +20,14 @@ _CALL = b'"toolCall"'
 
 
 class PiCalls:
-    """The calls of a session by id, and what their results say about lines of files."""
+    """The calls of a session by id, and the events about lines of files in their results."""
 
     def __init__(self, sidecar: Sidecar | None = None) -> None:
         self.sidecar = sidecar
         self._calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
     def event(self, line: bytes, cwd: str) -> Event | None:
-        """What an entry says about lines of files; calls are remembered."""
+        """The event about lines of files in an entry; also remembers the calls in it."""
         if _RESULT not in line and _CALL not in line:
             return None
         raw = loads(line)
@@ -95,5 +95,5 @@ def _edited(path: str, given: Mapping[str, Any], details: object) -> tuple[Seen,
 
 
 def _checked(seen: tuple[Seen, ...]) -> tuple[Seen, ...]:
-    """The same, where a text of ours that nothing vouches for leaves nothing certain."""
+    """The events; a text that looks like our short form, without a record, forgets its file."""
     return tuple(Forgotten(one.path) if calls.is_short(one) else one for one in seen)

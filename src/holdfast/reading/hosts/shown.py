@@ -2,9 +2,9 @@
 
 The log has what the model saw. A result that another program shortened, or forged metadata, proves
 nothing: a whole file must have its digest, a range must be these lines of the stored text with its
-digest, and a diff must be complete and give lines of the stored text. Where no store is at hand, a
-range must at least have as many lines as claimed. A marker needs no check: text that was held
-before is held whether the marker was seen or not.
+digest, and a diff must be complete and yield lines of the stored text. Without a store, a range
+must at least have as many lines as claimed. A marker needs no check: text that was held before is
+held whether the marker was seen or not.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def is_shown(event: Anchored | Derived, data: bytes, load: Load | None = None) -
 
 
 def _is_whole_patch(text: str, after: list[str] | None) -> bool:
-    """Whether every hunk has the lines that its head promises, and `after` has them there.
+    """Whether every hunk has the lines that its header states, and `after` has them there.
 
-    Early writers trimmed blank lines off the end. Whether anything else is missing cannot be known,
+    Early writers trimmed blank lines off the end. It is unknown whether anything else is missing,
     so such a diff does not count.
     """
     head, *rest = text.split("\n")

@@ -1,4 +1,4 @@
-"""What we said in a session whose file is not ours to write.
+"""Our records of a session whose log another program writes.
 
 Claude Code and Codex write their transcripts themselves, so the metadata of our answers goes into a
 file of our own beside them, one per session:
@@ -19,9 +19,9 @@ shorten, replace or drop a result, and then the record proves nothing.
 
 Format history
     1   first version
-    2   `short`: what we put in the place of a result of the agent's own tool
-    3   `short` may have folded lines, and says by which rule how much was saved
-    4   `edit`: where an edit was made, for logs that do not say so
+    2   `short`: our replacement for a result of the agent's own tool
+    3   `short` may have folded lines, and has the rule and how much was saved
+    4   `edit`: where an edit was made, for logs that do not record it
     5   `shown`: the lines of files that an answer of our other tools printed as they are
 """
 
@@ -101,7 +101,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class ShortRecord:
-    """What we put in the place of a result of the agent's own, and the digest of that text."""
+    """What we sent instead of a result of the agent's own tool, and the digest of that text."""
 
     event: Pieced
     text_sha256: str
@@ -132,13 +132,13 @@ class Sidecar:
         self.shown: dict[str, ShownRecord] = {}
         self.refreshed: dict[str, list[Refreshed]] = {}
         self.version = 0
-        """Grows whenever something new was read."""
+        """Incremented whenever something new was read."""
         self.touched: set[str] = set()
         """Calls and entries with new records; the adapter that has processed them clears it."""
         self._follower = Follower(self.path)
 
     def catch_up(self) -> None:
-        """Read what is new; a missing file has nothing. Raises OSError for other trouble."""
+        """Read new records; a missing file has none. Raises OSError for other failures."""
         try:
             grown = self._follower.look()
         except FileNotFoundError:
@@ -196,7 +196,7 @@ class Sidecar:
                 self.refreshed.setdefault(after, []).append(event)
 
     def record(self, call: str, answer: Answer) -> None:
-        """Keep what this answer claims, under the id of the call it answers."""
+        """Record what this answer claims, under the id of the call it answers."""
         if answer.meta is None:
             return
         self._append(
@@ -220,7 +220,7 @@ class Sidecar:
     def record_short(
         self, call: str, event: Pieced, text: str, rule: str = "", saved_bytes: int = 0
     ) -> None:
-        """Keep what was put in the place of the result of this call."""
+        """Record what was sent instead of the result of this call."""
         self._append(
             {
                 "v": 3,
@@ -237,7 +237,7 @@ class Sidecar:
         )
 
     def record_edit(self, call: str, events: Sequence[Seen]) -> None:
-        """Keep where the edit of this call was made, if all of it is known."""
+        """Record where the edit of this call was made, if that is known completely."""
         made = [one for one in events if isinstance(one, Patched | Replaced)]
         for one in made if len(made) == len(events) else ():
             details: list[Any]
@@ -249,7 +249,7 @@ class Sidecar:
             self._append({**line, "made": details})
 
     def record_shown(self, call: str, text: str, lines: Sequence[Printed]) -> None:
-        """Keep the lines that the answer to this call printed; all are excerpts, or none is."""
+        """Record the lines that the answer to this call printed; all are excerpts, or none is."""
         if not lines:
             return
         line = {"v": FORMAT_VERSION, "kind": "shown", "call": call, "excerpt": lines[0].excerpt}
@@ -257,18 +257,18 @@ class Sidecar:
         self._append({**line, "text_sha256": text_digest(text), "lines": shown})
 
     def shown_events(self, call: str, digests: Collection[str]) -> tuple[Printed, ...]:
-        """The lines that the answer to this call printed, if one of these texts is the answer's."""
+        """The lines that the answer to this call printed, if one of these digests is its text's."""
         known = self.shown.get(call)
         return () if known is None or known.text_sha256 not in digests else known.lines
 
     def refresh(self, event: Refreshed, at_ms: int, after: str) -> None:
-        """Keep a refresh that happened after this call or entry."""
+        """Record a refresh that happened after this call or entry."""
         data = metas.refresh_json(event, at_ms)
         line = {"v": 1, "kind": "invalidate", "after": after, "data": data}
         self._append(line, durable=True)
 
     def _append(self, raw: dict[str, Any], *, durable: bool = False) -> None:
-        """Add a record. One that proves something may be lost: then nothing is proven."""
+        """Add a record. Losing a record of an answer is safe: then the answer proves nothing."""
         import msgspec
 
         os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
