@@ -205,7 +205,7 @@ class App:
         return failures
 
     def open_shared_rows(self) -> SharedStore:
-        """The rows that `holdfast serve` shares with the team: on PostgreSQL if set, else in the
+        """The rows `holdfast serve` shares with the team: on PostgreSQL if set, else in the
         home."""
         from holdfast.index.settings import is_postgresql, shared_bytes_max
 

@@ -21,7 +21,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """Say `timer(name)` after a while. A timer of that name that is already set is replaced."""
+    """Call `timer(name)` after a while. A timer of that name that is already set is replaced."""
 
     name: str
     delay_ms: float
@@ -29,7 +29,7 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class HangUp:
-    """Close the transport, if there is one, and forget all timers."""
+    """Close the transport, if there is one, and cancel all timers."""
 
 
 Action = Dial | Send | Wake | HangUp

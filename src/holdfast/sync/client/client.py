@@ -4,15 +4,15 @@
       ^                                                       |
       └──── timer("reconnect") <──Wake── transport_down <─────┘
 
-Feed it what happened (`transport_up`, `transport_down`, `receive`, `timer`) and do what `take`
-returns, in order. A lost connection is dialled again after 25 ms, 50 ms, … up to 30 s, each a
-little longer by chance, so that many clients of one server do not come back at once. The wait is
-short again once a session was restored: a server that answers hello and then fails is not well.
+Report events (`transport_up`, `transport_down`, `receive`, `timer`) and carry out the actions that
+`take` returns, in order. A lost connection is dialled again after 25 ms, 50 ms, … up to 30 s, each
+with random jitter, so that many clients of one server do not come back at once. The wait is short
+again only after a session was restored: a server may answer hello and then fail.
 
-A message that cannot be sent, and one for which the server closed the connection as too large, is
-refused here as the server would have refused it, once. Nothing else waits for it.
+A message that cannot be sent is refused here, once, as the server would refuse it. So is one for
+which the server closed the connection because of its size. Other messages do not wait for it.
 
-The connection knows requests and answers. What a session does with them is in `space_session.py`.
+The connection handles requests and answers. What a session does with them is in `space_session.py`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ RESEND: Final = "resend"
 TURN: Final = "turn"
 
 Authenticate = Callable[[str, SessionDescriptor, OpenTerms | None], tuple[Any, Any] | None]
-"""(space, what is opened, the server's terms) -> (invocation, authorization), or None: unsigned."""
+"""(space, descriptor, the server's terms) -> (invocation, authorization); None: not signed."""
 
 
 SignCommit = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
@@ -85,7 +85,7 @@ def backoff_ms(attempt: int, chance: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PendingRequest:
-    """A request without an answer: called with the answer, or when it cannot come."""
+    """A request without an answer. `answered` or `lost` is called when its outcome is known."""
 
     message: Request
     answered: Callable[[Response], None]
@@ -95,7 +95,7 @@ class PendingRequest:
 class Client:
     """One connection to a server, and the sessions that use it.
 
-    A request is asked on one connection and is lost with it; sessions decide what to ask again.
+    A request is sent on one connection and lost with it; sessions decide what to send again.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Client:
         self.terms: OpenTerms | None = None
         self.connections = 0
         self.on_actions: Callable[[], None] = lambda: None
-        """Called when there is something to `take`, for adapters that do not ask by themselves."""
+        """Called when there is something to `take`, for adapters that do not poll."""
         self.chance = random
         self._capabilities = frozenset(capabilities)
         self._authenticate, self._sign_commit = authenticate, sign_commit
@@ -139,14 +139,14 @@ class Client:
     # what an adapter calls
 
     def start(self) -> Outcome[None]:
-        """Dial. The outcome is known once a server has said hello."""
+        """Dial. The outcome is known once a server has answered hello."""
         if not (self._up or self._dialling or self._closing):
             self._dialling = True
             self._do(Dial())
         return self.started
 
     def take(self) -> list[Action]:
-        """What is to be done now, in order."""
+        """The actions to carry out now, in order."""
         actions, self._actions = self._actions, []
         return actions
 
@@ -169,7 +169,7 @@ class Client:
             return None
 
     def unreadable(self, error: InvalidMessage, frame: str = "") -> None:
-        """The server sent what is not a message: before hello.ok it speaks something else."""
+        """Received something that is not a message. Before hello.ok: not a sync server at all."""
         if not self._ready:
             begins = f", which begins with {frame[:20]!r}" if frame else ""
             self._refused(
@@ -183,7 +183,7 @@ class Client:
     def transport_down(self, reason: str = "", code: int | None = None) -> None:
         """The transport is gone, or could not be opened. `code` is the server's close code."""
         if code == TOO_BIG and self._asked:
-            # Of all that it was sent, the largest: had that been short enough, so were the others.
+            # The largest request was too large; the others may have been short enough.
             sizes = {name: self._size(asked.message) for name, asked in self._asked.items()}
             largest = max(sizes, key=sizes.__getitem__)
             self._refuse_here(
@@ -297,7 +297,7 @@ class Client:
         answered: Callable[[Response], None],
         lost: Callable[[SyncError], None],
     ) -> None:
-        """Send a request; exactly one of the two is called, later."""
+        """Send a request; later either `answered` or `lost` is called, once."""
         assert self._ready, "there is no connection"
         self._number += 1
         name = f"r{self._number}"
@@ -306,7 +306,7 @@ class Client:
         self._do(Send(message))
 
     def restored(self) -> None:
-        """A session works again, so the server does: the next reconnect need not wait long."""
+        """A session works again, and so does the server: the next reconnect need not wait long."""
         self._attempt = 0
 
     def wait_turn(self) -> None:
@@ -326,7 +326,7 @@ class Client:
         return (UNSET, UNSET) if signed is None else signed
 
     def signed(self, space: str, session: str, commit: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A commit as it is sent: with a signature, to a server that knows whose session it is.
+        """A commit as it is sent: signed, if the server checks identities.
 
         Sent again it is the same: a key signs the same content with the same signature.
         """
@@ -366,7 +366,7 @@ class Client:
         terms = answer.session_open
         self.terms = None if isinstance(terms, UnsetType) else terms
         if EXISTING in self._capabilities and EXISTING not in self.agreed:
-            # It would create the space that must not be created.
+            # Such a server would create a missing space.
             self._refused(CapabilityMissing(EXISTING))
             return
         self._ready = True

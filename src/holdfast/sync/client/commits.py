@@ -4,7 +4,7 @@ A commit is shown at once and kept in the outbox until its outcome is known. Mos
 verdicts. Two are not, and the commit is sent again after a while:
 
     RateLimitError   the client was too fast; the server did not look at the commit
-    a refusal of a commit that depends on one which waits to be sent again
+    a refusal of a commit that depends on one that waits to be sent again
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from holdfast.sync.wire.messages import Request, Response, Transact
 TOO_FAST = "RateLimitError"
 
 AGAIN_MS = 100
-"""When to send again after a server that does not say when."""
+"""How long to wait before sending again if the server does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Outstanding:
 
 
 class Accepted(msgspec.Struct, rename="camel"):
-    """What the answer to a commit says if it landed."""
+    """The members of the answer to a commit that landed."""
 
     seq: int
     branch: str = ""
@@ -119,7 +119,7 @@ class Commits:
     # answers that are not verdicts
 
     def again_in_ms(self, local_seq: LocalSeq, response: Response) -> int | None:
-        """When to send a commit again, if this answer says nothing about it; None: a verdict."""
+        """When to send a commit again if this answer decides nothing; None if it is a verdict."""
         entry = self.outstanding.get(local_seq)
         if entry is None or isinstance(response.error, UnsetType):
             return None
@@ -127,7 +127,7 @@ class Commits:
             after = response.error.retry_after
             wait_ms = AGAIN_MS if isinstance(after, UnsetType) else after
         elif entry.layers & self._later:
-            wait_ms = 0  # the timer of those it depends on is running
+            wait_ms = 0  # the timer of the commits it depends on is running
         else:
             return None
         entry.connection = 0

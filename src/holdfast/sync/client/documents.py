@@ -40,7 +40,7 @@ def member(node: Any, token: str, id: str, at: Path) -> Any:
 
 
 def peek(document: Any, path: Path) -> Any:
-    """Like `get`, but whatever cannot be reached is `MISSING`."""
+    """Like `get`, but returns `MISSING` for whatever cannot be reached."""
     node = document
     for token in path:
         if isinstance(node, dict):
@@ -58,7 +58,7 @@ def peek(document: Any, path: Path) -> Any:
 def put(document: Any, path: Path, value: Any, id: str) -> Any:
     """The document with `value` at `path`, or with nothing there if it is `MISSING`.
 
-    Missing containers are made: an array where the next step could be an index, else an object.
+    Missing containers are created: an array where the next step could be an index, else an object.
     """
     if not path:
         return value

@@ -1,11 +1,11 @@
-"""From what a transaction wrote to the smallest operation that does the same.
+"""Reduce what a transaction wrote to the smallest operation with the same effect.
 
     was there, now is not        delete
     was not there, or replaced   set
     otherwise                    patch: add, replace, remove for members;
                                  replace for changed slots of an array, one splice for its tail
 
-Only the places that were written are compared. A write that came to nothing gives no operation.
+Only the places that were written are compared. A write that changed nothing gives no operation.
 Elements are never moved, and never inserted or removed by index: two writers who did that at once
 would shift each other's slots.
 """
@@ -25,9 +25,9 @@ Drafted = dict[str, Any]
 
 
 def operation(id: str, before: Any, after: Any, written: Iterable[Path]) -> Drafted | None:
-    """The operation that turns a document into another, given where it was written."""
+    """The operation that turns `before` into `after`, given the paths that were written."""
     paths = set(written)
-    # An empty envelope is not a document.
+    # An empty object is not a document.
     if after is MISSING or (after == {} and paths):
         return None if before is MISSING else {"op": "delete", "id": id}
     if before is MISSING or ROOT in paths:
@@ -73,7 +73,7 @@ def splices(operation: Drafted) -> list[Path]:
 
 
 def topmost(paths: Iterable[Path]) -> list[Path]:
-    """The paths that have no other of them above."""
+    """The paths that are not below another of them."""
     kept: list[Path] = []
     for path in sorted(paths):
         if not kept or not is_prefix(kept[-1], path):
@@ -96,7 +96,7 @@ def _unit(before: Any, after: Any, path: Path) -> Path:
         above = path[:depth]
         old, new = peek(before, above), peek(after, above)
         if isinstance(new, list) or not isinstance(old, dict):
-            # `add` makes missing objects by itself, but not arrays, and not over something else.
+            # `add` creates missing objects, but not arrays, and does not replace other values.
             if old is MISSING and isinstance(new, dict) and not _ambiguous(path[depth]):
                 continue
             return above
@@ -104,7 +104,7 @@ def _unit(before: Any, after: Any, path: Path) -> Path:
 
 
 def _ambiguous(token: str) -> bool:
-    """Whether `add` would make an array to hold this member."""
+    """Whether `add` would create an array to hold this member."""
     return pointer.looks_like_slot(token)
 
 
@@ -138,7 +138,7 @@ def _slots(
 
 
 def _visible(found: list[tuple[Path, Drafted]]) -> list[tuple[Path, Drafted]]:
-    """Without what a wider operation already does."""
+    """Drop operations whose effect a wider operation already has."""
     whole = [place for place, drafted in found if drafted["op"] != "splice"]
     tails = {place: drafted["index"] for place, drafted in found if drafted["op"] == "splice"}
 

@@ -1,9 +1,9 @@
 """What the client half of sync raises, beside `holdfast.sync.wire.errors`.
 
     SyncError
-    ├── ConnectionLost                  the transport went away; what was asked may have happened
+    ├── ConnectionLost                  the transport was lost; a request may have been carried out
     ├── SessionClosed                   the session was closed here
-    ├── SessionChanged                  the server opened another session than the one asked for
+    ├── SessionChanged                  the server opened another session than the requested one
     ├── CapabilityMissing               the server does not have what the request needs
     ├── StreamOverflow                  a stream whose reader was too slow
     ├── RequestRefused                  the server answered with an error
@@ -29,7 +29,7 @@ from holdfast.store import pointer
 
 
 class ConnectionLost(SyncError):
-    """Raised when the transport went away before an answer came."""
+    """Raised when the transport was lost before an answer came."""
 
     name = "ConnectionError"
     hint = "it may have happened; ask again once the connection is back"
@@ -48,7 +48,7 @@ class SessionClosed(SyncError):
 
 
 class SessionChanged(SyncError):
-    """Raised for commits of a session that the server no longer knows under its id."""
+    """Raised for commits of a session that the server no longer knows by its id."""
 
     name = "SessionError"
     hint = "whether the commit landed is unknown; read, then commit again"
@@ -61,7 +61,7 @@ class SessionChanged(SyncError):
 class CapabilityMissing(SyncError):
     """Raised when a request needs a capability that the server did not agree to. Nothing was sent.
 
-    It would not know the request, and a peer of the first version may not answer it.
+    The server would not know the request, and a peer of the first version may not answer it.
     """
 
     name = "UnsupportedCapabilityError"
@@ -166,7 +166,7 @@ class TransactionComplete(TransactionFailed):
 
 
 class NotFound(TransactionFailed):
-    """Raised when the container a path leads through is not there."""
+    """Raised when a container on a path does not exist."""
 
     name = "NotFoundError"
 
@@ -176,7 +176,7 @@ class NotFound(TransactionFailed):
 
 
 class TypeMismatch(TransactionFailed):
-    """Raised when a path leads into something that has no members."""
+    """Raised when a path leads into a value that has no members."""
 
     name = "TypeMismatchError"
 
@@ -186,7 +186,7 @@ class TypeMismatch(TransactionFailed):
 
 
 class ReadOnlyDocument(TransactionFailed):
-    """Raised when a document that is its own address is written."""
+    """Raised when a document that is encoded in its own id is written."""
 
     name = "ReadOnlyAddressError"
 

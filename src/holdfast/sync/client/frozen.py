@@ -1,9 +1,8 @@
 """Documents that cannot be changed by accident.
 
-What a transaction reads belongs to the replica. Handing out copies would cost as much as the
-document is large, on every read; so reads hand out frozen values: ordinary dicts and lists to look
-at, that refuse to be changed. The same part of a document is frozen once and handed out again until
-it changes.
+What a transaction reads belongs to the replica. Copying it on every read would cost as much as the
+document is large. So reads return frozen values: dicts and lists that refuse to be changed. Each
+part of a document is frozen once and returned again until it changes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 
 
 class FrozenDict(dict[str, Any]):
-    """A dict to look at."""
+    """A dict that cannot be changed."""
 
     __slots__ = ()
     __setitem__ = __delitem__ = __ior__ = _refuse
@@ -30,7 +29,7 @@ class FrozenDict(dict[str, Any]):
 
 
 class FrozenList(list[Any]):
-    """A list to look at."""
+    """A list that cannot be changed."""
 
     __slots__ = ()
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse

@@ -38,7 +38,7 @@ class Interest:
         return self.schema is True or self.schema == {}
 
     def covers(self, other: Interest) -> bool:
-        """Whether watching this one reaches all that the other would."""
+        """Whether watching this one reaches everything that the other would."""
         if (self.branch, self.id) != (other.branch, other.id):
             return False
         if self.everything:
@@ -61,11 +61,11 @@ class Interests:
         self.waiting: list[Interest] = []
 
     def want(self, interest: Interest) -> bool:
-        """Note an interest; False if something known already covers it."""
+        """Add an interest; False if a known one already covers it."""
         known = self._known.setdefault((interest.branch, interest.id), [])
         if any(other.covers(interest) for other in known):
             return False
-        # What the new one covers, and was not sent yet, need not be sent.
+        # Waiting interests that the new one covers need not be sent.
         covered = [other for other in self.waiting if interest.covers(other)]
         for other in covered:
             self.waiting.remove(other)

@@ -35,7 +35,7 @@ class SigningKey:
 
 
 def commit_signer(key: SigningKey) -> SignCommit:
-    """What a client calls for every commit it sends to a server that knows who it is."""
+    """The function that signs every commit for a server that checks identities."""
 
     def sign(space: str, session: str, commit: Mapping[str, Any]) -> Mapping[str, Any]:
         return identity.sign_commit(space, session, commit, key.did, key.sign)
@@ -46,10 +46,10 @@ def commit_signer(key: SigningKey) -> SignCommit:
 def signer(
     key: SigningKey, flags: Flags, clock_s: Callable[[], float], first_version: bool = False
 ) -> Authenticate:
-    """What a client calls for every session it opens: a fresh signature over the server's terms.
+    """The function that signs every session that a client opens, over the server's terms.
 
-    A server that offers no terms gets no signature. It would be bound to no server and no time, so
-    that its receiver could open a session with it elsewhere. `first_version` signs anyway, for a
+    A server that offers no terms gets no signature. It would not be bound to a server or a time, so
+    its receiver could use it to open a session elsewhere. `first_version` signs anyway, for a
     server that accepts only that form.
     """
 

@@ -25,7 +25,7 @@ Kind = Literal["commit", "revert", "integrate", "pull", "reset", "load"]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """What the server supports, and so what a replica may conclude.
+    """What the server supports, which decides what a replica may conclude.
 
     `layered`: the server understands reads that name every layer. `covered`: `toSeq` promises that
     all watched changes up to it were sent. `cascade`: refuse dependants here, with their cause.
@@ -85,7 +85,7 @@ class Record:
 
     @classmethod
     def based_on(cls, base: Base) -> Record:
-        """A record as an outbox kept it."""
+        """A record as restored from an outbox."""
         layers = [
             Layer(LocalSeq(local_seq), tuple(Operation(*op) for op in operations), Seq(seq))
             for local_seq, seq, operations in base.landed
@@ -93,7 +93,7 @@ class Record:
         return cls(Seq(base.seq), base.document, layers=layers)
 
     def base(self, branch: BranchName, id: EntityId) -> Base:
-        """What is durable of it, for an outbox."""
+        """The durable part of it, for an outbox."""
         landed = tuple(
             (layer.local_seq, layer.landed, [list(operation) for operation in layer.operations])
             for layer in self.layers
@@ -108,8 +108,8 @@ class Record:
     def basis(self) -> Basis:
         """What a read of this document depends on.
 
-        A layer that does not apply was not seen, so it is not named. Should it land after all, on
-        a document we have not seen, it is a write like any other, and the read was stale.
+        A layer that does not apply was not shown, so it is not named. If it lands after all, on a
+        document we have not seen, it is a write like any other, and the read was stale.
         """
         applied = self._replayed()[1]
         return Basis(self.seq, tuple(x.local_seq for x in applied if not x.orphaned))
@@ -136,7 +136,7 @@ class Notification:
 
     @cached_property
     def changes(self) -> dict[Key, list[ValueChange]]:
-        """Per document the smallest places that differ; unchanged documents are left out."""
+        """For each document the smallest paths that differ; unchanged documents are left out."""
         found = {}
         for key, (before, after) in self.documents.items():
             differing = delta.changes(
@@ -157,7 +157,7 @@ Listener = Callable[[Notification], None]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A commit that is taken back, and why."""
+    """A commit that is reverted, and why."""
 
     local_seq: LocalSeq
     error: Exception

@@ -4,8 +4,8 @@ An outbox belongs to one session of one space. A commit is stored before it is s
 removed once its outcome is known. After a restart the same session sends what is left, in order;
 the server recognises what it already has by session and localSeq, so nothing lands twice.
 
-A patch shows nothing without the document below it, and after a restart nothing is known yet. So
-the documents that patches were made on are stored too, as they were confirmed then.
+A patch cannot be shown without the document below it, and after a restart no document is known yet.
+So the documents that patches were made on are stored too, as they were confirmed then.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class SqliteOutbox:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._db = apsw.Connection(str(self.path))
         try:
-            # Exclusive for as long as we live: a second process must not send the same commits.
+            # Exclusive while the outbox is open: a second process must not send the same commits.
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
@@ -242,7 +242,7 @@ class SqliteOutbox:
     def remove(self, local_seq: LocalSeq) -> None:
         with self._db:
             self._db.execute("DELETE FROM pending WHERE local_seq = ?", (local_seq,))
-            # A document whose last commit is older than all that wait is below none of them.
+            # A base whose last commit is older than all pending ones is below none of them.
             oldest = self._db.execute("SELECT min(local_seq) FROM pending").fetchall()[0][0]
             gone = self._db.execute(
                 "DELETE FROM base WHERE last < ? RETURNING branch, id",

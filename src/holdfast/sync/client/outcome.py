@@ -1,7 +1,7 @@
 """A result that is known later: the answer to a request, the outcome of a commit.
 
-The client core has no event loop, so it has no futures of one. An outcome is what it hands out
-instead; an adapter turns it into an awaitable.
+The client core has no event loop, so it cannot return futures. It returns outcomes instead, and an
+adapter turns them into awaitables.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Outcome(Generic[Result]):
             self._settle()
 
     def result(self) -> Result:
-        """The result; raises the error if that is what it came to."""
+        """The result; raises the error if it failed."""
         assert self.settled, "not known yet"
         if self.error is not None:
             raise self.error
         return self._result  # type: ignore[return-value]
 
     def then(self, listener: Callable[[Outcome[Result]], None]) -> None:
-        """Call `listener` once this is settled; at once if it is."""
+        """Call `listener` once this is settled, or now if it is already."""
         if self.settled:
             listener(self)
         else:
@@ -67,7 +67,7 @@ class Outcome(Generic[Result]):
 
 
 def all_known(outcomes: Sequence[Outcome[Any]]) -> Outcome[None]:
-    """Known once all of them are, whatever they came to."""
+    """Settled once all of them are, whether they succeeded or failed."""
     known: Outcome[None] = Outcome()
     left = len(outcomes)
     if not left:

@@ -17,7 +17,7 @@ class ClientPort(Protocol):
     """The client's connection, as its sessions use it."""
 
     connections: int
-    """How many connections there have been; it names the current one."""
+    """How many connections there have been; the number identifies the current one."""
 
     agreed: frozenset[str]
     """The capabilities that this client and the server of the current connection both have."""

@@ -5,8 +5,8 @@ covers everything below, so only the topmost places are kept, per document and p
 
 A place seen through the client's own unanswered commits is a pending read. It is tempting to name
 just the newest of those commits. That is unsound twice: a lower one may be refused while the newest
-lands, and a foreign write may slip in below all of them. So a pending read names every layer and
-the seq of the confirmed state under them. The short form is kept for peers that know no other.
+lands, and another client's write may land below all of them. So a pending read names every layer
+and the seq of the confirmed state under them. The short form is kept for peers that know no other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def is_inline(id: str) -> bool:
 
 
 def compact(places: Collection[tuple[Path, bool]]) -> list[tuple[Path, bool]]:
-    """The fewest `(path, shape)` that say as much, by path.
+    """The fewest `(path, shape)` that cover the same reads, by path.
 
     A whole read covers everything at and below it; a shape read covers only itself.
     """
@@ -111,7 +111,7 @@ def to_wire(
 
 
 def downgraded(commit: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A commit for a peer that knows only one layer per read, and no basis."""
+    """A commit for a peer that supports only one layer per read, and no basis."""
     pending = commit.get("reads", {}).get("pending", ())
     if not any(isinstance(read.get("localSeq"), list) or "basisSeq" in read for read in pending):
         return commit

@@ -2,10 +2,10 @@
 
     visible = confirmed ⊕ layer ⊕ layer ⊕ …          in localSeq order, at every instant
 
-A layer is one commit's writes to one document. It is shown the moment the commit is made and goes
-when the server's verdict is known. Layers keep their operations, not their results, and are
-replayed over whatever is confirmed below, so a remote change elsewhere in the document shows
-through. A layer that no longer applies is shown as if it were not there; the server will refuse it.
+A layer is one commit's writes to one document. It is shown the moment the commit is made and
+removed when the server's verdict is known. Layers keep their operations, not their results, and are
+replayed over whatever is confirmed below, so a remote change elsewhere in the document is visible.
+A layer that no longer applies is not shown; the server will refuse it.
 
 It is tempting to fold a layer into the confirmed document as soon as the commit is accepted at some
 seq, and to say from then on "I saw this document at that seq". But a patch that landed at seq 9 on
@@ -95,7 +95,7 @@ class Replica:
     # reading
 
     def visible(self, id: str, branch: str = MAIN) -> Document | None:
-        """The document as this client shows it; None if there is none, or none is known."""
+        """The document as this client shows it; None if it does not exist or is not known."""
         record = self.records.get((BranchName(branch), EntityId(id)))
         return None if record is None else record.visible()
 
@@ -118,7 +118,7 @@ class Replica:
         return list(self._pending)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every notification; the answer ends that."""
+        """Call `listener` with every notification; returns a function that ends this."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -132,7 +132,7 @@ class Replica:
         source: object = None,
         extra: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Show a commit at once; answers what to send. Listeners are called before this returns."""
+        """Show a commit at once; returns what to send. Listeners are called before this returns."""
         wire = self.draft(operations, looks, branch, extra)
         self.restore(wire, source)
         return wire
@@ -157,7 +157,7 @@ class Replica:
         return wire
 
     def restore(self, wire: Mapping[str, Any], source: object = None) -> None:
-        """Show a commit that was made before, with the localSeq it has."""
+        """Show a commit that was made before, with its own localSeq."""
         commit = Commit.parse(wire)
         newest = next(reversed(self._pending), 0)
         assert commit.local_seq > newest, "commits are made in localSeq order"
@@ -195,10 +195,10 @@ class Replica:
         self._recalled = set(self.records)
 
     def accept(self, local_seq: int, seq: int) -> None:
-        """The commit landed. What is shown stays as it is.
+        """The commit landed. What is shown usually stays the same.
 
-        Unless it landed out of turn: one that was refused, unheard, and sent again, lands after
-        others that were made later. Then listeners are notified, as of any change from outside.
+        A commit that was not looked at and sent again may land after commits that were made later.
+        Then listeners are notified, as of any remote change.
         """
         pending = self._pending.pop(LocalSeq(local_seq), None)
         if pending is None:
@@ -233,7 +233,7 @@ class Replica:
         return sorted(refused, key=lambda refusal: refusal.local_seq)
 
     def orphan(self) -> None:
-        """The session is another one now: its commits can no longer be named by reads."""
+        """The session was replaced by another one: reads can no longer name its commits."""
         for key in self._landed:
             record = self.records[key]
             record.layers = [replace(x, orphaned=x.landed is not None) for x in record.layers]
@@ -241,16 +241,16 @@ class Replica:
     # what the server says
 
     def integrate(self, sync: Sync) -> None:
-        """Take in changes that arrived by themselves; silent when nothing looks different."""
+        """Apply changes from the server; notifies only if something looks different."""
         self._take(sync, "integrate")
 
     def pull(self, sync: Sync) -> None:
-        """Take in the answer to a watch."""
+        """Apply the answer to a watch."""
         self._take(sync, "pull")
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Keep confirmed documents as they are; what arrives meanwhile waits its turn."""
+        """Keep confirmed documents unchanged; what arrives meanwhile is applied afterwards."""
         self.begin_hold()
         try:
             yield
@@ -330,7 +330,7 @@ class Replica:
         if kind == "pull":
             self._recalled.difference_update(keys)
         for key in self._recalled.intersection(gone):
-            # The watch was one of the process before. What is shown of it stays as it is known.
+            # An earlier process watched it, not this one. What is known of it stays visible.
             self.records[key].watched = False
         gone = [key for key in gone if key not in self._recalled]
         before = self._seen([*keys, *gone])
@@ -364,11 +364,11 @@ class Replica:
         first_waiting = next(
             (place for place, layer in enumerate(layers) if layer.landed is None), len(layers)
         )
-        # The server's order, which is ours unless a refused commit landed when it was sent again.
+        # In the server's order, which differs from ours if a commit had to be sent again.
         landed = sorted(layers[:first_waiting], key=lambda layer: layer.landed or GENESIS)
         for place in range(len(landed) - 1, -1, -1):
             if landed[place].replaces:
-                # It does not depend on what was below, seen or not.
+                # It replaces the document, so what was below does not matter.
                 self._fold(record, landed[place])
                 del landed[: place + 1]
                 break
@@ -392,7 +392,7 @@ class Replica:
         try:
             record.document = layer.over(record.document)
         except PatchError:
-            # The server applied it to something we have not seen; it will be sent.
+            # The server applied it to a state that we have not seen yet; it will be sent.
             if self.manner.covered:
                 return False
         record.seq = layer.landed
@@ -432,7 +432,7 @@ def _alike(one: Document | None, other: Document | None) -> bool:
 
 
 def _sent(operation: Mapping[str, Any]) -> dict[str, Any]:
-    """An operation as it is sent: a patch may come with its result, which stays here."""
+    """An operation as it is sent: without the result that a patch may carry."""
     wire = dict(operation)
     if wire.get("op") == "patch":
         wire.pop("value", None)

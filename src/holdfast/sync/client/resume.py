@@ -1,11 +1,11 @@
-"""A session that comes back: what was sent before is sent again, and what was missed is taken in.
+"""Resume a session: send again what was sent before, and apply what was missed.
 
-What was missed may already contain the commits that are sent again, so their verdicts are awaited
-first, and then both are taken in together: each change is shown once.
+What was missed may already contain the commits that are sent again. So their verdicts are awaited
+first, and then both are applied together: each change is shown once.
 
-If the watches are sent again too, the answer to them has everything, and nothing is taken in before
-it. The server does not know what the view had before, so a document may have left the watches
-unseen, and would stand at an old seq beside what is new.
+If the watches are sent again too, the answer to them has everything, and nothing is applied before
+it. The server does not know what the view had before: a document may have left the watches
+unnoticed, and its old state would be shown beside newer documents.
 
     replays without a verdict ──all answered──> caught up ──watches known there──> done
 """
@@ -33,7 +33,7 @@ class Restoring:
         self._verdicts: dict[LocalSeq, Response] = {}
         self._missed = [] if missed is None or reinstalls else [missed]
         self.watches = reinstalls
-        """Whether the server has yet to be sent the watches again."""
+        """Whether the watches must be sent to the server again."""
         self.caught_up = False
 
     @property
@@ -41,7 +41,7 @@ class Restoring:
         return self.caught_up and not self.watches
 
     def effect(self, sync: Sync) -> None:
-        """Something watched has changed; before all is caught up it is too early to show it."""
+        """Something watched has changed; it is kept back until the session has caught up."""
         if self.watches:
             return
         if self.caught_up:
@@ -62,7 +62,7 @@ class Restoring:
         return len(self._verdicts) >= len(self._replays)
 
     def catch_up(self) -> None:
-        """Verdicts and what was missed, together, so that no change is shown twice."""
+        """Apply the verdicts and what was missed together, so that no change is shown twice."""
         self.caught_up = True
         accepted = self._accept(sorted(self._verdicts.items()))
         if accepted is None:
@@ -79,7 +79,7 @@ class Restoring:
     def _accept(
         self, verdicts: Iterable[tuple[LocalSeq, Response]]
     ) -> dict[LocalSeq, Accepted] | None:
-        """The commits that landed, part of what is confirmed; None if an answer made no sense."""
+        """Mark the commits that landed as landed, and return them; None if an answer is invalid."""
         accepted: dict[LocalSeq, Accepted] = {}
         for local_seq, response in verdicts:
             if isinstance(response.error, UnsetType) and local_seq in self._commits.outstanding:

@@ -1,8 +1,8 @@
 """What a caller writes, checked and copied before it is shown or sent.
 
-A value that cannot be encoded would be noticed only when its message is sent, when the caller is
-gone and other commits wait behind it. So it is refused here, with its place. And because a caller
-may go on to change what it passed, what is kept is a copy.
+A value that cannot be encoded would be noticed only when its message is sent, when the caller has
+returned and other commits wait behind it. So it is refused here, with its path. The caller may
+change what it passed afterwards, so a copy is kept.
 """
 
 from __future__ import annotations

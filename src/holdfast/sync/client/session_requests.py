@@ -33,7 +33,7 @@ NEEDED: Final[Mapping[Callable[..., Request], str]] = {
 """The capability that a kind of request needs."""
 
 WRITES: Final[frozenset[Callable[..., Request]]] = frozenset({BranchCreate, BranchDelete})
-"""Requests that are not asked twice by themselves: the first one may have been carried out."""
+"""Requests that are not sent again automatically: the first one may have been carried out."""
 
 
 class SessionRequests(ABC):

@@ -7,8 +7,8 @@
 Restoring (`resume.py`) sends every commit without a verdict again, in order, and takes in what
 was missed. Commits made meanwhile wait, and go last.
 
-A server that forgot the session is sent the watches again. So is a server that may or may not have
-understood the last change to them: adding what it already has would be answered with nothing.
+The watches are sent again to a server that forgot the session, and to one that may have missed the
+last change to them: adding what it already has would return nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from holdfast.sync.wire.messages import (
 )
 
 PLAIN = Manner(layered=False, covered=False)
-"""For a server that knows neither layered reads nor coverage."""
+"""For a server that supports neither layered reads nor coverage."""
 
 
 class Stage(Enum):
@@ -74,7 +74,7 @@ class _Opened(msgspec.Struct, rename="camel"):
 
 
 class SpaceSession(SessionRequests):
-    """A session of one space. It outlives connections; `stage` says how it is doing."""
+    """A session of one space. It outlives connections; `stage` is its state."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class SpaceSession(SessionRequests):
 
     @property
     def sent(self) -> list[LocalSeq]:
-        """Every localSeq as it was sent."""
+        """Every localSeq in the order it was sent."""
         return self.commits.sent
 
     @property
@@ -144,7 +144,7 @@ class SpaceSession(SessionRequests):
         return self._submit(drafted, source)
 
     def transact(self, commit: Mapping[str, Any], source: object = None) -> Outcome[Landed]:
-        """Like `commit`, with its own reads and localSeq; a repeated one has the same outcome."""
+        """Like `commit`, with its own reads and localSeq; a repeated one gets the same outcome."""
         known = self.outstanding.get(LocalSeq(commit["localSeq"]))
         if known is not None:
             return known.outcome
@@ -180,7 +180,7 @@ class SpaceSession(SessionRequests):
             self.client.wait_to_resend(in_ms)
 
     def resend(self) -> None:
-        """The server may be asked again about commits that it had no time for."""
+        """Send the commits again that the server had no time for."""
         if self.stage in (Stage.LIVE, Stage.RESTORING):
             for entry in self.commits.due():
                 self.commits.send(entry, self._verdict)
@@ -200,7 +200,7 @@ class SpaceSession(SessionRequests):
     # watching
 
     def watch_add(self, watches: Sequence[WatchSpec]) -> Outcome[Sync]:
-        """Watch more. An id that is known must mean the same as before."""
+        """Watch more. A known id must have the same definition as before."""
         return self._mutate("add", watches)
 
     def watch_set(self, watches: Sequence[WatchSpec]) -> Outcome[Sync]:
@@ -229,7 +229,7 @@ class SpaceSession(SessionRequests):
         return self._watching.want(interest)
 
     def synced(self) -> Outcome[None]:
-        """Known once every watch and commit so far is answered."""
+        """Settled once every watch and commit so far is answered."""
         waiting: list[Outcome[Any]] = [entry.outcome for entry in self.outstanding.values()]
         return all_known([*waiting, *self._watching.waiting()])
 
@@ -243,10 +243,10 @@ class SpaceSession(SessionRequests):
     def _request(
         self, build: Callable[[str], Request], needs: str | None = None, reads: bool = True
     ) -> Outcome[Any]:
-        """Ask once the session is live; the outcome is the `ok` of the answer.
+        """Send a request once the session is live; the outcome is the `ok` of the answer.
 
-        A request that `needs` a capability is refused here if the server does not have it: it would
-        not know the request, and may not answer at all.
+        If the server lacks the capability that it `needs`, the request is refused here: the server
+        would not know it, and may not answer at all.
         """
         if self.error is not None:
             return Outcome.failed(self.error)
@@ -280,7 +280,7 @@ class SpaceSession(SessionRequests):
         return outcome
 
     def id(self) -> str:
-        """What the server calls this session."""
+        """The server's id of this session."""
         assert self.session_id is not None, "the session is open"
         return self.session_id
 
@@ -350,18 +350,18 @@ class SpaceSession(SessionRequests):
         self._begin_restore(opened)
 
     def _changed(self, error: SessionChanged) -> None:
-        """The commits belong to a session that is gone; in another they could land twice."""
+        """Refuse the commits of a session that is gone; in another one they could land twice."""
         self.commits.refuse_all(error)
         self.replica.orphan()
 
     def _begin_restore(self, opened: _Opened) -> None:
         self.stage = Stage.RESTORING
         if not opened.resumed and (self.watches or self.view.entities):
-            # Until the server has confirmed them, also after the next lost connection.
+            # Stays set until the server confirms the watches, even over another lost connection.
             self._watching.unsure = True
         reinstalls = self._watching.unsure
         self._restoring = Restoring(self.commits, self.replica, opened.sync, reinstalls)
-        self.commits.due()  # everything is sent again, so nothing waits for that
+        self.commits.due()  # everything is sent again now, so nothing waits to be
         for _, entry in sorted(self.outstanding.items()):
             self.commits.send(entry, self._verdict)
         if reinstalls:
@@ -405,8 +405,8 @@ class SpaceSession(SessionRequests):
     def connection_lost(self) -> None:
         """The connection is gone; its requests have failed before this is called."""
         if (restoring := self._catching_up) is not None:
-            # What was answered was answered. What was missed is sent again, by a server that goes
-            # by what we have seen; another one believes that we have it now.
+            # Verdicts that arrived are applied. What was missed is sent again by a server that goes
+            # by seenSeq; any other assumes that we have it.
             if self.client.sound:
                 restoring.missed_nothing()
             restoring.catch_up()
@@ -427,7 +427,7 @@ class SpaceSession(SessionRequests):
         self.fail(SessionRevoked(f"session revoked: {self.session_id} ({reason})"), keep=False)
 
     def turn(self) -> None:
-        """The current call is over: send the interests and the ack that were collected."""
+        """The current call is over: send the collected interests and the ack."""
         self._watching.send_interests()
         seen = self.replica.integrated
         if self.live and seen > self._acked:
@@ -473,7 +473,7 @@ class SpaceSession(SessionRequests):
         self._leave_when_done()
 
     def fail(self, error: Exception, keep: bool = True) -> None:
-        """End now. With `keep` the outbox still has what was not answered."""
+        """End now. With `keep`, unanswered commits stay in the outbox."""
         if self.stage is Stage.CLOSED:
             return
         self.error = self.error or error

@@ -1,8 +1,8 @@
 """Streams: queues that can be read with `for` and with `async for`.
 
-A stream of snapshots keeps only the newest, so a slow reader skips elements and sees the present. A
-stream in which every element counts ends with `StreamOverflow` when it is not read; it never grows
-without bound and never drops an element.
+A stream of snapshots keeps only the newest, so a slow reader skips elements and gets the current
+state. A stream in which every element counts ends with `StreamOverflow` when it is not read; it
+never grows without bound and never drops an element.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A transaction: reads and writes against one stable snapshot, then one commit.
 
-From its first read until it ends, what the server sends waits: confirmed documents do not change.
-Other transactions of the same program may commit meanwhile; so before anything is sent, every
+From its first read until it ends, changes from the server wait: confirmed documents do not change.
+Other transactions of the same program may commit meanwhile. So before anything is sent, every
 document that this one read is compared with what it was, and a difference fails the commit here.
 
     tx.read(id, path)     a path into the whole document: ("value", "title")
@@ -115,7 +115,7 @@ class Transaction:
         return self.read(id, (VALUE, *path), **where)
 
     def get(self, id: str, path: Sequence[str] = ROOT, default: Any = None, **where: Any) -> Any:
-        """Like `read_value`, with a default for whatever is not there."""
+        """Like `read_value`, with a default for whatever does not exist."""
         try:
             found = self.read_value(id, path, **where)
         except (NotFound, TypeMismatch):
@@ -133,7 +133,7 @@ class Transaction:
         space: str | None = None,
         branch: str | None = None,
     ) -> None:
-        """Put a value at a path of the whole document; `MISSING` removes. Makes missing parents.
+        """Put a value at a path of the whole document; `MISSING` removes. Creates missing parents.
 
         Raises `InvalidValue`, with the place, for a value that a document cannot have.
         """
@@ -173,7 +173,7 @@ class Transaction:
         self.write(id, ROOT, MISSING, **where)
 
     def _pruned(self, working: _Working, after: Any, at: Path, id: str) -> Any:
-        """Without containers that this transaction created for something it removed again."""
+        """The document without containers that were created for something removed again."""
         for depth in range(len(at) - 1, 0, -1):
             above = at[:depth]
             made_here = documents.peek(working.before, above) is MISSING
@@ -225,7 +225,7 @@ class Transaction:
         space, branch = self._writing
         reads = [read for there, read in self._reads if there == space]
         for operation in operations:
-            # A splice is placed by the length that was seen.
+            # The position of a splice depends on the length that was read.
             reads += [
                 Read(EntityId(operation["id"]), (*array, documents.LENGTH))
                 for array in drafting.splices(operation)

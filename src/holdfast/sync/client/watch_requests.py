@@ -45,7 +45,7 @@ class WatchRequests:
         self._session, self._view = session, view
         self.watches: dict[str, WatchSpec] = {}
         self.unsure = unsure
-        """Whether the server may have other watches than we think."""
+        """Whether the server may have other watches than this client believes."""
         self._mutations: deque[Mutation] = deque()
         self._mutating: Mutation | None = None
         self._interests = Interests()
@@ -60,7 +60,7 @@ class WatchRequests:
         return mutation.outcome
 
     def next(self) -> None:
-        """Send the next change, if there is one and nothing stands before it."""
+        """Send the next change, if there is one and none is being answered."""
         if not self._session.live or self._mutating is not None or not self._mutations:
             return
         mutation = self._mutating = self._mutations.popleft()
@@ -84,7 +84,7 @@ class WatchRequests:
 
         def lost(error: SyncError) -> None:
             self._mutating = None
-            # It may be installed, and its documents were lost with the connection.
+            # The server may have made the change, but the documents it sent are lost.
             self.unsure = True
             if self._session.client.ask_again:
                 self._mutations.appendleft(mutation)
@@ -103,12 +103,12 @@ class WatchRequests:
         )
 
     def reinstall(self) -> None:
-        """Tell the server all watches, and take what it answers as all there is."""
+        """Send all watches to the server; its answer is the complete state of what they reach."""
         watches = list(self.watches.values())
 
         def answered(response: Response) -> None:
             if not isinstance(response.error, UnsetType):
-                # Going on would look like watching, and nothing would come.
+                # Otherwise the client would seem to watch, but receive nothing.
                 self._session.fail(request_refused(response))
                 return
             sync = self._synced(response)
@@ -135,7 +135,7 @@ class WatchRequests:
             return None
 
     def _replacing(self, sync: Sync) -> Sync:
-        """The answer to `watch.set` has everything that is watched: what it lacks is gone."""
+        """The sync with removes for all documents that the answer to `watch.set` no longer has."""
         named = {(upsert.branch, upsert.id) for upsert in sync.upserts}
         named |= {(remove.branch, remove.id) for remove in sync.removes}
         stale = [
@@ -150,14 +150,14 @@ class WatchRequests:
     # interests
 
     def want(self, interest: Interest) -> Outcome[None]:
-        """Note an interest; it is sent with the others of this turn."""
+        """Add an interest; it is sent with the others of this turn."""
         outcome: Outcome[None] = Outcome()
         self._interests.want(interest)
         self._asks.append((interest, outcome))
         return outcome
 
     def send_interests(self) -> None:
-        """Turn what was wanted in this turn into one change."""
+        """Send the interests of this turn as one change."""
         if not self._asks and not self._interests.waiting:
             return
         interests = self._interests.take()
@@ -175,7 +175,7 @@ class WatchRequests:
                 ask.resolve(None)
 
     def waiting(self) -> list[Outcome[Any]]:
-        """Everything about watches that is not known yet."""
+        """The outcomes about watches that are not settled yet."""
         waiting: list[Outcome[Any]] = [outcome for _, outcome in self._asks]
         waiting += [mutation.outcome for mutation in self._mutations]
         if self._mutating is not None:
@@ -183,7 +183,7 @@ class WatchRequests:
         return waiting
 
     def give_up(self, error: Exception) -> None:
-        """Fail everything that still waits."""
+        """Fail everything that is not settled yet."""
         mutations = [*([self._mutating] if self._mutating else []), *self._mutations]
         self._mutating = None
         self._mutations.clear()

@@ -68,7 +68,7 @@ class WatchView:
         return Snapshot(self.server_seq, self.entities)
 
     def apply(self, sync: Sync) -> None:
-        """Take in a sync: upserts, then removes. An entity never goes back to an older seq."""
+        """Apply a sync: upserts, then removes. An entity never goes back to an older seq."""
         for upsert in sync.upserts:
             key = (BranchName(upsert.branch), EntityId(upsert.id))
             present = self._entities.get(key)

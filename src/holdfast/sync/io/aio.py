@@ -44,7 +44,7 @@ def worth_retrying(error: Exception) -> bool:
 
 
 class Attempts:
-    """When to try again what lost a race: soon at first, later at random times."""
+    """When to retry after a lost race: at once at first, then after growing random waits."""
 
     def __init__(
         self, timeout_s: float, now_s: Callable[[], float], chance: Callable[[], float]
@@ -54,9 +54,9 @@ class Attempts:
         self._failed = 0
 
     def wait_s(self, error: Exception) -> float:
-        """How long to wait before the next attempt; raises the error if there is none."""
+        """How long to wait before the next attempt; raises the error if time is up."""
         longest = min(RETRY_FIRST_S * 2**self._failed, RETRY_MAX_S)
-        # The first conflict is usually the last: the new state is already here.
+        # Most conflicts are resolved by one retry: the new state is already here.
         wait_s = longest * self._chance() if self._failed else 0.0
         self._failed = min(self._failed + 1, 30)
         if not worth_retrying(error) or self._now_s() + wait_s >= self._until_s:
@@ -93,7 +93,7 @@ class AsyncSpace:
     async def sync(
         self, id: str, path: Sequence[str] = (), schema: Any = False, branch: str = MAIN
     ) -> Document | None:
-        """Keep a document, and what it leads to, up to date from now on; the document."""
+        """Keep a document, and what it links to, up to date from now on; returns the document."""
         await self.link.settled(self.session.sync(id, path, schema, branch))
         return self.read(id, branch)
 
@@ -110,7 +110,7 @@ class AsyncSpace:
         return await self.link.settled(self.session.query(query))
 
     async def synced(self) -> None:
-        """Wait until everything asked for so far is answered."""
+        """Wait until everything requested so far is answered."""
         await self.link.settled(self.session.synced())
 
     # listening
@@ -153,10 +153,10 @@ class AsyncSpace:
         branch: str = MAIN,
         timeout_s: float = UPDATE_TIMEOUT_S,
     ) -> Landed | None:
-        """Run a change in a transaction; again, on the new state, when it lost a race.
+        """Run a change in a transaction, and run it again on the new state when it lost a race.
 
         It is tried again, after a wait that grows, until `timeout_s` is over; then the last
-        refusal is raised. A wait for a server that is unreachable is not cut short.
+        refusal is raised. Waiting for an unreachable server is not limited by it.
         """
         attempts = Attempts(timeout_s, self.link.now_s, self.link.client.chance)
         while True:
@@ -201,7 +201,7 @@ class AsyncSpace:
     ) -> Landed | None:
         """Merge one branch into another; None if there is nothing to merge.
 
-        Raises `MergeNeedsResolution` when both changed the same, with what each side has.
+        Raises `MergeNeedsResolution`, with both values, if both sides changed the same place.
         """
         proposal = await self.propose_merge(source, target, resolutions)
         if proposal["clashes"]:

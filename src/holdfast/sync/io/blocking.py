@@ -46,14 +46,14 @@ class LoopThread:
             self.loop.close()
 
     def run(self, work: Coroutine[Any, Any, Result], timeout_s: float | None = None) -> Result:
-        """Do something in the loop and wait for it."""
+        """Run a coroutine in the loop and wait for its result."""
         assert threading.current_thread() is not self._thread, "the loop cannot wait for itself"
         running = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
             return running.result(timeout_s)
         except FutureTimeout:
             if running.done():
-                raise  # the work's own, which says more
+                raise  # the coroutine's own timeout, which says more
             running.cancel()
             raise TimeoutError from None
 
@@ -92,7 +92,7 @@ class BlockingSpace:
         branch: str = MAIN,
         timeout_s: float | None = None,
     ) -> Document | None:
-        """Keep a document, and what it leads to, up to date from now on; the document."""
+        """Keep a document, and what it links to, up to date from now on; returns the document."""
         with self._link.lock:
             asked = self._inner.session.sync(id, path, schema, branch)
         self._wait(asked, timeout_s)
@@ -117,7 +117,7 @@ class BlockingSpace:
         return self._wait(asked, timeout_s)
 
     def synced(self, timeout_s: float | None = None) -> None:
-        """Wait until everything asked for so far is answered."""
+        """Wait until everything requested so far is answered."""
         with self._link.lock:
             asked = self._inner.session.synced()
         self._wait(asked, timeout_s)
@@ -164,10 +164,10 @@ class BlockingSpace:
         branch: str = MAIN,
         timeout_s: float = UPDATE_TIMEOUT_S,
     ) -> Landed | None:
-        """Run a change in a transaction; again, on the new state, when it lost a race.
+        """Run a change in a transaction, and run it again on the new state when it lost a race.
 
         It is tried again, after a wait that grows, until `timeout_s` is over; then the last
-        refusal is raised. A verdict is awaited for as long as that too.
+        refusal is raised. Each verdict is awaited for at most that long.
         """
         attempts = Attempts(timeout_s, self._link.now_s, self._link.client.chance)
         while True:

@@ -35,7 +35,7 @@ OPEN_TIMEOUT_S = 30.0
 
 
 def websocket_url(url: str) -> str:
-    """Where the server's sync endpoint is: `http` becomes `ws`, and no path becomes `/sync`."""
+    """The URL of the server's sync endpoint: `http` becomes `ws`, and no path becomes `/sync`."""
     parts = urlsplit(url)
     scheme = _SCHEMES.get(parts.scheme)
     if scheme is None or not parts.netloc:
@@ -48,7 +48,7 @@ _BETWEEN = re.compile(r"\s*,\s*(?=[a-z]+://)")
 
 
 def websocket_urls(url: str | Sequence[str]) -> tuple[str, ...]:
-    """The endpoints of several servers: a sequence of URLs, or one text with commas between."""
+    """The endpoints of several servers, from a sequence of URLs or one comma-separated text."""
     urls = _BETWEEN.split(url.strip()) if isinstance(url, str) else url
     found = tuple(dict.fromkeys(websocket_url(one) for one in urls))
     if not found:
@@ -123,7 +123,7 @@ class PendingConnection:
             raise UsageError(
                 "connecting needs the package websockets", hint="pip install 'holdfast[serve]'"
             )
-        self._authorization(self.urls[0])  # a token that cannot be used is an error now
+        self._authorization(self.urls[0])  # an unusable token is an error now
         outbox: Outbox = NoOutbox()
         if self._outbox is not None:
             outbox = SqliteOutbox(self._outbox, self.space, self._flags.unified_json_encoding)
@@ -204,11 +204,11 @@ def connect(
     first_version: bool = False,
     author: str | Author | None = None,
 ) -> PendingConnection:
-    """A space on a server: enter the answer with `with` or `async with`, or await it.
+    """A space on a server: enter the result with `with` or `async with`, or await it.
 
-    `url` may name several servers that share one PostgreSQL (a sequence, or one text with commas
-    between): when the connection ends, the session goes on at the next one, and what was asked and
-    not answered is asked there again.
+    `url` may name several servers that share one PostgreSQL (a sequence, or one comma-separated
+    text). When the connection ends, the session continues at the next server, and unanswered
+    requests are sent there again.
 
     `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
     file that keeps commits without a verdict; each client needs one of its own. While the server is
@@ -240,7 +240,7 @@ def connect(
 
 
 async def _at_once(space: AsyncSpace, link: Link) -> None:
-    """Open on the first connection, or raise why there was none."""
+    """Open on the first connection, or raise why it failed."""
     import asyncio
 
     opening = asyncio.ensure_future(space.open())

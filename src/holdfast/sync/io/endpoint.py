@@ -56,7 +56,7 @@ class ServeOptions:
     access: AccessMode = AccessMode.OFF
     audience: str = "holdfast"
     key: bytes = b""
-    """Seals session ids. Empty: a key that is kept with the sessions, and shared like them."""
+    """Seals session ids. Empty: a key that is stored and shared together with the sessions."""
 
     session_ttl_ms: int = 30_000
     limits: Limits = field(default_factory=Limits)
@@ -90,7 +90,7 @@ class SyncService:
             return open_store(options.store, space, settings)
 
         def open_existing(space: SpaceId) -> Store:
-            # A read-only copy never changes: its watchers would wait for ever.
+            # A read-only copy never changes, so its watchers would wait for ever.
             return open_store(options.store, space, settings, create=False, copies=False)
 
         def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
@@ -117,7 +117,7 @@ class SyncService:
                 flags=flags,
                 capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
                 session_ttl_ms=options.session_ttl_ms,
-                # At once when no other message waits; under load, collected for a moment.
+                # Send at once when no other message waits; under load, collect for a moment.
                 refresh_after_ms=0,
                 drain_wait_ms=20,
                 limits=limits,
@@ -131,7 +131,7 @@ class SyncService:
         if options.on_postgres:
             from holdfast.store.postgres import schema_name as announced_as
         self.endpoint = SyncEndpoint(self.server, queue, policy, self._store, announced_as)
-        # A database on another machine may keep us waiting; the other pages do not wait with us.
+        # A remote database may block the loop, so it gets its own; other pages do not wait.
         self._own_loop = OwnLoop("holdfast-sync") if options.on_postgres else None
         self._listener = (
             Listener(options.store, node, self.endpoint.on_commit, self.endpoint.on_takeover)
@@ -156,7 +156,7 @@ class SyncService:
             await self._own_loop.serve(self.endpoint, scope, receive, send)
 
     async def space(self, name: SpaceId, create: bool = True) -> Space:
-        """A space, opened if need be, where the server's own calls are made."""
+        """A space, opened if needed, for the server's own calls."""
         if self._own_loop is None:
             return self.server.space(name, create)
 
@@ -188,7 +188,7 @@ class SyncService:
             self._store.close()
 
     def figures(self) -> dict[str, object]:
-        """What `/healthz` adds for a caller with the token."""
+        """The figures that `/healthz` adds for a caller with the token."""
         return {
             "version": __version__,
             "protocol": PROTOCOL_VERSION,

@@ -1,4 +1,4 @@
-"""Letting an application have the socket of a WebSocket that uvicorn has accepted.
+"""Hand the socket of a WebSocket that uvicorn has accepted over to the application.
 
 uvicorn speaks HTTP, finds the route and does the handshake. Passing each message from its task to
 the application's costs more than all that is done with it, so after the handshake the endpoint may
@@ -18,7 +18,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 KEY = "holdfast.handover"
-"""Under `extensions` of the scope: a `Handover`, if the server can give its socket away."""
+"""Under `extensions` of the scope: a `Handover`, if the server can hand its socket over."""
 
 
 PARTS: Final = (
@@ -43,8 +43,8 @@ class Handover(WebSocketsSansIOProtocol):
     async def send(self, message: Any) -> None:
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
-            # uvicorn takes a refused handshake for a mistake of the application's and logs an
-            # error, so that peers without a credential could fill the log.
+            # uvicorn treats a refused handshake as a mistake of the application and logs an error,
+            # so peers without a credential could fill the log.
             self.handshake_complete = True
 
     @property

@@ -3,9 +3,9 @@
 Everything that touches the core happens under one lock, so that programs with threads may use it
 from any of them; the socket and the timers stay in the loop.
 
-With several addresses the servers share one PostgreSQL, and any of them continues a session. The
-first one is chosen by chance, so that clients spread over them. A connection that ends or fails is
-followed by one to the next address.
+With several addresses, the servers share one PostgreSQL, and any of them continues a session. The
+first address is chosen at random, to spread clients over the servers. When a connection ends or
+fails, the next address is used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 10.0
 DIAL_S = 1.5
-"""How long one of several addresses may take at first; twice as long in every further round."""
+"""The connect timeout with several addresses; doubled in every further round."""
 
 PING_S, PING_OF_SEVERAL_S = 20.0, 10.0
 """How long a server may be silent before it is pinged, and then how long it may take to answer."""
@@ -55,14 +55,14 @@ class Link:
         client: Client,
         authorization: Callable[[str], str | None] = lambda _: None,
     ) -> None:
-        """`authorization` is called for each connection: what it returns may expire."""
+        """`authorization` is called for each connection, because its result may expire."""
         assert urls, "there is at least one address"
         self.urls, self.client, self._authorization = tuple(urls), client, authorization
         self._at = int(client.chance() * len(urls)) % len(urls)
         self._misses = 0
         """How many connections in a row could not be opened."""
         self._refused: set[str] = set()
-        """The addresses whose servers refused us since then."""
+        """The addresses whose servers have refused us in that time."""
         self.lock = threading.RLock()
         self._loop = asyncio.get_running_loop()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -71,11 +71,11 @@ class Link:
         self._wake = asyncio.Event()
         self._pump_set = False
         self._last = ""
-        """How the last frame of the server begins."""
+        """The beginning of the last frame from the server."""
         self.reason = ""
         """Why the last connection ended or failed."""
         self.missed = asyncio.Event()
-        """Set once a connection ended, or none could be opened to any of the addresses."""
+        """Set once a connection has ended, or when no address could be reached."""
         client.on_actions = self._want_pump
 
     @property
@@ -88,7 +88,7 @@ class Link:
             self.client.start()
 
     def now_s(self) -> float:
-        """The time of the loop, which only moves forward."""
+        """The time of the loop, which never goes back."""
         return self._loop.time()
 
     async def settled(self, outcome: Outcome[Result]) -> Result:
@@ -200,7 +200,7 @@ class Link:
             status = error.response.status_code
             reason = f"the server answered with HTTP {status}{_explained(error.response.body)}"
             if self.client.connections == 0 and 400 <= status < 500 and status != TOO_MANY:
-                # It never accepted us. A server that did may only be restarting.
+                # This server never accepted us; one that did may only be restarting.
                 self._refused.add(self.url)
             if len(self._refused) == len(self.urls):
                 hint = HOW_TO_AUTHORIZE if status == UNAUTHORIZED else None
@@ -209,7 +209,7 @@ class Link:
         except (OSError, TimeoutError, WebSocketException) as error:
             reason = _why(error, self.url)
         except UsageError as error:
-            reason = str(error)  # the token of the home cannot be used any more
+            reason = str(error)  # the token of the home can no longer be used
         except InvalidMessage as error:
             reason = f"the server sent an invalid message: {error.hint}"
             _log.warning("%s", reason)
@@ -266,7 +266,7 @@ def _closed(socket: Any) -> tuple[str, int | None]:
 
 
 def _explained(body: bytes | bytearray | None) -> str:
-    """What the server said about a refusal, in short."""
+    """The server's explanation of a refusal, shortened."""
     try:
         error = json.loads(body or b"")["error"]
     except (ValueError, KeyError, TypeError):

@@ -28,7 +28,7 @@ class OwnLoop:
         self._thread.start()
 
     async def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run it on that loop; other work of the calling loop goes on meanwhile."""
+        """Run it on that loop; other work of the calling loop continues meanwhile."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def serve(self, app: Any, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,7 @@
 """One peer on its own socket: bytes in, frames to the connection, its answers back to bytes.
 
-The `websockets` library reads and checks the frames; here are the transport, the keepalive and the
-backpressure. What is to be sent is collected until the loop comes round and leaves in one write.
+The `websockets` library reads and checks the frames; this module has the transport, the keepalive
+and the backpressure. Output is collected until the next pass of the loop and sent in one write.
 While the peer does not read, nothing more is given to the transport; the connection's outbox grows
 to its limit, and then the peer is dropped.
 """
@@ -28,7 +28,7 @@ CLOSE_WAIT_S = 10.0
 """How long a peer may take to answer a close."""
 
 LINGER_S = 5.0
-"""How long the rest of a frame that is too long is received, so that the peer can read why."""
+"""How long to receive the rest of a frame that is too long, so that the peer can read why."""
 
 REASON_BYTES_MAX = 123
 """A control frame has 125 bytes, two of them for the code."""
@@ -39,7 +39,7 @@ log = logging.getLogger("holdfast.sync")
 
 
 class FlushQueue:
-    """The sockets with something to send: all of them send when the loop comes round."""
+    """The sockets with something to send; all are flushed on the next pass of the loop."""
 
     def __init__(self) -> None:
         self._sockets: list[PeerSocket] = []
@@ -134,12 +134,12 @@ class PeerSocket(asyncio.Protocol):
         try:
             self._connection.receive(*texts)
         except Exception:
-            # A bug must not take the other peers down, nor answer for a message it lost.
+            # Other peers go on after a bug; this one is closed, as its message has no answer.
             log.exception("a message could not be handled")
             self._connection.close(BROKEN, "internal error")
 
     def eof_received(self) -> bool:
-        return False  # a peer that will send no more is gone
+        return False  # a peer that sends nothing more is gone
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._close_timer is not None:
@@ -172,7 +172,7 @@ class PeerSocket(asyncio.Protocol):
             self._flushes.add(self)
 
     def flush(self) -> None:
-        """Send what there is to send, unless the peer must read first."""
+        """Send what is waiting, unless the peer must read first."""
         self._flush_set = False
         if self._closing or self._paused:
             return
@@ -215,9 +215,9 @@ class PeerSocket(asyncio.Protocol):
                 self._transport.close()
 
     def _linger(self, transport: asyncio.Transport) -> None:
-        """Let the peer read why it is closed, which it may do only after it has sent its frame.
+        """Let the peer read why it is closed; it may read only after it has sent its whole frame.
 
-        Closing while its bytes arrive would reset the connection, and the reason be lost.
+        Closing while its bytes arrive would reset the connection, and the reason would be lost.
         """
         transport.write_eof()
         self._lingering = True

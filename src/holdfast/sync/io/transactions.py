@@ -18,7 +18,7 @@ from holdfast.sync.io.link import Link
 
 
 class LockedTransaction:
-    """A transaction whose steps take turns with what arrives from the server."""
+    """A transaction whose steps do not overlap with messages from the server."""
 
     def __init__(self, link: Link, inner: Transaction) -> None:
         self._link, self.inner = link, inner

@@ -1,10 +1,9 @@
-"""The server as an ASGI application: frames in, frames out, and the time at which to send.
+"""The server as an ASGI application: it receives and sends frames, and runs the timer.
 
-It stands beside the other pages of one web server; `uvicorn` runs it.
-Where the server can give a socket away after the handshake (`handover.py`), a peer is a
-`PeerSocket`; under another ASGI server its messages come one by one.
-Decisions are made in `server/`. Here are the loop, the timer, the thread that writes to the disk,
-and who may connect at all.
+`uvicorn` runs it beside the other pages of one web server. Where the server can hand over a socket
+after the handshake (`handover.py`), a peer is a `PeerSocket`; under another ASGI server its
+messages come one by one. Decisions are made in `server/`. This module has the loop, the timer, the
+thread that writes to the disk, and the check of who may connect at all.
 
 Browsers send the page's origin with a WebSocket and do not ask first, so a page from anywhere could
 talk to a server on the user's own machine. A connection with an origin is refused unless it is our
@@ -44,11 +43,11 @@ SUBPROTOCOL = "holdfast.v1"
 """Offered by peers that carry their token in a second subprotocol; chosen if it is offered."""
 
 PRINCIPAL, UNTIL_MS = "holdfast.principal", "holdfast.until_ms"
-"""In the scope: whose connection it is, and when its credential expires."""
+"""In the scope: the principal of the connection, and when its credential expires."""
 
 DRAINING = "the server is restarting; go on at another one, or come back"
 DRAIN_STEP_S = 0.01
-"""How often to look whether a connection has been answered everything."""
+"""How often to check whether a connection has been answered completely."""
 
 SAVE_EVERY_S = 2.0
 SWEEP_EVERY_S = 5.0
@@ -77,7 +76,7 @@ class LoopQueue:
                 self._loop.call_soon_threadsafe(self._deliver)
 
     def _deliver(self) -> None:
-        # Cleared first: a call that is put meanwhile is either taken below or arms us again.
+        # Cleared first: a call that is added meanwhile is either taken below or wakes us again.
         self._armed = False
         while self._calls:
             call, argument = self._calls.popleft()
@@ -94,7 +93,7 @@ class LoopQueue:
         on_committed: OnCommitted,
         guard: Guard | None,
     ) -> None:
-        """Commit in the store's own thread; waiting commits share one trip to the disk."""
+        """Commit in the store's own thread; waiting commits share one write to the disk."""
         store.submit(session, commit, partial(self.put, on_committed), guard)
 
     def act(
@@ -103,7 +102,7 @@ class LoopQueue:
         action: Action,
         on_done: OnDone,
     ) -> None:
-        """Act in a thread of its own, because it waits for the disk; it is rare."""
+        """Run an action in a thread of its own: it waits for the disk, and is rare."""
 
         def work() -> None:
             act_now(store, action, lambda result: self.put(on_done, result))
@@ -117,7 +116,7 @@ def close_aside(store: Store) -> None:
 
 
 class OriginPolicy:
-    """Who may connect: by the Host they call us and the Origin they come from."""
+    """Who may connect, by the Host and Origin headers."""
 
     def __init__(self, hosts: Iterable[str] = LOOPBACK, origins: Iterable[str] = ()) -> None:
         self._hosts = {host.lower() for host in hosts}
@@ -208,7 +207,7 @@ class SyncEndpoint:
         self._spawn(self._housekeeping())
 
     async def drain(self, wait_s: float) -> None:
-        """Send every client elsewhere, each once all that it sent is answered, or after `wait_s`.
+        """Close every connection once all that it sent is answered, or after `wait_s`.
 
         Its sessions are stored first, so that another server continues them where they are.
         """
@@ -237,7 +236,7 @@ class SyncEndpoint:
             self._store.save()
 
     def on_commit(self, announced: str) -> None:
-        """A space has a commit; "" if any may have one. May be called from any thread."""
+        """A space has a new commit; "" if any space may have one. Callable from any thread."""
         self._queue.put(self._look, announced)
 
     def on_takeover(self, name: str) -> None:
@@ -256,7 +255,7 @@ class SyncEndpoint:
         self.server.notifier.schedule()
 
     def _check_sessions(self) -> None:
-        """Announcements may have been missed, also of sessions that are another server's now."""
+        """Check who owns the sessions, because announcements of takeovers may have been missed."""
         try:
             self.server.registry.check(self.server.clock_ms())
         except StoreError as error:
@@ -286,7 +285,7 @@ class SyncEndpoint:
         try:
             await asyncio.to_thread(self._store.write, taken)
         except Exception:
-            # Without them clients are sent again after a restart what they have.
+            # Without them, clients receive again what they have after a restart.
             log.exception("sessions could not be stored")
 
     # the timer
@@ -373,13 +372,13 @@ class SyncEndpoint:
             try:
                 connection.receive(text)
             except Exception:
-                # A bug must not take the other peers down, nor answer for a message it lost.
+                # Other peers go on after a bug; this one is closed, as its message has no answer.
                 log.exception("a message could not be handled")
                 connection.close(BROKEN, "internal error")
 
 
 def _address(scope: Scope) -> str:
-    """Whose connection it is when no credential says so: the address of the peer."""
+    """Stands for the principal of a connection without a credential: the address of the peer."""
     client = scope.get("client")
     return f"at {client[0]}" if client else "at an unknown address"
 

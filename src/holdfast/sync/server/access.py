@@ -93,7 +93,7 @@ class Access:
         return self.mode is not AccessMode.OFF and branch == MAIN and acl_id(self.space.name) in ids
 
     def reload(self) -> None:
-        """The list has changed."""
+        """Read the list again, because it has changed."""
         self._loaded = False
 
     @property
@@ -110,7 +110,7 @@ class Access:
         return right_of(self.rights, principal, self.space.name) >= Right.READ
 
     def require_commit(self, principal: str | None, commit: Mapping[str, Any]) -> Guard | None:
-        """Refuse a commit that its author may not make; the guard under which it may land."""
+        """Refuse a commit that its author may not make; returns the guard for landing it."""
         name, touches = self.space.name, _touches(commit, self.space.name)
         self._enforce(_commit_problem(self.rights, principal, commit, name))
         if not touches and self.rights is None and self.space.seq == 0:

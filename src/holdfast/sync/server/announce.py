@@ -68,7 +68,7 @@ class Listener:
             connection.execute(f"LISTEN {CHANNEL}")
             connection.execute(f"LISTEN {TAKEOVERS}")
             self._listening.set()
-            self._committed("")  # whatever happened before we listened
+            self._committed("")  # commits from before it was listening
             while not self._closed.is_set():
                 for notice in connection.notifies(timeout=1.0):
                     self._dispatch(notice.channel, notice.payload)

@@ -74,7 +74,7 @@ class Commands:
         """The session of the request and its space, if it has that right now."""
         session = self._connection.session(request.space, request.session_id)
         space = self._server.spaces[session.space]
-        # The log first: what was written elsewhere may have taken the right away, or the session.
+        # The log first: a commit of another server may have revoked the right or the session.
         space.advance()
         self._connection.session(request.space, request.session_id)
         self._server.access[session.space].require(session.principal, right)
@@ -137,9 +137,9 @@ class Commands:
         fresh = _evaluated(lambda: session.watch_set.new_watches(request.watches))
         self._count(len(session.watch_set.watches) + len(fresh))
         if "coverage" in self._connection.capabilities:
-            # What changed before must be sent before we promise that nothing is missing.
+            # Pending changes must be sent before `toSeq` promises that nothing is missing.
             self._server.notifier.send_changes(self._connection, space, session, space.views())
-            # That may have ended the session: its graph had grown too large.
+            # That may have ended the session, if its graph had grown too large.
             self._connection.session(request.space, request.session_id)
         sync, tracked = _evaluated(
             lambda: session.watch_set.add(fresh, space.views(), session.synced_seq)
@@ -205,7 +205,7 @@ class Commands:
         return {"serverSeq": space.seq, **by_kind, "documents": documents}
 
     def _merge(self, request: BranchMerge, space: Space) -> Any:
-        """Propose a merge: the client sends the commit as its own, or resolves clashes first."""
+        """Propose a merge. The client sends the commit itself, or resolves clashes first."""
         with space.store.reading() as engine:
             proposal = merging.propose(
                 engine.tables,
@@ -231,7 +231,7 @@ class Commands:
         wanted = None if request.ids is None else set(request.ids)
         changes: list[Any] = []
         at = Seq(request.from_seq)
-        # The limit counts commits read, not commits found: a rare id must not stall the others.
+        # The limit counts commits read, not found: a search for a rare id must not block others.
         with space.store.reading() as engine:
             for row in engine.tables.commits(at, limit):
                 if row.seq > last:

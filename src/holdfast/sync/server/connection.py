@@ -64,7 +64,7 @@ class Connection:
         """When the credential of the peer expires; None: never."""
         self.principal = principal
         self._counted = True
-        """Whether what it has not read counts for its principal."""
+        """Whether its unread output counts towards the limits of its principal."""
         self._usage = server.usages.setdefault(principal, Usage())
         self._usage.connections += 1
         self.unified = server.settings.flags.unified_json_encoding
@@ -80,7 +80,7 @@ class Connection:
         self._head: Request | Unread | None = None
         self._pumping = False
         self._verified: set[tuple[SpaceId, SessionId]] = set()
-        """Sessions that were found to be this server's in the current run of `_pump`."""
+        """Sessions that the current run of `_pump` has verified to be this server's."""
         self._gone = False
         limits = server.limits
         self._bucket = Bucket(limits.messages_per_second, limits.messages_burst, server.clock_ms())
@@ -110,7 +110,7 @@ class Connection:
                 self.close(TOO_BIG, f"more than {limits.first_bytes_max} bytes before hello")
                 return
             else:
-                # A hello among them decides how the next one is taken.
+                # If one of them is a hello, it decides how the next one is parsed.
                 queue.append(text)
                 self._pump()
         self._pump()
@@ -125,7 +125,7 @@ class Connection:
         return frames
 
     def sent(self, size: int) -> None:
-        """`size` characters of what was taken have left."""
+        """`size` characters of what was taken have been sent."""
         if not self._gone:
             self._outbox_bytes -= size
             if self._counted:
@@ -133,12 +133,12 @@ class Connection:
 
     @property
     def unread(self) -> int:
-        """How many characters wait to be taken, or were taken and have not left yet."""
+        """How many characters are not sent yet, taken or not."""
         return self._outbox_bytes
 
     @property
     def busy(self) -> bool:
-        """Whether something that it sent is not answered yet."""
+        """Whether a message from the peer is not answered yet."""
         return bool(self._queue or self._pending.writes)
 
     def close(self, code: int, reason: str) -> None:
@@ -150,7 +150,7 @@ class Connection:
             self._on_output()
 
     def disconnected(self) -> None:
-        """The peer is gone. Its sessions wait for it."""
+        """The peer is gone. Its sessions stay for it to resume."""
         if self._gone:
             return
         self._gone = True
@@ -173,7 +173,7 @@ class Connection:
     # one message after the other
 
     def resume(self) -> None:
-        """All writes are answered: go on with the messages that waited for that."""
+        """All writes are answered: continue with the messages that waited for them."""
         if self._queue:
             self._pump()
         else:
@@ -259,7 +259,7 @@ class Connection:
         try:
             act()
         except (StoreUnreachable, StoreBusy) as error:
-            # Not an answer: the client may ask again, here or at another server.
+            # This is not an answer: the client may send it again, here or to another server.
             self.close(TRY_AGAIN, str(error))
         except HoldfastError as error:
             self.refuse(request_id, error)
@@ -282,7 +282,7 @@ class Connection:
         return found
 
     def lose(self, session: ServerSession, reason: str) -> None:
-        """The session is no longer this connection's; its client is told why."""
+        """The session no longer belongs to this connection; its client is told why."""
         if self.sessions.pop(session.key, None) is not None:
             self._release(session)
             if session.owner is self:
@@ -292,7 +292,7 @@ class Connection:
     def _release(self, session: ServerSession) -> None:
         notify.untrack(self.server.spaces[session.space], session)
         if self._outbox_bytes and "coverage" not in self.capabilities:
-            # It will not be read, and a peer of the first version cannot say that it lacks it.
+            # It will not be read, and a peer of the first version cannot report what it lacks.
             session.watch_set.doubt()
 
     # sending

@@ -86,12 +86,12 @@ class ServerContext:
         return space
 
     def slowest(self, principal: str) -> Peer:
-        """The connection of a principal that has the most to read."""
+        """The connection of a principal with the most unread output."""
         own = (peer for peer in self.connections if peer.principal == principal)
         return max((peer for peer in own if peer.closing is None), key=lambda peer: peer.unread)
 
     def _make_room(self) -> None:
-        """Close the space that was unused for longest if no more may be open."""
+        """If no more spaces may be open, close the one that was unused for longest."""
         most = self.limits.spaces_open_max
         if len(self.spaces) < most:
             return

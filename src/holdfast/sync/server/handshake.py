@@ -28,7 +28,7 @@ from holdfast.sync.wire.messages import EXISTING, PROTOCOL, Flags, Hello, HelloO
 
 
 def greet(connection: Peer, hello: Hello) -> HelloOk:
-    """Answer a hello; the connection is ready then."""
+    """Answer a hello; the connection is then ready."""
     server = connection.server
     if connection.ready:
         raise ProtocolError("hello may only be sent once")
@@ -118,15 +118,15 @@ def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
 def _resumed(
     connection: Peer, space: Space, session: ServerSession, seen: Seq | None
 ) -> dict[str, Any]:
-    """What the answer to a resumed session adds: nothing if its watches can no longer be read."""
-    # The first version sends what changed since the server last sent something. What was lost
-    # on the way is lost then; a peer that reports how far it got gets everything since.
+    """What the answer to a resumed session adds; nothing if its watches can no longer be read."""
+    # The first version sends what changed since the server last sent something, so what was lost on
+    # the way stays lost. A peer that reports how far it got receives everything since.
     integrated = seen if "coverage" in connection.capabilities else None
     try:
         sync = notify.catch_up(space, session, integrated)
     except HoldfastError:
-        # A session without watches is a fresh one; its client will install them again and be
-        # told what is wrong with which.
+        # A session without watches counts as fresh: its client installs them again and learns which
+        # of them fails, and why.
         session.watch_set = WatchSet(space.name, connection.server.limits.graph)
         return {}
     return {"resumed": True} if sync is None else {"resumed": True, "sync": messages.to_wire(sync)}

@@ -10,7 +10,7 @@ from holdfast.sync.wire.messages import MESSAGE_BYTES_MAX
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server takes from one peer. Each has an error of its own."""
+    """What a server accepts from one peer. Each limit has its own error."""
 
     message_bytes_max: int = MESSAGE_BYTES_MAX
 
@@ -28,7 +28,7 @@ class Limits:
     """Messages of one connection that wait for those before them."""
 
     outbox_bytes_max: int = 64 * 1024 * 1024
-    """What a peer may leave unread before it is dropped."""
+    """How much output a peer may leave unread before it is dropped."""
 
     sessions_per_connection: int = 1_000
     watches_per_session: int = 10_000
@@ -39,7 +39,7 @@ class Limits:
     sessions_per_principal: int = 10_000
     spaces_per_principal: int = 96
     unread_bytes_per_principal: int = 512 * 1024 * 1024
-    """What all its connections together may leave unread."""
+    """How much output all its connections together may leave unread."""
 
     spaces_open_max: int = 128
     """Spaces that are open at once. Each needs several file descriptors."""
@@ -51,11 +51,11 @@ class Limits:
 
 
 FILES_PER_SPACE = 6
-"""Two connections of SQLite, each with the database, its log and its index."""
+"""Two SQLite connections, each with the database, its log and its shared memory."""
 
 
 def fitted(limits: Limits, open_files: int) -> Limits:
-    """The same limits, lowered so that they do not need more file descriptors than there are."""
+    """The same limits, lowered to the number of file descriptors that are available."""
     return replace(
         limits,
         connections_per_principal=min(limits.connections_per_principal, open_files // 2),
@@ -68,21 +68,21 @@ def fitted(limits: Limits, open_files: int) -> Limits:
 
 @dataclass(slots=True)
 class Usage:
-    """What the connections of one principal use at this moment."""
+    """What the connections of one principal use now."""
 
     connections: int = 0
     unread_bytes: int = 0
 
 
 class Bucket:
-    """Lets `burst` through at once and `per_second` in the long run."""
+    """Allows a burst of `burst`, and `per_second` in the long run."""
 
     def __init__(self, per_second: int, burst: int, now_ms: int) -> None:
         self._rate, self._burst = per_second / 1000, burst
         self._left, self._at = float(burst), now_ms
 
     def take(self, now_ms: int) -> int:
-        """0 if one more may pass now, else in how many milliseconds it may."""
+        """0 if one more is allowed now, else in how many milliseconds."""
         if now_ms > self._at:
             self._left = min(self._burst, self._left + (now_ms - self._at) * self._rate)
             self._at = now_ms

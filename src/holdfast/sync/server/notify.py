@@ -24,7 +24,7 @@ from holdfast.sync.wire import messages
 from holdfast.sync.wire.messages import Effect, Sync
 
 POLL_MS = 5
-"""How often to look whether the messages that changes wait for are answered."""
+"""How often to check whether the messages that changes wait for are answered."""
 
 RETRY_MS = 1_000
 """When to try again to read from a database that is unreachable."""
@@ -46,9 +46,9 @@ def untrack(space: Space, session: ServerSession) -> None:
 
 
 def catch_up(space: Space, session: ServerSession, integrated: Seq | None) -> Sync | None:
-    """What a resumed session's client lacks, if anything; its watches are live again.
+    """What a resumed session's client lacks, if anything; its watches are then live again.
 
-    `integrated` is how far its client says it got; None assumes that all that was sent arrived.
+    `integrated` is how far its client says it got; None assumes that everything sent arrived.
     """
     if session.watch_set.is_idle:
         return None
@@ -89,7 +89,7 @@ class Notifier:
                 return
 
     def refresh(self) -> int | None:
-        """Send what is due. In how many milliseconds to call again; None: when `on_stale` is."""
+        """Send what is due; returns when to call again in ms, or None: when `on_stale` is."""
         now = self._clock_ms()
         if self._due_ms is not None:
             wait_ms = self._wait_ms(self._due_ms, now)
@@ -103,7 +103,7 @@ class Notifier:
         return self._remove_orphans(now)
 
     def _wait_ms(self, due_ms: int, now: int) -> int:
-        """How long to collect changes further; 0: they are sent now."""
+        """How long to go on collecting changes; 0: send them now."""
         if now < due_ms:
             return due_ms - now
         until = due_ms + max(self._settings.drain_wait_ms, 2 * self._last_flush_ms)
@@ -129,12 +129,12 @@ class Notifier:
             try:
                 while remaining:
                     owner = remaining[0].owner
-                    # A connection that is closing would drop it, and it would count as sent.
+                    # A closing connection would drop the effect, but it would count as sent.
                     if owner is not None and owner.closing is None:
                         self.send_changes(owner, space, remaining[0], views)
                     remaining.popleft()
             except (StoreUnreachable, StoreBusy):
-                # Nothing is forgotten: these sessions are still stale.
+                # Nothing is lost: these sessions are still stale.
                 space.stale = {**dict.fromkeys(remaining), **space.stale}
                 raise
 
@@ -147,7 +147,7 @@ class Notifier:
             return
         since = session.synced_seq
         try:
-            # Most writes change no links, and then nothing is worked out for this session alone.
+            # Most writes change no links; then nothing is computed for this session alone.
             written = session.watch_set.rewritten(stale, views) if views.seq > since else None
             if written is None:
                 self._send_refreshed(owner, space, session, stale, views)
@@ -160,7 +160,7 @@ class Notifier:
             session.stale = stale
             raise
         except HoldfastError as error:
-            # The graph has outgrown its limits. Sending a part would look like all of it.
+            # The graph exceeds its limits. A part of it would look like all of it.
             owner.lose(session, f"watch-failed: {error}")
             self._registry.end(session)
 
@@ -196,7 +196,7 @@ class Notifier:
             self._with_orphans[session] = None
 
     def _remove_orphans(self, now: int) -> int | None:
-        """Remove what has been out of reach for long enough; in how many ms to look again."""
+        """Remove what has been out of reach long enough; returns when to check again, in ms."""
         for session in list(self._with_orphans):
             owner, orphaned_at = session.owner, session.orphaned_at
             if owner is not None and orphaned_at is not None:

@@ -1,7 +1,7 @@
 """The writes of one connection that are not answered yet, answered in the order they came.
 
-Several commits of one connection may wait for the disk together, so that they share the trip. Their
-results may come in any order; the answers leave in order. Nothing else overlaps with them.
+Several commits of one connection may wait for the disk together and share one write. Their results
+may come in any order; the answers are sent in order. Nothing else overlaps with them.
 
 | result | answer |
 |---|---|
@@ -51,7 +51,7 @@ class Write:
         self.result: Applied | dict[str, Any] | HoldfastError | None = None
 
     def committed(self, result: Applied | StoreError) -> None:
-        """The commit's outcome. Its author is answered first: it may lose its session by it."""
+        """Take the commit's outcome. Answer its author first, who may then lose the session."""
         self.complete(result)
         if type(result) is Applied:
             space = self.space
@@ -61,14 +61,14 @@ class Write:
                 self._pending.server.notifier.schedule()
 
     def done(self, result: dict[str, Any] | StoreError) -> None:
-        """The outcome of a write that is not a commit."""
+        """Take the outcome of a write that is not a commit."""
         if not isinstance(result, StoreError):
             assert self.space is not None, "what was done has a space"
             self.space.advance()
         self.complete(result)
 
     def complete(self, result: Applied | dict[str, Any] | HoldfastError) -> None:
-        """The result of any write, also of one that was refused before it started."""
+        """Take the result of any write, even of one that was refused before it started."""
         self.result = result
         self._pending.answer_in_order()
 
@@ -113,7 +113,7 @@ class PendingWrites:
                 _check_signature(space.name, session, request.commit)
             access, guard = self.server.access[space.name], None
             if access.mode is not AccessMode.OFF:
-                # The log first: what was written elsewhere may have taken the right away.
+                # The log first: a commit of another server may have revoked the right.
                 space.advance()
                 session = self._connection.session(request.space, request.session_id)
                 guard = access.require_commit(session.principal, request.commit)
@@ -158,7 +158,7 @@ class PendingWrites:
             connection.refuse(request_id, result)
 
     def _send_fresh(self, write: Write) -> bool:
-        """Send what a refused commit depended on, as it is now; False if that cannot be read."""
+        """Send the current state of what a refused commit depended on; False if unreadable."""
         space = write.space
         assert space is not None
         assert isinstance(write.request, Transact)
@@ -167,7 +167,7 @@ class PendingWrites:
             space.mark(keys_of(write.request.commit))
             self.server.notifier.flush_space(space)
         except (StoreUnreachable, StoreBusy):
-            # Fresh state comes before the refusal, or neither comes. The others get it later.
+            # The refusal is sent only after the fresh state. Other sessions are updated later.
             self.server.notifier.schedule()
             self._connection.close(TRY_AGAIN, "the database is unreachable")
             return False

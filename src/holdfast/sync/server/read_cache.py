@@ -44,7 +44,7 @@ class BranchReader:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A document as the client has it, if it says that it integrated everything up to `proven`."""
+    """A document as the client has it once it has integrated everything up to `proven`."""
 
     seq: Seq
     deleted: bool
@@ -53,9 +53,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Written:
-    """A document that exists as of a view's seq, and all that its watchers need of it.
+    """A document that exists as of a view's seq, and everything that its watchers need of it.
 
-    There is one for each document and seq, so it is equal to itself alone.
+    There is one for each document and seq, so it is compared by identity.
     """
 
     key: DocumentKey
@@ -64,7 +64,7 @@ class Written:
 
 
 class ReadCache:
-    """A view per branch, all as of one seq; what is read or written out once serves everyone."""
+    """A view per branch, all as of one seq; what is read or encoded once serves every session."""
 
     def __init__(self, store: Store, seq: Seq) -> None:
         self._store, self.seq = store, seq
@@ -82,7 +82,7 @@ class ReadCache:
         return self._memo
 
     def text(self, upsert: Upsert, unified: bool) -> str:
-        """A document as it stands in a frame."""
+        """A document as it appears in a frame."""
         key = (upsert.branch, upsert.id, upsert.seq)
         text = self._texts.get(key)
         if text is None:
@@ -108,7 +108,7 @@ class ReadCache:
         return written
 
     def tail(self, since: Seq, changed: list[Written], unified: bool) -> str:
-        """The end of the effect that tells of these documents, the same for all who need it."""
+        """The end of an effect about these documents; the same for all sessions that need it."""
         key: tuple[Seq | Written, ...] = (since, *changed)
         tail = self._tails.get(key)
         if tail is None:
@@ -124,7 +124,7 @@ class ReadCache:
         if view is None:
             with self._store.reading() as engine:
                 branch = replay.required_branch(engine.tables, name)
-            # A branch that did not move since is, at our seq, what it was at its own newest.
+            # A branch whose newest commit is older has the same documents at both seqs.
             at = Seq(min(self.seq, branch.head_seq))
             view = self._views[name] = BranchReader(self._store, branch, at)
         return view

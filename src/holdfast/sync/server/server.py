@@ -48,7 +48,7 @@ class Server(ServerContext):
         return connection
 
     def refresh(self) -> int | None:
-        """Send what is due. In how many ms to call again; None: when `notifier.on_stale` is."""
+        """Send what is due; returns when to call again in ms, or None: when `on_stale` is."""
         return self.notifier.refresh()
 
     def flush(self) -> None:

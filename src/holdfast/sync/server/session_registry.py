@@ -23,7 +23,7 @@ client whose connection broke at the wrong moment would be locked out of its own
 restart the connection is unknown, so the token that was presented then is required. Peers of the
 protocol's first version do not know this rule, and it does not apply to them.
 
-Only a digest of the token is kept, so that what we remember opens nothing.
+Only a digest of the token is kept, so that stored data cannot be used to open a session.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Owner(Protocol):
     def send(self, message: Message) -> None: ...
     def send_frame(self, frame: str) -> None: ...
     def lose(self, session: ServerSession, reason: str) -> None:
-        """The session is no longer this connection's."""
+        """The session no longer belongs to this connection."""
 
     def disconnected(self) -> None: ...
 
@@ -83,10 +83,10 @@ class ServerSession:
     recalled: bool = False
     """Whether it was read from the session store: another server may have an owner for it."""
     blank: bool = False
-    """Whether it is not known what its client has, so that the client must start anew. It stays so
-    until the client uses the session: the answer that says so may be lost."""
+    """Whether it is unknown what its client has, so that the client must start from scratch. It
+    stays set until the client uses the session, because the answer that says so may be lost."""
     verified: int | None = None
-    """The state of the session store in which it was last found to be this server's."""
+    """The version of the session store at which it was last found to be this server's."""
     kept_until_ms: int = 0
     """Until when the session store keeps it without another write."""
     orphaned_at: int | None = None
@@ -111,7 +111,7 @@ class SessionPersistence(Protocol):
     def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
         """Store the session until then; with None, for as long as it has an owner.
 
-        `urgent` writes at once: the client is about to be told what must survive a crash.
+        `urgent` writes at once: the answer to the client depends on it after a crash.
         """
 
     def claim(self, session: ServerSession, replaces: str | None) -> bool:
@@ -126,10 +126,10 @@ class SessionPersistence(Protocol):
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
     def let_go(self, space: SpaceId, id: SessionId) -> None:
-        """Another process stores the session now: write nothing more of it."""
+        """Another process stores the session now: do not write it again."""
 
     def taken_over(self, space: SpaceId, id: SessionId) -> None:
-        """Announce that a session that another process may still have is now this one's."""
+        """Announce that this process now has a session that another one may still have."""
 
 
 class NullSessionStore:
@@ -229,14 +229,14 @@ class SessionRegistry:
         now_ms: int,
         seen: Seq | None = None,
     ) -> Opened:
-        """Open or resume a session for a connection, or raise why not.
+        """Open or resume a session for a connection, or raise why it is refused.
 
         `seen` is how far the client has integrated what it was sent.
         """
         found = None if id is None else self.find(space, SessionId(id), now_ms)
         forgiving = "coverage" in connection.capabilities
         if found is not None and not _admits(found, principal, token, forgiving):
-            # It may have been at another server meanwhile, which changed the token.
+            # Another server may have had it meanwhile and changed the token.
             stored = self._store.recall(space, found.id, now_ms)
             if stored is not None and stored.token_digest != found.token_digest:
                 self._lose(found)
@@ -258,8 +258,8 @@ class SessionRegistry:
         if not _admits(found, principal, token, forgiving):
             raise _revoked(found)
         if found.recalled and seen is not None and seen > found.synced_seq:
-            # Its server ended before it stored what it had sent. The client may have documents
-            # that are not known here and would never be updated or removed: it starts anew.
+            # Its server ended before it stored what it had sent. The client may have documents that
+            # are not known here and would never be updated or removed, so it starts from scratch.
             found.watch_set, found.blank = WatchSet(space, self._graph_limits), True
         self._claim(found, fresh_token, token)
         former = found.owner if found.owner is not connection else None
@@ -297,21 +297,21 @@ class SessionRegistry:
         self._store.forget(*session.key)
 
     def lose(self, name: str) -> None:
-        """Another server has the session with this public name: drop it here, keep its row."""
+        """Another server has the session with this public name: drop it here, but keep its row."""
         for session in list(self._sessions.values()):
             if public_name(*session.key) == name:
                 self._lose(session)
                 return
 
     def verify(self, session: ServerSession) -> bool:
-        """Whether the session is still this server's. If not, its connection has lost it now."""
+        """Whether the session is still this server's. If not, its connection loses it now."""
         if self._store.owns(session):
             return True
         self._lose(session)
         return False
 
     def check(self, now_ms: int) -> None:
-        """Lose the sessions that another server took over without our being notified."""
+        """Drop the sessions that another server took over without our being notified."""
         for session in list(self._sessions.values()):
             if session.owner is not None:
                 stored = self._store.recall(*session.key, now_ms)
@@ -325,7 +325,7 @@ class SessionRegistry:
             session.owner.lose(session, "taken-over")
 
     def sweep(self, now_ms: int) -> int:
-        """Forget sessions that waited too long; how many. Those with an owner stay stored."""
+        """Delete sessions that waited too long; returns how many. Owned ones stay stored."""
         for session in self._sessions.values():
             if session.owner is not None and session.kept_until_ms - now_ms < RENEW_MS:
                 self.keep(session)

@@ -27,15 +27,15 @@ Row = tuple[str, str, int, str]
 """Space, id, until when it is kept, and the state as JSON."""
 
 _SECRET = ("", "secret")
-"""No space has an empty name, so no session is kept there."""
+"""The key of the row with the secret. No space has an empty name, so no session has this key."""
 
 _NEVER_EXPIRES: Final = 2**53
 
 PARTITIONS: Final = 8
-"""Of the table on PostgreSQL, by space."""
+"""How many partitions the table on PostgreSQL has; they are by space."""
 
 _TOKEN, _TOKEN_LENGTH = '"tokenDigest":', 80
-"""The member of a state that names its token, and its length with the digest."""
+"""The member of a state with the token's digest, and the length of both."""
 
 
 class SessionRows(ABC):
@@ -43,7 +43,7 @@ class SessionRows(ABC):
 
     _table: str
     _find: str
-    """The function that finds a text in another; 0 if it is not there."""
+    """The SQL function that finds a text in another; it returns 0 if there is none."""
 
     @abstractmethod
     def _ask(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]: ...
@@ -53,7 +53,7 @@ class SessionRows(ABC):
 
     @abstractmethod
     def version(self) -> int | None:
-        """A number that is another one after rows were written; None if that is not known."""
+        """A number that changes whenever rows are written; None if it is unknown."""
 
     @abstractmethod
     def announce(self, name: str) -> None:
@@ -72,7 +72,7 @@ class SessionRows(ABC):
         return f"{self._insert} UPDATE SET until_ms = excluded.until_ms, state = excluded.state"
 
     def claim(self, row: Row, replaces: str | None, now_ms: int) -> bool:
-        """Write a row if the stored one has the token digest `replaces`, is over, or is missing."""
+        """Write a row if the stored one has the token digest `replaces`, is expired or missing."""
         sql = (
             f"{self._upsert} WHERE kept.until_ms <= $5 OR {self._find}(kept.state, $6) > 0 "
             "RETURNING 1"
@@ -100,7 +100,7 @@ class SessionRows(ABC):
         return bool(self._look(sql, (space, id, f'{_TOKEN}"{digest}"')))
 
     def _look(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
-        """Like `_ask`, for what only reads."""
+        """Like `_ask`, for statements that only read."""
         return self._ask(sql, parameters)
 
     def drop(self, keys: Iterable[tuple[str, str]]) -> None:
@@ -166,9 +166,10 @@ class SessionTable(SessionRows):
         self._make_table()
 
     def _make_table(self) -> None:
-        """Make the table, partitioned by space; bring the rows of a plain one along.
+        """Create the table, partitioned by space, and move the rows of an unpartitioned one into
+        it.
 
-        Servers that are running go on: the name, the columns and the key stay what they are.
+        Running servers are not affected: the name, the columns and the key stay the same.
         """
         kind = "SELECT relkind::text FROM pg_class WHERE oid = to_regclass($1)"
         if self._ask(kind, (self._table,)) == [("p",)]:

@@ -1,9 +1,9 @@
 """Stored sessions: watches, who may resume them, and what their clients have.
 
-They survive the server, and are kept beside the spaces: a session is not part of a space's history.
-Tokens and watches are written before the client is answered; what was sent since may lag behind by
-a moment. A client that has more than is stored here starts with a fresh session of the same name:
-it is sent again what it has, and never misses a change.
+They outlive the server, and are kept beside the spaces: a session is not part of a space's history.
+Tokens and watches are written before the client is answered; what was sent since may be stored a
+moment later. A client that has more than is stored here starts with a fresh session of the same
+name: it receives again what it has, and never misses a change.
 
 FORMAT 1: one row per session; the state is JSON.
 FORMAT 2: `presentedDigest` is the token of the last open, `proven` whether its answer arrived;
@@ -106,7 +106,7 @@ class SessionStore:
         return bool(self._changed or self._ended)
 
     def take(self) -> Taken:
-        """What is to be written, as it is now."""
+        """The rows to write, as of now."""
         rows = [self._row(session, until_ms) for session, until_ms in self._changed.values()]
         dropped = [(str(space), str(id)) for space, id in self._ended]
         self._changed.clear()
@@ -146,7 +146,7 @@ def recorded(session: ServerSession) -> str:
     texts = watched.texts
     for id, watch in () if blank else watched.watches.items():
         if id not in texts:
-            # A schema may hold anything; the rest of the state is plain and needs no second look.
+            # A schema may contain any value; the rest of the state is plain and needs no check.
             wire = {"id": id, "kind": watch.kind, "query": watch.query}
             texts[id] = codec.encode(wire, True)
     state: dict[str, Any] = {

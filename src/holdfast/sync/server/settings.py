@@ -1,4 +1,4 @@
-"""What a server is made of: spaces, time, ids, authority, the way to the disk, and its limits.
+"""The parts of a server: spaces, time, ids, authority, access to the disk, and its limits.
 
 Everything that a test or an adapter may want to replace is passed in here; the server itself reads
 no clock, makes no ids and opens no files.
@@ -23,7 +23,7 @@ from holdfast.sync.wire.messages import CAPABILITIES, Flags, SessionOpen
 OpenSpace = Callable[[SpaceId], Store]
 
 Authorize = Callable[[SpaceId, SessionOpen, OpenProof], str | None]
-"""The principal of an open; raises if it may not."""
+"""The principal of an open; raises if the open is not allowed."""
 
 OnCommitted = Callable[[Applied | StoreError], None]
 Commit = Callable[[Store, str, Mapping[str, Any], OnCommitted, Guard | None], None]
@@ -60,7 +60,7 @@ def act_now(store: Store, action: Action, on_done: OnDone) -> None:
 
 
 def allow_anyone(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str | None:
-    """No authority: every peer is trusted and has no name."""
+    """No authority: every peer is trusted and has no principal."""
     return None
 
 

@@ -2,9 +2,8 @@
 
 The server learns of commits in three ways: one of its sessions made one, another process announced
 one, or the newest seq in the store is above the known one. All three end in `advance`: seqs have no
-gaps, so the commits in between can be read from the log. A commit
-marks as stale only the sessions that track a document it wrote, through an index from document to
-sessions; the others cost nothing.
+gaps, so the commits in between can be read from the log. A commit marks as stale only the sessions
+that track a document it wrote, through an index from document to sessions; the others cost nothing.
 
 Everything is read as of one seq, never as of "now": another thread or process may be writing.
 """
@@ -33,7 +32,7 @@ class Space:
         self.name, self.store = name, store
         self.seq = store.newest_seq()
         self.used_ms = 0
-        """When it was last asked for, or last had a session."""
+        """When it was last requested, or last had a session."""
         self.pins = 0
         """How many calls besides sessions use the store now, so that it must stay open."""
         self.stale: dict[ServerSession, None] = {}
@@ -62,7 +61,7 @@ class Space:
         self._take(seq, branch, ids)
 
     def advance(self) -> Seq:
-        """Learn of every commit there is; the newest seq."""
+        """Read every new commit from the log; returns the newest seq."""
         newest = self.store.newest_seq()
         if newest > self.seq:
             self._read_up_to(newest)

@@ -48,7 +48,7 @@ def branch_of(watch: WatchSpec) -> BranchName:
 
 
 def definition(watch: WatchSpec) -> str:
-    """A text that two watches share exactly when they ask for the same thing."""
+    """A text that two watches share exactly when they request the same thing."""
     query = watch.query
     roots = query.get("roots")
     listed = roots if isinstance(roots, list) else [roots]
@@ -86,7 +86,7 @@ class WatchSet:
         self.graphs: dict[BranchName, TrackedGraph] = {}
         self.known: dict[DocumentKey, Known] = {}
         self.removed: dict[DocumentKey, Seq] = {}
-        """What was removed, and what proves that the client knows."""
+        """The removed documents, each with the seq after which the client must know it."""
 
     def tracked(self) -> list[tuple[BranchName, Iterable[EntityId]]]:
         """Every document whose writes matter, by branch."""
@@ -115,7 +115,7 @@ class WatchSet:
         return self._sync(since, views.seq, synced, union.values(), removes)
 
     def new_watches(self, watches: Iterable[WatchSpec]) -> list[WatchSpec]:
-        """Those that are not there yet; ProtocolError if an id is taken by another definition."""
+        """Those that are new; ProtocolError if an id is already used with another definition."""
         fresh: dict[str, WatchSpec] = {}
         for watch in watches:
             existing = self.watches.get(watch.id) or fresh.get(watch.id)
@@ -130,7 +130,7 @@ class WatchSet:
     def add(
         self, fresh: list[WatchSpec], views: ReadCache, since: Seq
     ) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
-        """Watch this as well; the sync, and the documents tracked that were not before."""
+        """Watch these too; returns the sync and the documents that are newly tracked."""
         by_branch: dict[BranchName, list[WatchSpec]] = {}
         for watch in fresh:
             by_branch.setdefault(branch_of(watch), []).append(watch)
@@ -141,7 +141,7 @@ class WatchSet:
             if graph is None:
                 graph = TrackedGraph(branch, self._space, self._limits)
             elif len(by_branch) > 1:
-                # Growing one graph is all or nothing; growing several is not.
+                # Growing one graph is atomic; growing several is not, so copies are grown.
                 graph = _copied(graph)
             roots = [root for watch in watches for root in roots_of(watch.query, self._limits)]
             changes[branch] = graph.grow(views(branch), roots)
@@ -157,9 +157,10 @@ class WatchSet:
     def rewritten(
         self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache
     ) -> list[Written] | None:
-        """Take written documents whose links did not change, as most writes leave them.
+        """Apply writes that did not change the links of their documents, as most do not.
 
-        Those that the client has at another revision, sorted; None if it takes a `refresh` to know.
+        Returns the documents that the client has at another revision, sorted; None if only a
+        `refresh` can tell.
         """
         found: list[tuple[TrackedGraph, Written]] = []
         for branch, ids in stale.items():
@@ -199,7 +200,7 @@ class WatchSet:
                 for id in ids:
                     written = views.written(branch, id) if graph.tracks(id) else None
                     if written is not None:
-                        # The next session whose graph has these places need not look again.
+                        # The next session whose graph has these places can reuse the result.
                         written.rewrite.leads.update(graph.frontier[id])
         return self._sync(since, views.seq, since, self._changed(entities), ()), tracked
 
@@ -218,9 +219,10 @@ class WatchSet:
         return self._sync(since, at, since, (), sorted(removes)), untracked
 
     def resume(self, views: ReadCache, since: Seq, integrated: Seq | None) -> Sync:
-        """The client is back: what it lacks.
+        """The client is back: returns what it lacks.
 
-        `integrated` is how far it says it got; None trusts that it received all that was sent.
+        `integrated` is how far it says it got; None assumes that it received everything that was
+        sent.
         """
         graphs = self._evaluated(self.watches.values(), views)
         self.graphs = graphs
@@ -237,9 +239,10 @@ class WatchSet:
         return self._sync(since, views.seq, since, changed, sorted(removes))
 
     def doubt(self) -> None:
-        """What was sent may not have arrived, and the client cannot say: send all of it again.
+        """What was sent may not have arrived, and the client cannot report it: send all of it
+        again.
 
-        Which documents the client has is still remembered, so that it can be told what to remove.
+        Which documents the client has is kept, so that it can be told what to remove.
         """
         unknown = Known(Seq(-1), False, GENESIS)
         self.known = dict.fromkeys(self.known, unknown)
@@ -294,8 +297,8 @@ class WatchSet:
         entities: Iterable[GraphEntity],
         removes: Iterable[DocumentKey],
     ) -> Sync:
-        # A client that integrated up to `at` has this sync, unless an earlier one went as far:
-        # then only integrating something beyond proves that this one arrived too.
+        # A client that integrated up to `at` has this sync, unless an earlier sync had the same
+        # `toSeq`. Then only an acknowledgement beyond `at` proves that this one arrived too.
         proven = at if at > synced else Seq(at + 1)
         removes = list(removes)
         for key in removes:

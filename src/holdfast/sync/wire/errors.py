@@ -25,11 +25,11 @@ from typing import Final
 from holdfast.errors import SyncError
 
 INVALID: Final = "invalid"
-"""The requestId under which a frame is refused that does not name its own."""
+"""The requestId of the refusal of a frame that does not name its own."""
 
 
 class _Refusal(SyncError):
-    """A refusal with a sentence and the next step."""
+    """A refusal with a sentence and a hint."""
 
     name = "ProtocolError"
 
@@ -50,13 +50,13 @@ class InvalidMessage(Unreadable):
     name = "InvalidMessageError"
 
     def __init__(self, reason: str = "", request_id: str = INVALID) -> None:
-        # Peers look for this text, so it stands as theirs does; the reason goes into the hint.
+        # Peers look for exactly this text; the reason goes into the hint.
         super().__init__("Unable to parse memory/v2 message", hint=reason)
         self.request_id = request_id
 
 
 class UnacceptableContent(Unreadable):
-    """Raised when a message has the right form and contains what this server does not take."""
+    """Raised when a message has the right form but content that this server does not accept."""
 
     def __init__(self, name: str, message: str, request_id: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -112,7 +112,7 @@ class Unreachable(_Refusal, TimeoutError):
 
 
 class LimitReached(_Refusal):
-    """Raised when a peer asks for more than this server takes."""
+    """Raised when a peer requests more than this server allows."""
 
     name = "LimitError"
 
@@ -165,7 +165,7 @@ class TooManyWatches(LimitReached):
 
 
 class RateLimited(LimitReached):
-    """Raised when messages come faster than this server takes them."""
+    """Raised when messages come faster than this server accepts them."""
 
     name = "RateLimitError"
 
@@ -177,7 +177,7 @@ class RateLimited(LimitReached):
 
 
 class SlowConsumer(LimitReached):
-    """Raised when a peer does not read what it asked for; its connection is closed."""
+    """Raised when a peer does not read what it requested; its connection is closed."""
 
     name = "SlowConsumerError"
 

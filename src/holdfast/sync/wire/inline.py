@@ -13,7 +13,7 @@ from holdfast.store.errors import InvalidValue
 
 
 def document(id: str) -> Any:
-    """The JSON document in a `data:` id; `MISSING` if there is none to be read."""
+    """The JSON document in a `data:` id; `MISSING` if it cannot be read."""
     head, comma, body = id.removeprefix("data:").partition(",")
     if not comma:
         return MISSING

@@ -1,8 +1,8 @@
 """Why a frame was not read, addressed to the request that it contains.
 
-A client waits for the answer to its `requestId`. A refusal under another id is lost on it: its
-request never settles. So a frame that is JSON and names its request is refused under that name, by
-the error that fits what is wrong with it:
+A client waits for the answer to its `requestId`. It ignores a refusal under another id, and its
+request never settles. So a frame that is JSON and names its request is refused under that id, with
+the error that fits the problem:
 
     a value that cannot be stored     TransactionError in a commit, QueryError in a query or a watch
     a watch of an unknown form        QueryError
@@ -31,7 +31,7 @@ _CONTENT: Final = {
     "session.watch.set": "QueryError",
     "session.watch.add": "QueryError",
 }
-"""The error that a kind of request is refused with for a value it contains."""
+"""The error with which each kind of request is refused because of a value in it."""
 
 _SEQS: Final = ("seenSeq", "fromSeq", "toSeq", "localSeq", "forkSeq", "limit")
 
@@ -48,7 +48,7 @@ def explained(text: str, error: InvalidMessage, unified: bool) -> Unreadable:
         reason = f"nested deeper than {NESTING_MAX}"
         return _content(named, reason) or InvalidMessage(error.hint, _id(named))
     except ValueError:
-        return error  # not JSON: whatever looks like an id in it is none
+        return error  # not JSON: nothing in it is an id
     if not isinstance(wire, dict):
         return error
     try:
@@ -111,7 +111,7 @@ def _shape_error(wire: dict[str, Any]) -> str | None:
 
 
 def _integer(text: str) -> int:
-    # Python refuses to read thousands of digits; every integer of 400 is refused anyway.
+    # Python refuses to parse thousands of digits; an integer of 400 is refused anyway.
     return int(text[:400])
 
 
