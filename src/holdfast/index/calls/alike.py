@@ -13,8 +13,8 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Ids of symbols by qualified name (where same-named definitions are one function), and
-    constructor ids by class.
+    """Ids by qualified name, where definitions with one name are one function; constructors by
+    class.
 
     Built once per file: a file may define one name thousands of times, and one question may ask
     about hundreds of them.

@@ -156,9 +156,7 @@ class Elements(Lookup):
         ]
 
     def _callback_type(self, thing: Thing, argument: int, parameter: int) -> str:
-        """The declared type of a callback's parameter, where the callback is an argument of
-        `thing`.
-        """
+        """The declared type of a parameter of the callback that `thing` takes as an argument."""
         view = self.program.files[thing.path]
         for index in view.by_qualified.get(view.symbol(thing.at).qualified, ())[:4]:
             types = list(self.shape(view, index).parameters.values())

@@ -78,7 +78,7 @@ class LinkSegment:
 
     @property
     def intact(self) -> bool:
-        """Whether the file is still as long as its mapping; reading past its end would kill the
+        """Whether the mapped file was not truncated; reading past its end would kill the
         process.
         """
         return not isinstance(self._data, mmap) or self._data.size() >= len(self._data)

@@ -64,9 +64,7 @@ class LinkedProgram:
         self._known: dict[tuple[str, int], tuple[Edge | OpenCall, ...]] = {}
         self._alike: dict[str, Alike] = {}
         self.targets: dict[tuple[str, str, str, str], frozenset[Thing]] = {}
-        """Cache for `references`: the things that count as one symbol, by path, family, name and
-        kind.
-        """
+        """Cache for `references`: things that count as one symbol, by path, family, name, kind."""
         self._own_table: MemoryLinks | None = None
 
     def _table(self) -> LinkTable:

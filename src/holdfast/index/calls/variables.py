@@ -102,9 +102,7 @@ class Variables(Lookup):
         return found
 
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None:
-        """What a variable or parameter holds; [] when unknown, None if there is no such
-        variable.
-        """
+        """What a variable or parameter holds; [] when unknown, None when it does not exist."""
         found = self._variable(view, scope, name, line)
         grown: list[Found] = []
         at = scope
@@ -202,7 +200,7 @@ class Variables(Lookup):
 
     @staticmethod
     def _live(bound: Sequence[Binding], line: int, exact: int, parameter: bool) -> list[Binding]:
-        """The bindings that may be in effect at a line, the latest first; 0 is the end of the
+        """The bindings that may be in effect at a line, latest first; line 0 is the end of the
         scope.
 
         A binding with an end encloses its uses, so it is compared with the exact line. A binding in

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FILES_MAX = 1_000
 """Larger changes are not logged: reading all files is as quick."""
 NOTES_MAX = 8
-"""How many changes are kept. A sync without changes is logged too, so readers often lag."""
+"""How many changes are kept. Syncs without changes are logged too, so readers often lag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Change:
     added: frozenset[int]
 
     def then(self, next: Change) -> Change:
-        """Both changes as one. The number of a removed file may be used again."""
+        """Both changes as one. The number of a removed file may be reused."""
         return Change(
             self.before,
             next.after,
@@ -45,7 +45,7 @@ class Change:
 
 
 def noted(notes: Iterable[Change], change: Change) -> list[Change]:
-    """The log with one more change, without those that do not lead to it or are too many."""
+    """The log with one more change, cut to the limits and to changes that lead to it."""
     if change.files > FILES_MAX:
         return []
     kept = [change]

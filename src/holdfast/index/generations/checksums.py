@@ -1,8 +1,8 @@
-"""Checksums of stored rows, so that damage is noticed and never believed.
+"""Checksums of stored rows, so that damage is noticed and damaged data is never used.
 
-Each row carries the CRC-32 of its values, together with what it belongs to: a row that is found
-under another file's number or path fails as well. A CRC-32 notices every change of a few bits; it
-is not a protection against someone who can write the file.
+Each row has a CRC-32 of its values and of what it belongs to, so a row that is found under another
+file's number or path fails as well. A CRC-32 notices every change of a few bits; it does not
+protect against someone who can write the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 __all__ = ["blob_check", "crc32", "encode", "mapping_check", "row_check"]
 
 encode = msgspec.msgpack.Encoder().encode
-"""What a checksum is computed over. Loops over many rows call it and `crc32` themselves."""
+"""Encodes the values of a checksum. Loops over many rows call it and `crc32` directly."""
 
 
 def row_check(values: tuple[Any, ...]) -> int:

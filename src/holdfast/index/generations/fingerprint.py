@@ -1,8 +1,8 @@
-"""Which settings an index was made with: five values that must all agree.
+"""The settings an index was made with: five values that must all agree.
 
 Vectors of two models cannot be compared, and rows of two schemas differ in meaning. So a generation
-carries the fingerprint of the settings that made it, and an index is served only when it equals
-the fingerprint of the current settings. The comparison is strict.
+carries the fingerprint of its settings, and an index is served only when that equals the
+fingerprint of the current settings.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Fingerprint:
         return "/".join(str(value) for value in self.to_wire().values())
 
     def differences(self, runtime: Fingerprint) -> str:
-        """In words, how an index made with this one does not fit the settings in force."""
+        """A sentence on how an index with this fingerprint differs from the current settings."""
         parts = []
         if self.schema_version != runtime.schema_version:
             parts.append("it has the format of another version of Holdfast")

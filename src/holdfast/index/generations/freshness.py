@@ -10,8 +10,8 @@ of an answer are still compared with the disk each time: if one of them changed,
 again. A file that was modified at about the time the generation was made has to be read to know
 whether it changed; once it is confirmed, it is not read again.
 
-Callers that ask at the same time share a check: each takes one that began after it asked. So many
-agents that search one tree cause two walks of it at a time, not one for each.
+Concurrent callers share a check: each takes one that began after its call. So many agents that
+search one tree cause at most two walks of it at a time, not one each.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class FreshFiles:
     unreadable: int = 0
     """Files and directories that could not be read."""
     confirmed_ns: int = 0
-    """When files whose times alone prove nothing were last read and found unchanged."""
+    """When files that their times cannot prove unchanged were last read and found equal."""
     corpus: object = None
-    """The ranking data of these files, built on first use; owned by `search.overlay`."""
+    """The ranking data of these files, built on first use; owned by `search.fresh_files`."""
 
     @property
     def whole(self) -> bool:
@@ -82,7 +82,7 @@ class _ReadFiles:
 
 
 class _Turns:
-    """The checks of one root, which run one after the other, numbered as they begin."""
+    """The checks of one root, which run one at a time and are numbered by their start."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -136,7 +136,7 @@ class FreshnessChecks:
             self._last.pop(root, None)
 
     def check(self, root: str, reader: Reader, policy: Policy, prepare: Prepare) -> FreshFiles:
-        """What differs from a generation, by a check that begins now or began after the call."""
+        """What differs from a generation, from a check that begins after this call."""
         with self._lock:
             turns = self._turns.setdefault(root, _Turns())
             asked = turns.begun
@@ -216,7 +216,7 @@ def _read_files(
         if made is None or made.entry.digest != entry.digest:
             made = prepare(SourceFile(path, source, entry))
         elif made.entry != entry:
-            made = replace(made, entry=entry)  # Same content, another time.
+            made = replace(made, entry=entry)  # Same content, other times.
         read.changed[path] = made
     return read
 
@@ -228,7 +228,7 @@ def differences(
     entries: Mapping[str, Entry],
     unreadable: Collection[str],
 ) -> Changes:
-    """What changed since a snapshot, given the files that were read of those that may have.
+    """What changed since a snapshot. Files of `todo` may have changed; `entries` has those read.
 
     Files that were not read count as unreadable: nothing is known about them, so they are never
     reported as removed. Only files in `todo` and `absent` are compared, because the rest is equal.
@@ -246,7 +246,7 @@ def all_confirmed(
     stats: Mapping[str, Stat],
     entries: Mapping[str, Entry],
 ) -> bool:
-    """Whether every file whose times alone prove nothing was read and found unchanged."""
+    """Whether every file that its times cannot prove unchanged was read and found unchanged."""
     return all(
         entries.get(path) == known
         for path in todo
@@ -262,7 +262,7 @@ def mode_of(fresh: FreshFiles) -> str:
 
 
 def _threshold_ms(took_ms: float) -> int:
-    """For how long a check may be reused, counted from its start, by how long it took."""
+    """How long a check that took `took_ms` may be reused, counted from its start."""
     return int(min(max(took_ms * CHECK_COST_FACTOR, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX))
 
 

@@ -1,4 +1,4 @@
-"""May this root be served? One order of checks for every tool.
+"""Decides whether a root may be served, with the same order of checks for every tool.
 
     1. requires_reindex    the index was made with other settings
     2. not_ready           a build is running
@@ -37,7 +37,7 @@ class NotTracked:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The last build left nothing to serve."""
+    """The last build failed and left nothing to serve."""
 
     record: Record
     failure: IndexFailed
@@ -64,7 +64,7 @@ class Incompatible:
 
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """The registry says searchable; a finished probe says there is no proof."""
+    """The registry says searchable, but a finished probe found no proof."""
 
     record: Record
     reason: Reason
@@ -100,7 +100,7 @@ def effective_record(path: str, records: Iterable[Record]) -> Record | None:
 
 
 def fingerprint_gate(record: Record, runtime: Fingerprint) -> Incompatible | None:
-    """Why an index cannot be served with these settings, by its registry record alone."""
+    """Why an index cannot be served with these settings, from its registry record alone."""
     match record.state:
         case RequiresReindex(message, reason):
             return Incompatible(record, message, reason, record.fingerprint)

@@ -40,7 +40,7 @@ class Lease:
     """The right to write one root, until released or until this process ends.
 
     Its holder knows that there is no other writer. It is announced only when writing begins; until
-    then the file may still name the run that died here.
+    then the file may still name an earlier run that died.
     """
 
     def __init__(self, descriptor: int, root: str, run_id: str, action: str) -> None:
@@ -56,7 +56,7 @@ class Lease:
         self._announced = True
 
     def release(self, *, run_ended: bool = True) -> None:
-        """Give the lease up; if the record could not be updated, say that the run is over."""
+        """Release the lease; if the run's record could not be updated, mark its process as dead."""
         if self._held:
             self._held = False
             if self._announced:
@@ -68,7 +68,7 @@ class Lease:
             os.close(self.descriptor)
 
     def _facts(self, started: str) -> dict[str, object]:
-        """What readers find; a process that started at "" is not running."""
+        """What readers find; a process whose start is "" is not running."""
         return {
             "pid": os.getpid(),
             "started": started,

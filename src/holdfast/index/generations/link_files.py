@@ -1,12 +1,12 @@
-"""The stored links of a root: which segments a generation has, and which files they are about.
+"""The stored links of a root: the segments of a generation, and the files they belong to.
 
-What call graphs find files by is kept in segments (`calls/link_segment.py`), in files beside those
-of postings. They can be missing or damaged: then the files they were about are found by their facts
-instead, and the next writers make their links again, some at a time.
+The terms by which call graphs find files are kept in segments (`calls/link_segment.py`), in files
+beside those of postings. If they are missing or damaged, the facts of their files are read instead,
+and later writers rebuild the links, some at a time.
 
 A slot of a segment has a check of the path and the content of its file. It is current if the
-generation has a file with that check. So a segment that was left behind by an older version, or
-that has files from before a change, is never believed about another content.
+generation has a file with that check. So a segment left by an older version, or with files from
+before a change, is never used for other content.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ if TYPE_CHECKING:
 
 SMALL_FILES, SMALL_MAX = 200, 8
 MIDDLE_FILES, MIDDLE_MAX = 4_000, 24
-"""With more segments of up to so many files than this, small ones or half of the others are made
-again as one. Larger ones are left as they are: that would take longer than a sync may."""
+"""Segments of up to this many files, and how many of them may exist; beyond that all small ones, or
+half of the others, are rebuilt as one. Larger ones stay: rebuilding would take too long for a sync.
+"""
 REMADE_AT_ONCE = 500
-"""So many files whose links are missing are caught up on by one writer."""
+"""For how many files one writer rebuilds missing links."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """What the tables have of a segment of links."""
+    """The table row of a segment of links."""
 
     digest: str
     files: int
     size_bytes: int
     check: int
     run: str
-    """The generation that had links for all of its files when this row was last written."""
+    """The run id of the generation that had links for all of its files; empty if none had."""
 
 
 def file_check(path: str, digest: str) -> int:
-    """A number for a path with a content."""
+    """A hash of a path and its content digest."""
     try:
         content = int(digest[:16], 16)
     except ValueError:
@@ -55,7 +56,7 @@ def file_check(path: str, digest: str) -> int:
 
 
 def checked(digests: Iterable[tuple[str, str]]) -> dict[int, str]:
-    """Paths by their checks; two paths with one check have none."""
+    """Paths by their checks; a check that two paths share is left out."""
     found: dict[int, str] = {}
     twice: set[int] = set()
     for path, digest in digests:
@@ -70,7 +71,7 @@ def checked(digests: Iterable[tuple[str, str]]) -> dict[int, str]:
 def placed(
     segments: Sequence[LinkSegment], checks: Mapping[int, str]
 ) -> tuple[list[list[str | None]], set[str]]:
-    """The path of each slot of each segment, None if it is not current; and the paths left over.
+    """The path of each slot of each segment (None if not current), and the paths without a slot.
 
     A file that is in two segments is taken from the last.
     """
@@ -85,7 +86,7 @@ def placed(
 def open_links(
     files: SegmentFiles, stored: Iterable[LinkRow], known: Mapping[str, LinkSegment]
 ) -> dict[str, LinkSegment]:
-    """The segments that can be read, oldest first. What is damaged is left out."""
+    """The readable segments, oldest first; damaged ones are left out."""
     from holdfast.index.calls.link_segment import LinkSegment
 
     found = {}
@@ -103,7 +104,7 @@ def open_links(
 
 
 def too_many(files: Mapping[str, int]) -> set[str]:
-    """Of segments with so many files, those to be made again as one."""
+    """The segments to rebuild as one, given the number of files of each."""
     ordered = sorted(files, key=lambda digest: (files[digest], digest))
     small = [digest for digest in ordered if files[digest] <= SMALL_FILES]
     if len(small) > SMALL_MAX:

@@ -1,7 +1,7 @@
 """The completion marker: the record that proves that a generation is complete.
 
 It is written last, in the transaction that publishes the generation, so it exists only if
-everything it describes does. The existence of rows in the backend proves nothing.
+everything it describes does. Rows in the backend alone prove nothing.
 """
 
 from __future__ import annotations

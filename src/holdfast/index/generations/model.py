@@ -45,11 +45,11 @@ class PreparedChunk(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
-    """A file with everything that is stored of it.
+    """A file with everything that is stored for it.
 
-    `postings` is a segment with one row for each chunk, packed; `vectors` holds one float32 row for
-    each. `signatures` and `names` are for exact search, see `search.trigrams`; `links` is what
-    call graphs find the file by, see `calls.file_terms`, or empty if that is still to be made.
+    `postings` is a packed segment with one row per chunk; `vectors` has one float32 row per chunk.
+    `signatures` and `names` are for exact search, see `search.trigrams`. `links` has the terms by
+    which call graphs find the file, see `calls.file_terms`, or is empty if not computed yet.
     """
 
     path: str
@@ -70,7 +70,7 @@ ChunkId = tuple[int, int]
 
 
 class StoredChunk(NamedTuple):
-    """A chunk as it is read back. A tuple, for speed: a search makes dozens."""
+    """A chunk as read from the backend. A tuple, for speed: a search creates dozens."""
 
     id: ChunkId
     path: str
@@ -103,7 +103,7 @@ class Reader(Protocol):
     def snapshot(self) -> Snapshot: ...
     def totals(self) -> Totals: ...
     def corpus(self) -> Corpus:
-        """The postings and vectors to rank; the same object while the generation is the same."""
+        """The postings and vectors to rank; the same object for the same generation."""
         ...
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]: ...
@@ -112,7 +112,7 @@ class Reader(Protocol):
     def chunks_of(self, path: str) -> list[StoredChunk]: ...
     def entry(self, path: str) -> Entry | None: ...
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """The facts of some files; raises DamagedBackend if they are not as they were written."""
+        """The facts of some files; raises DamagedBackend if they are damaged."""
         ...
 
     def all_facts(self) -> Iterable[tuple[str, bytes | None]]:
@@ -121,9 +121,9 @@ class Reader(Protocol):
 
     def problems(self) -> Mapping[str, str]: ...
     def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
-        """The segments of links, by name, as far as there are any that are not damaged.
+        """The undamaged segments of links, by digest.
 
-        Those that are `known` already are not opened again.
+        Segments in `known` are not opened again.
         """
         ...
 
@@ -139,11 +139,11 @@ class Writer(Protocol):
     def totals(self) -> Totals: ...
     def start_over(self) -> None: ...
     def put(self, file: PreparedFile) -> bool:
-        """Add a file; returns whether it replaced what was stored of it."""
+        """Add a file; returns whether it replaced an older version."""
         ...
 
     def remove(self, path: str) -> bool:
-        """Remove a file; returns whether it was there."""
+        """Remove a file; returns whether it existed."""
         ...
 
     def restat(self, path: str, entry: Entry) -> None: ...
@@ -159,22 +159,22 @@ class Backend(Protocol):
 
     def read_marker(self, root: str) -> object | None: ...
     def stamp(self, root: str) -> object:
-        """Differs after the stored data was changed."""
+        """A value that changes when the stored data changes."""
         ...
 
     def spot_check(self, root: str) -> None:
-        """Raise DamagedBackend for data that is destroyed; the cost does not grow with it."""
+        """Raise DamagedBackend for destroyed data; the cost does not grow with the data."""
         ...
 
     def verify(self, root: str) -> None:
-        """Read all that is stored of a root; raises DamagedBackend at the first bad row."""
+        """Read everything stored for a root; raises DamagedBackend at the first bad row."""
         ...
 
     def roots(self) -> list[str]: ...
     def reader(self, root: str) -> AbstractContextManager[Reader]: ...
     def writer(self, root: str) -> AbstractContextManager[Writer]: ...
     def check(self, root: str) -> None:
-        """Raise BackendUnavailable when a writer could not start now. Changes nothing."""
+        """Raise BackendUnavailable if a writer could not start now. Changes nothing."""
         ...
 
     def check_format(self, root: str) -> None:

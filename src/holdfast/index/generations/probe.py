@@ -2,7 +2,7 @@
 
 Only one probe per root runs at a time, so a hung backend costs one thread per root, not one per
 call. A second caller waits for the running probe and then starts its own: the running one may have
-been answered before the index that the caller asks about was published.
+read the marker before the index that the caller asks about was published.
 
 A thread waits a little for the next probe before it ends, because starting a thread takes longer
 than most probes.
@@ -31,7 +31,7 @@ class _Probe:
 
 
 class _ProbeThread:
-    """A thread that runs one probe after the other, and ends when it has been idle."""
+    """A thread that runs probes one after the other, and ends after being idle."""
 
     def __init__(self, probe: Callable[[str, _Probe], None], idle: list[_ProbeThread]) -> None:
         self._probe, self._idle = probe, idle
@@ -47,7 +47,7 @@ class _ProbeThread:
                 try:
                     self._idle.remove(self)
                 except ValueError:
-                    continue  # Another thread has just taken this one, and its work is on the way.
+                    continue  # Another thread has just taken this one and will send work.
                 return
             if job is None:
                 return
@@ -122,7 +122,7 @@ class Prober:
         try:
             return validate_completion_proof(root, self._backend, self._runtime())
         except Exception as error:
-            # An exception means that the probe did not finish; the thread has to go on.
+            # An exception means that the probe did not finish; the thread continues.
             return failed_probe(f"{type(error).__name__}: {error}")
 
     def _wait(self, root: str, probe: _Probe | None, deadline: float) -> Proof:

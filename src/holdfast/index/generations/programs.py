@@ -1,9 +1,9 @@
-"""The linked programs of the trees whose calls were asked for last.
+"""A cache of the linked programs of the trees that were queried last.
 
 A program looks up in the stored links of its generation which files a question needs, and reads
-their facts. Where links are missing it reads all facts of the generation instead. It is kept and
-reused: files that changed since the generation replace theirs, and are put back when they are as
-stored again. Damaged facts are made again from the file.
+their facts. If links are missing, it reads all facts of the generation instead. A cached program is
+reused: files that changed since the generation replace the stored ones, and are put back when they
+are as stored again. Damaged facts are extracted again from the file.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from holdfast.index.generations.model import Identity, Reader
 
 PROGRAMS_MAX = 2
 MISSING_MAX = 500
-"""So many files without stored links are read at once; with more, all files are."""
+"""Up to this many files without stored links are read in addition; beyond that, all files are."""
 REMADE_MAX = 200
-"""So many files with damaged facts are parsed again for an answer; with more it is refused."""
+"""Up to this many files with damaged facts are parsed again; beyond that the answer is refused."""
 
 Digests = Mapping[str, str | None]
 """Path -> digest of a file that differs from the generation; None for a deleted one."""
@@ -40,7 +40,7 @@ Digests = Mapping[str, str | None]
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without garbage collection, which would visit all the new tables again and again.
+    """Disable garbage collection, which would visit all the new tables repeatedly.
 
     It took two fifths of the time, and none of the tables is garbage.
     """
@@ -69,19 +69,19 @@ class _Cached:
 
 
 class ProgramCache:
-    """The linked programs used last, each with the changes since its generation applied."""
+    """The most recently used linked programs, with the changes since their generation applied."""
 
     def __init__(self, remake: Callable[[str, str], FileFacts | None]) -> None:
-        """`remake` makes the facts of a file in a root again; None if it cannot be read."""
+        """`remake` extracts the facts of a file in a root again; None if it cannot be read."""
         self._remake = remake
         self.lock = threading.Lock()
         """Hold it while using a program: applying changes is not thread-safe."""
         self._programs: OrderedDict[str, _Cached] = OrderedDict()
 
     def program(self, root: str, reader: Reader, fresh: FreshFiles) -> LinkedProgram:
-        """The program of the generation a reader sees, with the changes since applied to it.
+        """The program of the generation that a reader sees, with the changes since applied to it.
 
-        It reads from the reader, so it is to be used while that is open.
+        It reads from the reader, so use it only while the reader is open.
         """
         wanted: dict[str, str | None] = {p: f.entry.digest for p, f in fresh.changed.items()}
         wanted |= dict.fromkeys(fresh.gone, None)
@@ -105,7 +105,7 @@ class ProgramCache:
     def _stored(
         self, root: str, reader: Reader, fresh: FreshFiles, known: Mapping[str, LinkSegment]
     ) -> _Cached | None:
-        """A program that reads the files it needs; None if too few files have stored links."""
+        """A program that reads files on demand; None if too few files have stored links."""
         segments = reader.links(known)
         if not segments:
             return None
@@ -144,7 +144,7 @@ class ProgramCache:
         return load
 
     def _decoded(self, root: str, path: str, data: bytes | None, remade: set[str]) -> FileFacts:
-        """The facts of a file; made again from its bytes if the stored ones are damaged."""
+        """The facts of a file; extracted again from the file if the stored ones are damaged."""
         try:
             if data is not None:
                 return facts_of.decode(data)
@@ -154,7 +154,7 @@ class ProgramCache:
         if len(remade) > REMADE_MAX:
             raise DamagedBackend(f"the facts of more than {REMADE_MAX} files are damaged")
         found = self._remake(root, path)
-        # A file that cannot be read is in no answer, and the others are still right.
+        # A file that cannot be read is left out; the answer is still right for the others.
         return found if found is not None else FileFacts(path, "", "", 0, 0)
 
     def _apply(

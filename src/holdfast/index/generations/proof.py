@@ -1,4 +1,4 @@
-"""Is the index of a tree complete? The only place that decides it.
+"""Decides whether the index of a tree is complete. Nothing else does.
 
 A backend may return a marker, something else, nothing, or no answer at all. Only an answer can
 change the state of an index; a probe that could not finish changes nothing. Damaged data is an
@@ -86,7 +86,7 @@ def newer_format(error: NewerFormat) -> Proof:
 
 
 def judge(raw: object | None, root: str, runtime: Fingerprint) -> Proof:
-    """Judge the value that a finished probe returned."""
+    """The proof for the value that a finished probe returned."""
     if raw is None:
         return _stale(Reason.MISSING_MARKER_DOC, "no marker is stored")
     payload = _json_object(raw)

@@ -17,7 +17,7 @@ from holdfast.text import counted
 
 VERIFIED = "verified"
 ASSUMED = "assumed_v2"
-"""The source of a fingerprint that a migration filled in; such an index is not served."""
+"""Marks a fingerprint that a migration filled in; such an index is not served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ Settled = Indexed | SyncCompleted | IndexFailed | RequiresReindex
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """A build is running, or was when its writer died. `run_id` is the run that may end it."""
+    """A build is running, or was when its writer died. Only the run `run_id` may end it."""
 
     run_id: str
     progress_pct: float = 0.0
@@ -141,10 +141,10 @@ def unseen(
     before: Unseen | None = None,
     replaced: Collection[str] = (),
 ) -> Unseen:
-    """What a run had to leave out, by the keys it could not read; "" is the root.
+    """What a run had to leave out, from the keys it could not read; "" is the root.
 
-    For a sync, `before` is what the run before it left out, and `replaced` are the files that
-    changed or went since.
+    For a sync, `before` is what the previous run left out, and `replaced` are the files that
+    changed or were removed since.
     """
     examples = tuple(key or "." for key in sorted(unreadable)[:EXAMPLES_MAX])
     names = set(unparsed)
@@ -240,7 +240,7 @@ def record_from_wire(root: str, wire: object) -> Record:
 
 
 def _unseen_from_wire(wire: dict[str, object]) -> Unseen:
-    """Empty where a record of an older format does not have it."""
+    """Empty for a record of an older format, which does not have it."""
     unreadable, unnameable = wire.get("unreadable", 0), wire.get("unnameable", 0)
     examples = wire.get("unreadableExamples", [])
     if not isinstance(unreadable, int) or not isinstance(unnameable, int):

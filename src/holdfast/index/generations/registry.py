@@ -3,7 +3,7 @@
 Every call reads the file; nothing is cached between calls. A change takes the lock, reads the file,
 decides, and renames a new file into place. So two processes cannot overwrite each other's roots,
 and a reader sees the file before or after a change, never a part of it. Reading writes nothing: it
-takes no lock, migrates nothing and moves nothing away.
+takes no lock, migrates nothing and moves no file.
 
 A registry that cannot be read is an error, never an empty list of roots. An entry that cannot be
 read is listed as failed and kept unchanged.
@@ -24,13 +24,13 @@ from holdfast.index.generations.record import IndexFailed, Record, record_from_w
 from holdfast.locks import take_lock
 
 LOCK_S = 30.0
-"""How long another process may hold the lock. It holds it while it writes one small file."""
+"""How long to wait for the lock. A process holds it while it writes one small file."""
 REGISTRY_FORMAT = 3
 """The file's version. An older file is read, and rewritten in this version by the next change.
 
 - 1: {"formatVersion", "codebases": {root: record}}.
-- 2: a record has what its last run could not read or name.
-- 3: "check", the CRC-32 of the codebases; a record has the files that were kept as plain text.
+- 2: a record lists what its last run could not read or name.
+- 3: "check", the CRC-32 of the codebases; a record lists the files kept as plain text.
 """
 
 Change = Callable[[Record | None], Record | None]
@@ -52,7 +52,7 @@ class Registry:
         if text != known:
             wires = self._wires(text)
             records = {root: _parse(root, wire) for root, wire in sorted(wires.items())}
-            # The same bytes need not be parsed again.
+            # Parse again only when the bytes change.
             self._parsed = text, records
         return dict(records)
 
@@ -62,8 +62,8 @@ class Registry:
     def change(self, root: str, decide: Change) -> Record | None:
         """Replace one root's record by the result of `decide`; None removes it.
 
-        `decide` is called with the current record while the lock is held. To leave it, return it
-        unchanged: then the file is not written.
+        `decide` is called with the current record while the lock is held. If it returns the record
+        unchanged, the file is not written.
         """
         assert root == canonical_root(root), "the registry is keyed by canonical roots"
         with self._locked():
@@ -79,7 +79,7 @@ class Registry:
             return after
 
     def set_aside(self) -> Path | None:
-        """Move an unreadable registry away, so that a repair can start; None if it is readable."""
+        """Rename an unreadable registry, so that a repair can start; None if it is readable."""
         with self._locked():
             try:
                 self._read()
@@ -125,7 +125,7 @@ class Registry:
         if version not in range(1, REGISTRY_FORMAT + 1):
             raise RegistryDamaged(str(self._path), f"format {version!r} is not {REGISTRY_FORMAT}")
         codebases = dict(wire["codebases"])
-        # Whatever the version says: it may be damaged too.
+        # For any version: the version may be damaged too.
         if (version == REGISTRY_FORMAT or "check" in wire) and wire.get("check") != _check(
             codebases
         ):
@@ -142,7 +142,7 @@ class Registry:
             },
             indent=1,
         )
-        # Writers hold the lock, so one name is enough; it may replace a dead writer's file.
+        # Writers hold the lock, so a fixed name is safe; it may overwrite a dead writer's file.
         aside = self._path.with_name(f"{self._path.name}.new")
         with open(os.open(aside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
@@ -164,7 +164,7 @@ class Registry:
 
 
 def _check(codebases: dict[str, object]) -> int:
-    """The checksum of the records, whatever their spacing and order."""
+    """The checksum of the records, independent of spacing and order."""
     return crc32(json.dumps(codebases, sort_keys=True).encode("ascii"))
 
 

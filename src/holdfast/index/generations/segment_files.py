@@ -1,12 +1,12 @@
 """The files of a root's segments, beside its tables.
 
 The tables say which segments a generation has, and have a CRC-32 of every BLOCK_BYTES bytes of each
-file. So a file may be mapped into memory and checked only where it is read, and a file that is not
-what was written is noticed, whatever happened to it.
+file. So a file can be mapped into memory and checked only where it is read, and any change to a
+file is noticed.
 
-A file is named by its digest and complete before the tables name it. What no generation names any
-more is removed when the next one is published; the files of the generation before it stay until
-then, for readers that have just begun. A process that has a file open keeps it.
+A file is named by its digest and complete before the tables name it. Files that no generation names
+any more are removed when the next one is published; the files of the previous generation stay until
+then, for readers that have just started. A process that has a file open keeps it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ENDING = ".segment"
 
 @dataclass(frozen=True, slots=True)
 class StoredSegment:
-    """What the tables have of a segment: its file's name and size, and the checks of its blocks."""
+    """The table row of a segment: its file's name and size, and the checks of its blocks."""
 
     digest: str
     rows: int
@@ -69,9 +69,9 @@ class CheckedFile:
     def check_size(self) -> None:
         """Raise DamagedBackend if the file was truncated since it was mapped.
 
-        Reading behind the end of a mapped file ends the process (SIGBUS), so this is checked
-        before each question and before a block is read for the first time. We never shorten a
-        published file; a program that does so while a question is read still ends the process.
+        Reading past the end of a mapped file kills the process (SIGBUS), so this is checked before
+        each query and before a block is read for the first time. We never shorten a published file;
+        another program that does so during a query still kills the process.
         """
         if self.data.size() < len(self.data):
             raise DamagedBackend("a segment of the index was truncated while it was open")
@@ -115,7 +115,7 @@ class SegmentFiles:
         self._directory = directory
 
     def write(self, segment: PostingSegment) -> StoredSegment:
-        """Write a segment's file; the tables have to name it."""
+        """Write a segment's file and return the row that the tables must store."""
         data = file_of(segment)
         name = self.write_data(data)
         with memoryview(data) as view:
@@ -145,7 +145,7 @@ class SegmentFiles:
         return name
 
     def mapped(self, name: str, size_bytes: int, check: int) -> mmap:
-        """A file, mapped; raises DamagedBackend if it is not as it was written.
+        """A mapped file; raises DamagedBackend if it is damaged.
 
         It is read once to check it, which does not map its pages.
         """
@@ -164,7 +164,9 @@ class SegmentFiles:
             raise BackendUnavailable(f"cannot read {path}: {error}", HOME_HINT) from error
 
     def open(self, stored: StoredSegment, dimension: int) -> PostingSegment:
-        """A stored segment; raises DamagedBackend if it is missing or damaged where it is read."""
+        """A stored segment; DamagedBackend is raised if it is missing, or when a bad block
+        is read.
+        """
         path = self._path(stored.digest)
         segment = MappedSegment(CheckedFile(path, stored.size_bytes, stored.checks), dimension)
         if segment.rows != stored.rows:
@@ -172,13 +174,13 @@ class SegmentFiles:
         return segment
 
     def verify(self, stored: StoredSegment, dimension: int) -> None:
-        """Read all of a segment; raises DamagedBackend if a byte is not as it was written."""
+        """Read all of a segment; raises DamagedBackend if a byte differs."""
         file = CheckedFile(self._path(stored.digest), stored.size_bytes, stored.checks)
         file.need(0, stored.size_bytes)
         segments.usable_scales(self.open(stored, dimension).scales)
 
     def size_of(self, name: str) -> int | None:
-        """The size of a file; None if there is none."""
+        """The size of a file; None if it does not exist."""
         try:
             return self._path(name).stat().st_size
         except (OSError, DamagedBackend):
@@ -194,20 +196,20 @@ class SegmentFiles:
             raise DamagedBackend(f"a segment of the index has {size} of {stored.size_bytes} bytes")
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Remove every file but those of these names; one that cannot be removed is left."""
+        """Remove all files except these; files that cannot be removed are left."""
         for name in self._names():
             if name.removesuffix(ENDING) not in names:
                 with suppress(OSError):
                     (self._directory / name).unlink(missing_ok=True)
 
     def flush(self) -> None:
-        """Wait until the files are on the disk, so that tables on the disk never name others."""
+        """Wait until the files are on disk, so that tables on disk never name missing files."""
         for name in self._names():
             with suppress(OSError), open(self._directory / name, "rb") as file:
                 os.fsync(file.fileno())
 
     def stamp(self) -> object:
-        """Differs after a file was changed, added or removed."""
+        """A value that changes when a file is changed, added or removed."""
         try:
             with os.scandir(self._directory) as found:
                 entries = [(entry.name, entry.stat()) for entry in found]

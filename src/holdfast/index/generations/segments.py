@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from holdfast.index.generations.model import PreparedFile
 
 ROWS_MAX = 32_000
-"""A segment with this many chunks is full: the number of a row fits in two bytes, and sorting its
-entries takes a quarter of a build's memory."""
+"""A segment with this many chunks is full: a row number fits in two bytes, and sorting the entries
+takes a quarter of a build's memory.
+"""
 FILES_AT_ONCE = 64
 SMALL_ROWS = 4_096
 SMALL_SEGMENTS_MAX = 8
@@ -107,7 +108,7 @@ def to_merge(standings: Iterable[SegmentUse]) -> list[list[int]]:
 
 
 def digest(data: bytes, vectors: bytes) -> str:
-    """The digest that identifies a stored segment in every process that has it open."""
+    """The digest that identifies a stored segment in every process."""
     found = hashlib.blake2b(data, digest_size=16)
     found.update(vectors)
     return found.hexdigest()
@@ -170,8 +171,9 @@ def opened(
     known: Mapping[str, PostingSegment],
     load: Callable[[int], PostingSegment],
 ) -> OpenCorpus:
-    """The corpus of a generation from its segments and files (number, path, language, segment,
-    slot); segments that are known already are not loaded again.
+    """The corpus of a generation from its segments and files.
+
+    Segments in `known` are not loaded again.
     """
     by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
     for number, path, language, holder, slot in files:

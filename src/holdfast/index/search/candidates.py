@@ -1,7 +1,7 @@
-"""The chunks that are scored for one query, and what the signals measure them by.
+"""The chunks that are scored for one query, and the values that signals need.
 
-Both lanes and the definitions of the asked names propose rows of the corpus. The rest of a search
-works on these few hundred rows; whatever several signals need of them is computed once, here.
+Both lanes and the definitions of the requested names propose rows of the corpus. The rest of a
+search works on these few hundred rows. Values that several signals need are computed once, here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEFINITIONS_MAX = 50
 
 
 class DenseLane(NamedTuple):
-    """What the dense lane says of every row of the corpus, and its best rows, best first."""
+    """The similarities of all rows to the query's vector, and the best rows, best first."""
 
     vector: NDArray[np.float32]
     weight: float
@@ -56,7 +56,7 @@ class Candidates:
     """The rows that the lexical lane proposed, best first."""
     dense: DenseLane | None
     definitions: tuple[Rows, Floats]
-    """Rows that define an asked name, and how certain that is."""
+    """Rows that define a name from the query, and the certainty of each."""
     edited: frozenset[str]
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class Candidates:
 
     @cached_property
     def file_runs(self) -> tuple[Rows, Rows]:
-        """The files of the candidates, each once, and for each candidate its place among them."""
+        """The distinct files of the candidates, and for each candidate the position of its file."""
         return runs(self.file_of)
 
     @cached_property
@@ -84,7 +84,7 @@ class Candidates:
 
     @cached_property
     def ties(self) -> Rows:
-        """What decides between equal scores."""
+        """The order of candidates with equal scores."""
         return self.corpus.ties[self.rows]
 
     @cached_property
@@ -102,13 +102,13 @@ class Candidates:
         return declarations, at[declarations]
 
     def per_file(self, values: list[Any]) -> NDArray[Any]:
-        """A value known for each of `paths`, for each candidate."""
+        """Expand one value per path (in the order of `paths`) to one per candidate."""
         import numpy as np
 
         return np.array(values)[self.file_runs[1]]
 
     def spread(self, rows: Rows, values: Floats) -> Floats:
-        """Values known for some rows of the corpus, for the candidates; 0 for all others."""
+        """The values of some rows of the corpus, as one value per candidate; 0 for all others."""
         import numpy as np
 
         everywhere = np.zeros(self.corpus.rows)
@@ -126,7 +126,7 @@ def gather(
     keep: Callable[[str], bool],
     edited: frozenset[str],
 ) -> Candidates:
-    """The candidates for `wanted` results, in files that `keep` keeps."""
+    """The candidates for `wanted` results, in files that `keep` accepts."""
     import numpy as np
 
     limit = max(PER_LANE_MIN, wanted * 4)
@@ -155,7 +155,7 @@ def gather(
 def _top(
     corpus: Corpus, scores: NDArray[Any], limit: int, floor: float, keep: Callable[[str], bool]
 ) -> Rows:
-    """The best rows of kept files, looked for in ever longer heads of the ranking."""
+    """The best rows of accepted files, found by taking ever more of the ranking."""
     import numpy as np
 
     if corpus.chunks < corpus.rows:
@@ -184,9 +184,9 @@ def _unique(rows: Rows) -> Rows:
 
 
 def runs(files: Rows) -> tuple[Rows, Rows]:
-    """The files of rows in order, each once, and for each row the place of its file among them.
+    """The distinct files of rows in order, and for each row its file's position among them.
 
-    A file's rows lie together, so each file is one run.
+    The rows of a file are consecutive, so each file is one run.
     """
     import numpy as np
 

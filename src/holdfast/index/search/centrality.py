@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def centrality(corpus: Corpus) -> NDArray[np.float32]:
     """For each row, from 0 for never called to 1 for the most called of the corpus.
 
-    Calls are divided among the definitions of a name, so a name that many files use for different
-    things makes none of them central.
+    Calls are divided among the definitions of a name, so a common name that many files define makes
+    none of them central.
     """
     import numpy as np
 

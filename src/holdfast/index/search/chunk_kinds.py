@@ -49,7 +49,7 @@ def _function_kinds() -> NDArray[np.bool_]:
 
 
 def is_container(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which chunks are the head of something with members: a class, a namespace and the like."""
+    """Which chunks are the head of a class, a namespace or another container."""
     return _head_kinds()[kinds]
 
 

@@ -283,7 +283,7 @@ class Corpus:
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8], list[tuple[int, int]]]:
         """The same, optionally for all terms with this prefix, as one run of entries per segment.
 
-        For each run: the number of entries of the term itself, which come first, and of all.
+        Each run has the number of entries of the term itself, which come first, and the total.
         """
         import numpy as np
 

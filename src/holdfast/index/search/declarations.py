@@ -87,7 +87,7 @@ def with_source(paths: Sequence[str]) -> list[bool]:
 
 
 def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> None:
-    """Record definitions; for a row with several names, the first one in the tree."""
+    """Record definitions; a row with several names gets the first definition in the tree."""
     import numpy as np
 
     order = np.argsort(-corpus.ties[found], kind="stable")

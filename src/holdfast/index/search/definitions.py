@@ -1,4 +1,4 @@
-"""Rows that define a name the query asks for, and rows of files that are called so."""
+"""Rows that define a name from the query, and rows of files with such a name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MINOR_KINDS = frozenset(
     {"module", "constant", "variable", "key", "property", "section", "namespace"}
 )
-"""Kinds of chunks whose names are seldom the ones asked for."""
+"""Kinds of chunks whose names are rarely meant."""
 MINOR_KIND = 0.7
 _AS_TYPE = {
     "namespace": 1.0,  # the main unit in Elixir and Ruby
@@ -36,17 +36,17 @@ _AS_TYPE = {
 OTHER_OWNER = 0.4
 """How certain a definition is when its owner is not the one in the query."""
 INHERITED, FARTHER = 0.9, 0.95
-"""How certain it is when its owner is a base of the asked one, and for each base farther away."""
+"""The certainty when its owner is a base of the requested one; factor for each further base."""
 HEADS_MAX = 4
-"""How many types of one name are read for their bases."""
+"""How many types with one name are read for their bases."""
 JOINED_WORDS = 0.8
 SINGLE_WORD = 0.35
-"""A word of a natural question may be a symbol's name, although it seldom is."""
+"""A word of a question in plain language may be a symbol's name, although it rarely is."""
 STEM_OF_NAME, STEM_OF_OWNER = 0.6, 0.8
 
 
 def defined_rows(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]:
-    """Rows that define an asked name, each once, and how certain that is, from 0 to 1."""
+    """The distinct rows that define a name from the query, and how certain that is, from 0 to 1."""
     import numpy as np
 
     rows: list[Rows] = []
@@ -82,7 +82,7 @@ def defined_rows(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]
 
 
 def _by_owner(name: Name, corpus: Corpus) -> Floats:
-    """For every row, how certain its owner makes it: the asked one, one of its bases, another."""
+    """The certainty of each row by its owner: the requested one, one of its bases, or another."""
     import numpy as np
 
     certain = np.full(corpus.rows, OTHER_OWNER)
@@ -93,7 +93,7 @@ def _by_owner(name: Name, corpus: Corpus) -> Floats:
 
 
 def inherited_names(analyzed: AnalyzedQuery, corpus: Corpus) -> list[Name]:
-    """Asked names with an owner that does not define them itself, though other types do."""
+    """Requested names whose owner does not define them itself, though other types do."""
     found = []
     for name in analyzed.names:
         if not name.owner:
@@ -116,10 +116,10 @@ def rows_of_type(name: str, corpus: Corpus) -> Rows:
 
 
 def _is_member_of(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
-    """For every row, whether it is in a type of this name; a short type is one row.
+    """For every row, whether it is in a type with this name; a short type is one row.
 
     An owner's name is stored as a term, and `view` is also a term of `ListView`. So members are
-    looked for in the files that define the type.
+    only searched for in the files that define the type.
     """
     import numpy as np
 
@@ -152,8 +152,8 @@ def _belongs_to(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
 def _by_kind(style: Style) -> Floats:
     """How certain a definition of each kind is, by the kind's stored number.
 
-    A name that is written like a type asks for the type, so its constructor and members of the
-    same letters are less certain.
+    A name written like a type means the type, so its constructor and members with the same name are
+    less certain.
     """
     import numpy as np
 
@@ -165,7 +165,7 @@ def _by_kind(style: Style) -> Floats:
 
 
 def rows_of_named_files(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]:
-    """Rows of files whose name is in the query, as a path or as a symbol, and how certain."""
+    """Rows of files that the query names, as a path or as a symbol, and the certainty of each."""
     import numpy as np
 
     asked = dict.fromkeys(analyzed.stems, 1.0)

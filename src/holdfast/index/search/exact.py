@@ -1,8 +1,8 @@
 """The exact lane: chunks and symbols that match `re:`, `must:`, `exclude:` and `sym:`.
 
-Trigrams say which chunks can match, the text decides. A file that its chunks do not cover is read
-itself. The lane returns every match, or says why and where it stopped: time and number are bounded,
-so that no pattern hangs and no common string floods the answer.
+Trigrams select the chunks that can match, and the text decides. A file whose chunks do not cover it
+is read from disk. The lane returns every match, or says why it stopped: time and number of hits are
+bounded, so that no pattern hangs and no common string floods the answer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NOWHERE: ChunkId = (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits: seconds in all and for one text, and hits."""
+    """Limits: seconds in total and for one text, and hits."""
 
     seconds: float = 3.0
     text_seconds: float = 0.5
@@ -331,9 +331,9 @@ def passes(query: Query, chunk: StoredChunk) -> bool:
 
 
 def _longest_piece(symbol: str) -> bytes:
-    """Text that the own name of every symbol that is asked for contains.
+    """Text that the name of every requested symbol contains.
 
-    What is before the last separator may name a module, which is not part of a symbol's name.
+    The part before the last separator may be a module, which is not in a symbol's name.
     """
     last = symbol if "*" in symbol or "?" in symbol else re.split(r"::|[.#/]", symbol)[-1]
     return max(re.split(r"[*?\[\].:#/]+", last), key=len).encode("utf-8", "surrogatepass")

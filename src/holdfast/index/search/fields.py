@@ -101,7 +101,7 @@ def fields_of(facts: FileFacts, texts: Mapping[int, str]) -> list[Fields]:
 
 
 def _cut(chunks: Sequence[Chunk], starts: Sequence[int], things: Sequence[T]) -> list[Sequence[T]]:
-    """For each chunk the things that start in it. Both are in file order."""
+    """For each chunk, the things that start in it. Both are in file order."""
     found = []
     at = 0
     for chunk in chunks[:-1]:

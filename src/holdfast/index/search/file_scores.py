@@ -1,7 +1,7 @@
 """Scores of whole files: BM25 and similarity of a file as one text.
 
 Chunks are scored one by one, so a file that is entirely about the query would have no advantage
-over a file with one lucky chunk. These scores are added to every chunk of the file.
+over a file with one matching chunk. These scores are added to every chunk of the file.
 
 A file's rows are consecutive in one segment, so sums over them are taken in the same order whatever
 else is indexed, and are the same to the last bit.

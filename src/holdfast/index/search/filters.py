@@ -54,7 +54,7 @@ def files_kept(query: Query, scope: Scope, below: Sequence[str]) -> Callable[[st
         return (
             any(not top or path == top or path.startswith(top + "/") for top in below)
             and in_scope(path, scope)
-            # A name that promises nothing is decided by what was found inside.
+            # If the name does not tell the language, the content decides later.
             and (not languages or language_of(path) in (*languages, "text"))
             and (not wanted or any(pattern.takes(path) for pattern in wanted))
             and not any(pattern.takes(path) for pattern in unwanted)

@@ -1,8 +1,8 @@
-"""One result for each file: its best place leads, and its other places are named below it.
+"""One result per file: its best place is the result, and its other places are listed below it.
 
-A file that is all about the query has many places that match. Each as a result of its own took a
-rank from a file that was not shown yet, and its text the tokens. As further places they are still
-named, by symbol and lines.
+A file that is all about the query has many places that match. As separate results they would take
+ranks from files that are not shown yet, and tokens for their text. As further places they are still
+listed, by symbol and lines.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from holdfast.index.search.results import Group
 
 FURTHER_MAX = 3
-"""How many further places a result names. The next place of the file is a result again."""
+"""How many further places a result lists. The next place of the file is a result again."""
 FILES_MIN = 10
-"""With fewer files than a page has results there is room for every place."""
+"""With fewer files than this, a page has room for every place."""
 
 
 def one_for_each_file(groups: Sequence[Group]) -> list[Group]:
-    """Groups without further places of a file; these are attached to an earlier one of the file.
+    """Groups with the further places of a file attached to an earlier group of that file.
 
     Never drops a place, and depends on the whole ranking alone, so that all pages agree.
     """

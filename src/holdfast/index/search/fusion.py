@@ -73,8 +73,8 @@ def diversified(
 ) -> list[tuple[int, float]]:
     """The best `wanted` candidates in order, each with its score at the time it was chosen.
 
-    Every chunk that is chosen multiplies the scores of the others of its file by `repeat`. Ends
-    whatever the scores are: one that is not finite counts as 0.
+    Every chosen chunk multiplies the scores of the other chunks of its file by `repeat`. A score
+    that is not finite counts as 0, so that the loop always ends.
     """
     import numpy as np
 

@@ -1,9 +1,9 @@
-"""Where a member that a class does not define itself is inherited from.
+"""Find the class from which a member is inherited.
 
 `ModelAdmin.get_queryset` asks for a definition, but the class may only inherit it. So the heads of
 the class and of its bases are read, nearest first, and a definition in one of these counts nearly
-as much as one in the class itself. A head is parsed by its shape alone, in every language the same
-way. A wrong base affects the order only.
+as much as one in the class itself. Heads are parsed by the same patterns in every language. A wrong
+base affects the order only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _GENERIC = re.compile(r"<[^<>]*>")
 
 
 def ancestors(owner: str, heads: Heads) -> tuple[str, ...]:
-    """The compact names of a type's bases and of theirs, nearest first."""
+    """The compact names of a type's ancestors, nearest first."""
     found: dict[str, None] = {}
     asked = [owner]
     for at in range(TYPES_MAX):
@@ -59,7 +59,7 @@ def bases_of(text: str, name: str) -> list[str]:
 
 
 def _bases(rest: str) -> list[str]:
-    """The bases in what follows a type's name."""
+    """The bases in the text after a type's name."""
     if rest.startswith("<"):
         rest = _without_generics(rest)
     inside = ""
@@ -91,7 +91,7 @@ def _header(rest: str) -> str:
 
 
 def _in_parentheses(text: str) -> tuple[str, str]:
-    """What is in the parentheses that a text begins with, and what follows them."""
+    """The text in the parentheses at the start, and the text after them."""
     depth = 0
     for at, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
@@ -101,7 +101,7 @@ def _in_parentheses(text: str) -> tuple[str, str]:
 
 
 def _without_generics(text: str) -> str:
-    """A text without `<…>`, from the inside out; a fixed number of times, so linear."""
+    """A text without `<…>`, removed from the inside out in a fixed number of passes."""
     for _ in range(4):
         text = _GENERIC.sub("", text)
     return text

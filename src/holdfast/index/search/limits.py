@@ -1,4 +1,4 @@
-"""How much a search may answer. Imports nothing: `holdfast search --help` has these numbers."""
+"""Limits of a search answer. Imports nothing, because `holdfast search --help` shows them."""
 
 LIMIT_DEFAULT, LIMIT_MAX = 10, 50
 """How many results a page has."""

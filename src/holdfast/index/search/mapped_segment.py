@@ -1,10 +1,10 @@
 """A segment in a file: only the parts that a question needs are read, and checked before use.
 
 The file has the segment's postings, then its vectors, then the signs of the vectors, each at a
-multiple of ALIGNED bytes. It is mapped into memory, so what is read belongs to the system's file
-cache and is shared by all processes. `Blocks` checks the bytes of a range when they are first
-used; a question touches the entries of its terms, the columns of rows, all signs, and the vectors
-of a few thousand rows.
+multiple of ALIGNED bytes. It is mapped into memory, so its pages are in the system's file cache and
+shared by all processes. `Blocks` checks the bytes of a range when they are first used; a question
+touches the entries of its terms, the columns of rows, all signs, and the vectors of a few thousand
+rows.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _aligned(at: int) -> int:
 
 
 class MappedSegment(PostingSegment):
-    """The same as a segment in memory; an attribute is checked completely before it is given."""
+    """The same as a segment in memory; an attribute's bytes are checked before it is returned."""
 
     def __init__(self, blocks: Blocks, dimension: int) -> None:
         blocks.need(0, min(len(blocks.data), ALIGNED))

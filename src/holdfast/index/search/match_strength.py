@@ -5,8 +5,8 @@ are absolute: the share of the query's words that a chunk has, where words that 
 too, and the similarity of its vector. Their mean is the strength of a match; a definition of an
 asked symbol is a match by itself.
 
-On the questions of a retrieval set 1 of 239 is below `WEAK`; of nonsense asked of the same trees
-138 of 140, and of questions about other programs half: these have words in common.
+Of 239 questions of a retrieval set, 1 is below `WEAK`; of 140 nonsense queries on the same trees,
+138 are. Of questions about other programs half are, because they share words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOOKED_AT = 10
 
 
 def match_strength(candidates: Candidates, order: Sequence[int]) -> float:
-    """The strength of the best match among the first results; `order` has them, best first."""
+    """The strength of the best match among the first results; `order` lists them, best first."""
     best = list(order[:LOOKED_AT])
     if not best:
         return 0.0

@@ -1,9 +1,9 @@
 """Numbers for the names that code defines and calls, shared by all segments of a tree.
 
 How often a name is called depends on every file, so it is counted again for each generation. The
-entries of a segment do not change: they are counted once, by numbers that stay valid while
-segments are added and removed. A name is known by its hash, so no strings are kept: among a million
-names, the chance that two have the same one is one in forty million, and only ranking would notice.
+entries of a segment do not change: they are counted once, by numbers that stay valid while segments
+are added and removed. Names are identified by hash, so no strings are kept. Among a million names
+the chance of a collision is one in forty million, and it would only affect ranking.
 """
 
 from __future__ import annotations

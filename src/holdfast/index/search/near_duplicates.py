@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from holdfast.index.search import trigrams
 
 ALIKE = 0.92
-"""The Jaccard similarity of the trigrams from which on two texts are near-duplicates."""
+"""Two texts are near-duplicates from this Jaccard similarity of their trigrams on."""
 CHARACTERS_MIN = 200
 LOOKED_AT, LOOK_ALIKE = (120, 240), 64
-"""How much of a text is read for its first or last letters, more if needed, and how many letters
-are compared."""
+"""How many characters are read to get the first or last letters, more if needed, and how many
+letters are compared.
+"""
 COMPARED_MAX = 40
 """How many texts are compared by trigrams; further ones are folded only if equal."""
 
@@ -43,7 +44,7 @@ def folded(texts: Sequence[str], compared: int = COMPARED_MAX) -> list[int]:
 def _same_words(texts: Sequence[str]) -> list[int]:
     """For each text, the first one that differs in white space only."""
     places = list(range(len(texts)))
-    # Equal texts begin and end alike, which is a quick test that few others pass.
+    # Equal texts begin and end alike, which is a quick test that few other texts pass.
     groups: Iterable[list[int]] = (places[:],)
     for look in (_first_letters, _last_letters, _letters):
         groups = [alike for some in groups for alike in _by(look, texts, some)]

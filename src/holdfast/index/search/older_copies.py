@@ -1,8 +1,8 @@
-"""Files with a newer copy among the same candidates, from their paths.
+"""Detect, from paths, files that have a newer copy among the candidates.
 
 An interface is kept in several versions side by side (`apps/v1beta1/types.go`, `apps/v1/types.go`),
-and a program that was rewritten keeps the old file for a while (`parser_old.py`). The copies have
-the same words, so only the path says which of them is current.
+and a rewritten program keeps the old file for a while (`parser_old.py`). The copies have the same
+words, so only the path tells which of them is current.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _OLD = re.compile(
     r"|(?:(?<=/)|^)(?:old|orig|bak|backup|legacy|deprecated)/",
     re.IGNORECASE,
 )
-"""What is left out of the path of an old copy to get that of the current file."""
+"""Removing this from the path of an old copy gives the path of the current file."""
 _WORD = re.compile(r"\w+")
 ASKS_FOR_OLDER = frozenset({"old", "older", "previous", "legacy", "deprecated", "former"})
 
 
 class Version(NamedTuple):
-    """A version by age: any final one is newer than what is still alpha or beta."""
+    """A version, ordered by age: every final version is newer than any alpha or beta."""
 
     final: bool
     major: int
@@ -33,7 +33,7 @@ class Version(NamedTuple):
 
 
 def version_in(path: str) -> tuple[str, Version] | None:
-    """The first folder of a path that is a version, as it is written and by age."""
+    """The first folder of a path that is a version: its text and its order."""
     found = _VERSION.search(path)
     if found is None:
         return None
@@ -65,6 +65,6 @@ def superseded(paths: Sequence[str], query: str) -> list[bool]:
 
 
 def _without(path: str, version: str) -> str:
-    """The path with a gap where the version is."""
+    """The path with the version replaced by `*`."""
     before, _, after = f"/{path}".partition(f"/{version}/")
     return f"{before}/*/{after}"

@@ -34,8 +34,9 @@ _MEANT = {
     "folder": "path", "symbol": "sym", "regex": "re", "regexp": "re", "pattern": "re",
     **{name: name for name in ("lang", "path", "must", "exclude", "sym")},
 }  # fmt: skip
-"""Other tools' names for an operator, or an operator in capitals. `Re:` is the start of a mail's
-subject."""
+"""Other tools' names for an operator, and operators in capitals. Not `Re:`, which starts the
+subject of a mail.
+"""
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _LIKE_A_PATTERN = re.compile(
     r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
@@ -195,7 +196,7 @@ def _value(query: str, at: int, end: int, *, raw: bool) -> tuple[str, int] | str
 
 
 def _with_spaces(query: str, at: int, end: int, value: str) -> tuple[str, int] | None:
-    """An unquoted pattern with the words behind it and its end, when they belong to it."""
+    """An unquoted pattern with the words after it, and its end; None if they do not belong."""
     if query[at] == '"':
         return None
     last = first = at + len(value)
@@ -237,14 +238,14 @@ def _checked(
 
 
 def alternatives(symbol: str) -> list[str]:
-    """The names of which one is asked for: `a|b` and `a|sym:b` have two."""
+    """The names of which one must match: `a|b` and `a|sym:b` have two."""
     parts = [part.removeprefix("sym:") for part in symbol.split("|")]
     # In `operator|` and `operator||` it is part of the name.
     return parts if all(part.strip(".:#*") for part in parts) else [symbol]
 
 
 def _unquoted(pattern: str) -> str:
-    r"""A pattern with `"` for `\"`, which means the same and could not be quoted."""
+    r"""A pattern with `\"` replaced by `"`, which means the same."""
     return re.sub(
         r"\\(.)", lambda pair: '"' if pair[1] == '"' else pair[0], pattern, flags=re.DOTALL
     )
@@ -255,7 +256,7 @@ def _shown(word: str) -> str:
 
 
 def as_words(text: str) -> str:
-    """A query for just these words, with anything that looks like an operator escaped."""
+    """A query for these words only: anything that looks like an operator is escaped."""
     blank = _BLANK_LINE.search(text)
     end = blank.start() if blank else len(text)
     found: list[str] = []
@@ -271,7 +272,7 @@ def as_words(text: str) -> str:
 
 
 def render(query: Query) -> str:
-    """A query as text; `parse` turns it into the same query."""
+    """A query as text; `parse` turns it back into the same query."""
     words = [
         f"{name}:{_written(name, value, quoted=name == 're' and bool(query.text))}"
         for name, value in query.values()

@@ -23,8 +23,8 @@ from holdfast.index.generations.model import Identity
 CURSOR_VERSION = 2
 """The format of a cursor.
 
-1: version, offset, depth, digest of the query, digest of the state, check digits; in base64.
-2: the same as it is, with shorter digests: an agent pays for each character twice.
+1: version, offset, depth, digest of the query, digest of the state, check digits; in base64. 2: the
+same without base64 and with shorter digests: an agent pays for each character twice.
 """
 
 
@@ -54,7 +54,7 @@ def state_of(
 ) -> str:
     """A digest of what was searched: generations, changed files and edited files.
 
-    `besides` has, by root, what else the order depended on that may differ next time.
+    `besides` has, by root, further values that the order depended on and that may change.
     """
     worked_on, chance = edited or {}, besides or {}
     return digest(

@@ -1,4 +1,4 @@
-"""Postings and vectors of some files, in arrays that are used as they are stored.
+"""Postings and vectors of some files, in arrays that are used in their stored form.
 
 A segment never changes. The postings of one file are a segment; those of a tree are many of them,
 merged; a sync adds a small one. Which of its files are current is recorded elsewhere, so removing a
@@ -34,7 +34,7 @@ SEGMENT_VERSION = 2
 
 - 1: rows (slot, ordinal, lines, kind, lengths, digest), sorted terms, entries of row and of field
   with count; vectors apart, as int8 with one float32 scale for each row.
-- 2: the same, with another sum as digest: copies are not known across the two.
+- 2: the same with another digest, so copies are not recognised between versions 1 and 2.
 """
 _READ = (1, 2)
 
@@ -118,7 +118,7 @@ class PostingSegment:
 
     @property
     def terms(self) -> list[str]:
-        """All terms as strings. A query looks its terms up without making them."""
+        """All terms as strings. Lookups of a query do not need them."""
         text = str(self.joined_terms, "utf-8", "surrogatepass")
         return text.split("\n") if text else []
 
@@ -138,7 +138,7 @@ class PostingSegment:
 
     @cached_property
     def _term_view(self) -> tuple[memoryview, memoryview]:
-        """The letters and the starts, in a form that is quick to read one by one."""
+        """The letters and the starts, as memoryviews, which are fast to index."""
         return memoryview(self.joined_terms), self._term_starts.data
 
     def _place(self, term: str, low: int = 0) -> int:

@@ -1,9 +1,9 @@
 """The lines of a hit that show why it matched.
 
 A chunk may be sixty lines long and have the query's words in two of them. A preview is the line
-that names the chunk's symbol, then the best lines with these words, in file order; a mark shows
-where lines were left out. A chunk with only a few lines more than a preview may have is shown
-whole. Without any of the words, as in a match by meaning alone, it is the beginning of the chunk.
+that names the chunk's symbol and the best lines with these words, in file order; a mark shows where
+lines were left out. A chunk only slightly longer than a preview is shown whole. If none of the
+words occurs, as in a match by meaning alone, the preview is the beginning of the chunk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.index.search.terms import WORD, terms_of
 
 LINES_DEFAULT = 10
 FEW_MORE = 2
-"""A text with at most this many lines more than asked for is shown whole."""
+"""A text with at most this many extra lines is shown whole."""
 LINE_CHARACTERS_MAX = 200
 CHARACTERS_MAX = 4_000
 GAP = "⋮"
@@ -102,9 +102,11 @@ def preview(
     label: str | None = None,
     characters_max: int = CHARACTERS_MAX,
 ) -> Preview:
-    """At most `lines_max` lines of a text that starts at `first_line`, or a few more if it is
-    whole then; and about `characters_max` characters, but for the best line. `label` is the name
-    of the symbol that the text is of, if it is of one."""
+    """At most `lines_max` lines of a text that starts at `first_line`, slightly more if then whole.
+
+    The result has about `characters_max` characters, except that the best line is always shown.
+    `label` is the name of the text's symbol, if it has one.
+    """
     lines = lines_of(text)
     if "\r" in text:
         lines = [line.removesuffix("\r") for line in lines]
@@ -157,7 +159,7 @@ _SPACED = bytes(c if chr(c).isalnum() or chr(c) in "_\n" else ord(" ") for c in 
 
 
 def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
-    """The lines with a word, or a part of one, that has this prefix; from 0, in order."""
+    """The indices of lines that contain one of these prefixes, in order."""
     found = []
     for i, line in enumerate(text.lower().replace("_", "").split("\n")):
         for begins in beginnings:
@@ -190,7 +192,7 @@ def _chosen(
     if len(lines) <= lines_max + FEW_MORE and sum(sizes) <= characters_max:
         return list(range(len(lines)))
     worth = [i for i in range(len(lines)) if scores[i] > 0]
-    worth.sort(key=lambda i: -scores[i])  # Of equal lines the earlier one wins.
+    worth.sort(key=lambda i: -scores[i])  # Stable: the earlier of equal lines comes first.
     chosen = set[int]() if worth and label is None else {_head(lines, label)}
     room = characters_max - sum(sizes[i] for i in chosen)
     for i in worth:
@@ -203,7 +205,7 @@ def _chosen(
 
 
 def _head(lines: Sequence[str], label: str | None) -> int:
-    """The line that says what the text is: the one with the symbol's name, or the first word."""
+    """The index of the line with the symbol's name, or of the first line with a word."""
     name = "" if label is None else label.rpartition(".")[2]
     first = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
     named = (i for i in range(first, min(first + 20, len(lines))) if name and name in lines[i])
@@ -243,7 +245,7 @@ def _first_asked(line: str, asked: Asked) -> LineMatch | None:
 
 
 def _cut(line: str, match: LineMatch | None) -> str:
-    """A line cut to a bearable length, with its match in it."""
+    """A line shortened to the maximum length, keeping the match visible."""
     if len(line) <= LINE_CHARACTERS_MAX:
         return line
     start = 0

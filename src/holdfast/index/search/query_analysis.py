@@ -17,12 +17,12 @@ from holdfast.index.search.terms import WORD, compact, parts, stem
 
 Kind = Literal["symbol", "path", "error", "question", "mixed"]
 Style = Literal["type", ""]
-"""How a name is written: `HttpServer` like a type, `send` and `MAX_SIZE` like anything else."""
+"""The style of a name: `HttpServer` is written like a type, `send` and `MAX_SIZE` are not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the query: its term, and terms that are written in its place."""
+    """A word of the query: its term, and synonymous terms."""
 
     text: str
     term: str
@@ -54,9 +54,9 @@ class AnalyzedQuery:
     stems: tuple[str, ...]
     """File names without extension, in compact form."""
     wants: frozenset[Role]
-    """Roles the query asks for; they are not held back."""
+    """Roles the query asks for; these are not ranked lower."""
     mentions: frozenset[Role] = frozenset()
-    """Roles the query mentions, perhaps because the program is about them; held back less."""
+    """Roles the query mentions, perhaps because the program is about them; only slightly lower."""
 
 
 def _table(text: str) -> dict[str, tuple[str, ...]]:
@@ -292,7 +292,7 @@ def _is_path(token: str) -> bool:
 
 
 def _names(tokens: list[str]) -> list[Name]:
-    """Names written as only code writes them, quoted as code, or forming the whole query."""
+    """Names in the style of identifiers, quoted as code, or forming the whole query."""
     found = []
     for token in tokens:
         quoted = len(token) > 2 and token[0] == "`" and token.rstrip(".,;:?")[-1] == "`"
@@ -318,13 +318,13 @@ def _names(tokens: list[str]) -> list[Name]:
 
 
 def _style(name: str) -> Style:
-    """How a name is written; one in capitals alone may be a constant as well as a type."""
+    """The style of a name; one in capitals alone may be a constant as well as a type."""
     letters = name.lstrip("_$")
     return "type" if letters[:1].isupper() and not letters.isupper() else ""
 
 
 def _named(word: str) -> bool:
-    """Whether a word is written as only identifiers are."""
+    """Whether a word is written in a way that only identifiers are."""
     stripped = word.strip("_")
     if not stripped:
         return False

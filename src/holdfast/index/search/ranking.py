@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HASHED_SHARE = 0.3
-"""The hashed embedding knows only words, which the lexical lane knows better."""
+"""The hashed embedding is based on words only, which the lexical lane ranks better."""
 
 
 class Hit(NamedTuple):
@@ -73,10 +73,10 @@ def find(
     weights: Weights = WEIGHTS,
     changed: Collection[str] = (),
 ) -> Found:
-    """At most `wanted` chunks of the files that `keep` keeps, best first.
+    """At most `wanted` chunks of the files that `keep` accepts, best first.
 
-    The lexical lane must answer; a dense lane that fails is named and left out. `changed` names
-    files that are being edited.
+    The lexical lane must answer; if the dense lane fails, it is left out and listed in `failures`.
+    `changed` names files that are being edited.
     """
     analyzed = analyze(query)
     corpus = corpus_with_fresh(reader.corpus(), fresh_files, provider.dimension)
@@ -114,7 +114,7 @@ def find(
 def _with_bases(
     analyzed: AnalyzedQuery, corpus: Corpus, reader: Reader, fresh_files: FreshFiles
 ) -> AnalyzedQuery:
-    """The query with the bases of owners that do not define the asked member themselves."""
+    """The query with the bases of owners that do not define the requested member themselves."""
     inherited = inherited_names(analyzed, corpus)
     if not inherited:
         return analyzed
@@ -136,7 +136,7 @@ def _with_bases(
 
 
 class _Values(Mapping[str, float]):
-    """The signals of one candidate, by name. Read on demand, which is seldom."""
+    """The signals of one candidate, by name. Computed on access, because they are rarely needed."""
 
     __slots__ = ("_candidate", "_of_all")
 
@@ -155,7 +155,7 @@ class _Values(Mapping[str, float]):
 
 
 def _refs(candidates: Candidates, chosen: Sequence[int]) -> list[tuple[int, int]]:
-    """The backend's key of each chosen candidate: its file's number, and which chunk of it."""
+    """The backend's key of each chosen candidate: file number and position of the chunk in it."""
     if not chosen:
         return []
     corpus = candidates.corpus

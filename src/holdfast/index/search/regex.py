@@ -36,7 +36,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """All of these hold; an empty one is always true."""
+    """All of these hold; always true if empty."""
 
     needs: tuple[Need, ...] = ()
 
@@ -73,12 +73,13 @@ def wrong_pattern(pattern: str) -> str | None:
 
 
 _one_reads = threading.Lock()
-"""Warning filters belong to the whole process. Of two threads that change them temporarily, the
-last to leave could restore the other's change for good."""
+"""Warning filters are global. If two threads changed them temporarily at the same time, one could
+restore the other's change for good.
+"""
 
 
 def _tree(pattern: str) -> Any:
-    """The pattern, parsed by the standard library, whose syntax is used."""
+    """The pattern, parsed by the standard library."""
     from re import _parser  # type: ignore[attr-defined]
 
     with _one_reads, warnings.catch_warnings():
@@ -87,7 +88,7 @@ def _tree(pattern: str) -> Any:
 
 
 def _repeats(tree: Any) -> int:
-    """How often counted repeats alone may repeat the innermost part."""
+    """How often counted repeats may repeat the innermost part, multiplied over nesting."""
     most = 1
     for op, value in tree:
         name = str(op)
@@ -156,7 +157,7 @@ def _portable(pattern: str) -> str:
 
 
 def needs(pattern: str) -> Need:
-    """What every match contains."""
+    """The literals that every match contains."""
     tree = _tree(pattern)
     return _needs(tree, bool(tree.state.flags & re.IGNORECASE))
 

@@ -3,8 +3,8 @@
     findings, best first -> groups -> near-duplicates folded -> one for each file -> a page of items
     within a budget
 
-An item says what it is, where it is, why it was found and, if something was left out, the call
-that returns it. Text that the reader provably has already is referred to and not sent again.
+An item says what it is, where it is, why it was found and, if something was left out, the call that
+returns the rest. Text that the reader provably has is not sent again, only referred to.
 """
 
 from __future__ import annotations
@@ -52,15 +52,14 @@ LISTED_MAX = 100
 ALIKE_SHOWN = 5
 PREVIEW_LINES = (12, 7, 4, 1)
 PREVIEW_CHARACTERS = (700, 360, 200, 100)
-"""Lines and characters of a preview at each level; higher levels are used when the budget is
-short."""
+"""Lines and characters of a preview at each level; higher levels save budget."""
 LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
-"""The level of the first results of a page; later ones have the next. The best come in full."""
+"""The level of the first results of a page; later results have the next level."""
 FURTHER_NAMED = (3, 1, 1, 1)
-"""How many further places of the file are named at each level."""
+"""How many further places of the file are listed at each level."""
 POINTER = len(PREVIEW_LINES)
 BARE = POINTER + 1
-"""Levels without a preview: with the positions of matches and copies, and without."""
+"""Levels without a preview: POINTER still has the positions of matches and copies."""
 
 
 RESERVED_FROM = 10
@@ -79,7 +78,7 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """The findings of one owner, best first, and the groups that are only named with it."""
+    """The findings of one owner, best first, and the groups that are listed with it."""
 
     members: list[Finding]
     alike: list[Group] = field(default_factory=list)
@@ -123,7 +122,7 @@ def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
 
 
 def fold(groups: Sequence[Group], depth: int, query: str = "") -> list[Group]:
-    """Groups without near-duplicates; these are attached to the first current one of their kind.
+    """Groups with near-duplicates attached to the first current one of their kind.
 
     Only the first half of a ranking of `depth` chunks is compared: later pages are rarely
     requested. All pages of a ranking have the same depth, and so the same groups.
@@ -136,7 +135,7 @@ def fold(groups: Sequence[Group], depth: int, query: str = "") -> list[Group]:
 
 
 def _led(same: list[Group], query: str) -> Group:
-    """The first of near-duplicates that is not an old copy, with the others attached."""
+    """The first near-duplicate that is not an old copy, with the others attached."""
     old = superseded([group.best.chunk.path for group in same], query)
     leader = same[old.index(False)] if False in old else same[0]
     leader.alike += [group for group in same if group is not leader]
@@ -169,14 +168,14 @@ class Items:
         lane: Lane = "ranked",
         listed: bool = False,
     ) -> None:
-        """`listed` shows every line that matches, and no other."""
+        """`listed` shows every matching line and no others."""
         self._listed = listed
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(analyzed)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
-        """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""
+        """As many items from `start` on as fit; at least one, if only as a bare pointer."""
         items: list[SearchResult] = []
         used = shortened = 0
         shown = groups[start : start + limit]
@@ -196,10 +195,10 @@ class Items:
         return Page(items, start + len(items), used, shortened)
 
     def _room_for_later(self, shown: Sequence[Group], budget: int) -> list[int]:
-        """For each item of a long page, the tokens that bare pointers to the later ones take.
+        """For each item of a long page, the tokens needed for bare pointers to the later ones.
 
-        The first items of a long page would otherwise take the budget, and the page would end
-        before the requested number. 0 where not even pointers fit, and on short pages.
+        Without this, the first items of a long page would use up the budget, and the page would
+        have fewer items than requested. 0 if not even pointers fit, and on short pages.
         """
         if len(shown) <= RESERVED_FROM:
             return [0] * len(shown)
@@ -210,7 +209,7 @@ class Items:
         return [total := total - cost for cost in least]
 
     def item(self, group: Group, level: int = 0) -> SearchResult:
-        """One item; the higher the level the shorter, the last two are only pointers."""
+        """One item; higher levels are shorter, and the last two are only pointers."""
         best = group.best
         chunk = best.chunk
         span = group.span

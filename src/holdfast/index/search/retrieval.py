@@ -1,7 +1,7 @@
 """Search one root: its findings in order, from the lanes that the query needs.
 
 Words are ranked by `find`. Operators that say exactly what to find (`re:`, `must:`, `sym:`) are
-answered by the exact lane, which returns every match; words beside them only set the order.
+answered by the exact lane, which returns every match; words next to them only set the order.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class Retrieved:
 
     @property
     def weak(self) -> bool:
-        """Whether nothing matches well; the findings are only the nearest there are."""
+        """Whether nothing matches well; the findings are only the nearest ones."""
         return self.strength < WEAK
 
     @property
     def chance(self) -> list[object]:
-        """What the order depended on that may differ next time, if anything.
+        """Values that the order depended on and that may differ next time.
 
-        A lane may fail, and a pattern that timed out may get farther next time.
+        A lane may fail, and a pattern that timed out may get further next time.
         """
         if self.exact is None or self.exact.complete:
             return [len(self.failures)] if self.failures else []

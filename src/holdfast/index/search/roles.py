@@ -36,7 +36,7 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "generated",
         re.compile(
-            # `Build/` is as likely to be written by hand.
+            # Lower case only: `Build/` is often written by hand.
             r"(?:^|/)(?:dist|coverage|\.next|(?i:generated|__generated__|autogen))/"
             r"|^(?:build|out|gen)/|\.min\.(?:js|css)\Z|\.bundle\.js\Z"
             r"|[._-](?:pb2?|gen|(?i:generated|designer))\.\w+\Z|_pb2(?:_grpc)?\.py\Z"
@@ -127,6 +127,6 @@ def role_of(path: str) -> Role:
 
 
 def has_role(path: str, roles: frozenset[Role]) -> bool:
-    """Whether the path has one of these roles; most paths match none of their patterns."""
+    """Whether the path has one of these roles; a quick test excludes most paths."""
     seems = any(pattern.search(path) for role, pattern in _RULES if role in roles)
     return seems and role_of(path) in roles

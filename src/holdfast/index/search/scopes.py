@@ -18,10 +18,9 @@ _CODE = re.compile(
     r"|scala|lua|ex|exs|hs|zig|ml|dart|jl|m|mm|erl|clj|fs|pl|pm|sh|bash)\Z",
     re.IGNORECASE,
 )
-"""Code in a documentation folder is still code: there are sample programs, and packages called
-`docs`."""
+"""Code in a documentation folder is still code: samples, or a package called `docs`."""
 _GENERATED = re.compile(
-    # By their usual, lower-case names: `Build/` is as likely to be written by hand.
+    # Lower case only: `Build/` is often written by hand.
     r"(?:^|/)(?:\.next|generated)/|\.min\.(?:js|css)\Z"
     # Below a source folder such names are part of the program.
     rf"|^(?!(?:.*/)?(?:{'|'.join(sorted(SOURCE_FOLDERS))})/)(?:.*/)?(?:dist/"
@@ -32,7 +31,7 @@ _GENERATED = re.compile(
 
 @lru_cache(maxsize=65536)
 def in_scope(path: str, scope: Scope) -> bool:
-    """Whether a file is in a scope: runtime excludes documents, docs has nothing else."""
+    """Whether a file is in a scope: runtime excludes documents, docs has only documents."""
     match scope:
         case "mixed":
             return True

@@ -1,7 +1,7 @@
 """Merge the postings of files, or stored segments without their removed files, into one segment.
 
 An entry is one integer: its term, its row, and its field with its count. Sorting these integers
-groups the entries by term and orders them by row, which is all of the merge.
+groups the entries by term and orders them by row, which completes the merge.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Combine(Enum):
 
     @property
     def neutral(self) -> float:
-        """The weight that switches a signal of this sort off."""
+        """The weight that switches a signal of this kind off."""
         return 0.0 if self in (Combine.ADD, Combine.ADD_SHARE_OF_BEST) else 1.0
 
     def apply(self, score: Floats, values: Floats, weight: float) -> Floats:
@@ -70,7 +70,7 @@ class Combine(Enum):
 
 
 def weight_named(name: str) -> Callable[[Candidates], float]:
-    """The weight of this name, for the query's kind."""
+    """The weight with this name, for the query's kind."""
     return lambda c: c.weights.of(name, c.analyzed.kind)
 
 
@@ -178,22 +178,22 @@ def central(c: Candidates) -> Floats:
 
 
 def definition(c: Candidates) -> Floats:
-    """How certain it is that the chunk defines an asked name."""
+    """How certain it is that the chunk defines a name from the query."""
     return c.spread(*c.definitions)
 
 
 def coverage(c: Candidates) -> Floats:
-    """The share of the query's words that is in the chunk."""
+    """The share of the query's words that occur in the chunk."""
     return c.coverage.chunk
 
 
 def file_coverage(c: Candidates) -> Floats:
-    """The share of the query's words that is in the chunk's file."""
+    """The share of the query's words that occur in the chunk's file."""
     return c.coverage.file
 
 
 def stem(c: Candidates) -> Floats:
-    """The share that is in the file's name; 1 for a file asked for by that name."""
+    """The share that occurs in the file's name; 1 for a file that the query names."""
     import numpy as np
 
     words = c.coverage.stem * (0.5 + 0.5 * c.coverage.of_stem)
@@ -206,11 +206,11 @@ def changed(c: Candidates) -> Floats:
     return c.per_file([float(path in c.edited) for path in c.paths])
 
 
-# What is left of a score.
+# Factors of the score.
 
 
 def role(c: Candidates) -> Floats:
-    """The factor of the file's role, and of tests that stand among code."""
+    """The factor of the file's role, and of tests inside source files."""
     import numpy as np
 
     def factor(role: Role) -> float:
@@ -228,7 +228,7 @@ def role(c: Candidates) -> Floats:
 
 
 def older(c: Candidates) -> Floats:
-    """A factor for files with a newer copy among the candidates, unless it is asked for."""
+    """A factor for files with a newer copy among the candidates, unless the query asks for it."""
     import numpy as np
 
     has_newer = c.per_file(superseded(c.paths, c.analyzed.text))
@@ -236,21 +236,21 @@ def older(c: Candidates) -> Floats:
 
 
 def header(c: Candidates) -> Floats:
-    """A factor for headers of which the source file is a candidate too."""
+    """A factor for headers whose source file is a candidate too."""
     import numpy as np
 
     return np.where(c.per_file(with_source(c.paths)), c.weights.header, 1.0)
 
 
 def head(c: Candidates) -> Floats:
-    """A factor for the head of a class or the like, whose members are chunks of their own."""
+    """A factor for the head of a class or other container, whose members are separate chunks."""
     import numpy as np
 
     return np.where(is_container(c.kinds), c.weights.head, 1.0)
 
 
 def brief(c: Candidates) -> Floats:
-    """A factor for functions of a few lines, and as short parts of headers."""
+    """A factor for functions of a few lines, and for equally short parts of headers."""
     import numpy as np
 
     in_header = c.per_file([path.endswith(HEADERS) for path in c.paths])
@@ -258,7 +258,7 @@ def brief(c: Candidates) -> Floats:
 
 
 def unless_symbol(weight: Callable[[Candidates], float]) -> Callable[[Candidates], float]:
-    """No factor where a symbol is asked for: it may well be a class or a short function."""
+    """No factor where a symbol is asked for: it may be a class or a short function."""
     return lambda c: 1.0 if c.analyzed.kind == "symbol" else weight(c)
 
 
@@ -308,12 +308,12 @@ def coherence(c: Candidates, score: Floats) -> Floats:
 
 
 def leader(c: Candidates, score: Floats) -> Floats:
-    """The scores after a function has taken the place of the head of its file or class."""
+    """The scores after a function has been promoted over the head of its file or class."""
     return promote_functions(score, c.file_runs[1], c.kinds, c.ties, c.weights.leader)
 
 
 def variant(c: Candidates, score: Floats) -> Floats:
-    """The scores after a file has taken the place of its variant with a longer name."""
+    """The scores after a file has been put before its variant with a longer name."""
     return originals_first(score, c.file_runs[1], c.paths, c.analyzed, c.weights.variant)
 
 
@@ -345,4 +345,4 @@ UNUSED_VALUES: dict[str, float] = {
     **{row.name: float(row.combine is Combine.MULTIPLY) for row in SIGNALS},
     **{row.name: float(row.combine is Combine.MULTIPLY) for row in ADJUSTMENTS},
 }
-"""Every signal with the value that is reported when it takes no part in a ranking."""
+"""Every signal with the value that is reported when it is not used in a ranking."""

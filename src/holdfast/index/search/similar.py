@@ -28,7 +28,7 @@ CHARACTERS_MAX = 20_000
 CANDIDATES = 60
 WEIGHTS = {"words": 0.5, "trigrams": 0.25, "dense": 0.25}
 SCORE_MIN = 0.12
-"""Unrelated texts reach scores up to this."""
+"""Unrelated texts score up to this."""
 RUN = 3
 
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -118,7 +118,7 @@ def find_similar(
 def _by_trigrams(
     sample: Sample, reader: Reader, fresh_files: FreshFiles, keep: Callable[[str], bool], most: int
 ) -> tuple[list[tuple[ChunkId, float]], bool]:
-    """The chunks that share most trigrams with the sample, and whether there are others."""
+    """The chunks with the most trigrams in common with the sample, and whether there are others."""
     import numpy as np
 
     table = table_of(reader)

@@ -72,7 +72,7 @@ _WHOLE = frozenset(
     """
     )
 )
-"""Words that only look as if they had an ending."""
+"""Words that only seem to have an ending."""
 
 _DOUBLES = frozenset({"ing", "ed", "er"})
 

@@ -5,8 +5,8 @@ chunk costs 128 bytes whatever its length. A chunk that contains a string has th
 trigrams; a chunk with these bits probably contains it, and its text is examined. There are no false
 negatives, and false positives are filtered by the text.
 
-The signatures of a file record whether they cover it: chunks leave out text without words, and long
-lines are split between them. A file that is not covered is always examined whole.
+The signatures of a file record whether its chunks cover it: chunks leave out text without words,
+and split long lines. A file that is not covered is always examined as a whole.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ def signatures(texts: Sequence[str]) -> bytes:
         raw = b"\n".join(raws)
         sizes = map(len, raws)
     places = _places(raw + b"\n\n")
-    # Trigrams across the border of two texts count for the first: extra bits do no harm.
+    # Trigrams across the border of two texts count for the first: extra bits are harmless.
     lengths = np.fromiter(sizes, dtype=np.int64, count=len(texts)) + 1
     firsts = np.arange(len(texts), dtype=np.uint32) * np.uint32(BITS)
     places += np.repeat(firsts, lengths)[: len(places)]
     bits = np.zeros(len(texts) * BITS, dtype=np.bool_)
-    bits[places.astype(np.intp)] = True  # numpy is slow at widening smaller integers
+    bits[places.astype(np.intp)] = True  # faster: numpy widens smaller integers slowly
     return np.packbits(bits).tobytes()
 
 
@@ -104,7 +104,7 @@ def _places(raw: bytes) -> NDArray[np.uint32]:
 
 
 def signatures_of(chunks: Sequence[PreparedChunk], size_bytes: int) -> bytes:
-    """The signatures of a file's chunks, after a byte that says whether they cover it."""
+    """The signatures of a file's chunks, after a header that says whether they cover it."""
     # A name counts as text of its chunk, because `must:` searches both.
     texts = [f"{chunk.text}\n{chunk.label or ''}" for chunk in chunks]
     return head(_covered(chunks, size_bytes)) + signatures(texts)
@@ -325,7 +325,7 @@ _lock = threading.Lock()
 
 
 def table_of(reader: TrigramReader) -> Trigrams:
-    """The table of a generation, built once; generations never change and have unique names."""
+    """The table of a generation, cached; generations never change and have unique identities."""
     with _lock:
         known = _tables.get(reader.identity)
         if known is not None:

@@ -1,10 +1,10 @@
 """Files that are variants of another file, from their names.
 
-`TraceableMailer` beside `Mailer` is a kind of mailer: when the query does not say
-*traceable*, the plain one is meant, although the variant has the same words and often more of them.
-`MailerRegistry` is not a kind of mailer, because the last word of a name says what it is. So only
-words in front make a variant. Where a symbol is asked for by its name, words behind it do too:
-`ListView_Header.cs` has a part of `ListView`.
+`TraceableMailer` beside `Mailer` is a kind of mailer: when the query does not say *traceable*, the
+plain one is meant, although the variant has the same words and often more of them. `MailerRegistry`
+is not a kind of mailer, because the last word of a name says what it is. So only words in front
+make a variant. If the query names a symbol, words after the name do too: `ListView_Header.cs` has a
+part of `ListView`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ NameParts = tuple[str, ...]
 def originals_first(
     scores: Floats, files: Rows, paths: list[str], analyzed: AnalyzedQuery, share: float
 ) -> Floats:
-    """Scores after the best chunks of a variant and of its original have changed places.
+    """Scores after swapping the best chunks of a variant and of its original.
 
-    `files` has the file of each candidate as a position in `paths`. The original must be worse than
-    the variant and have at least `share` of its score. Each file changes places once at most.
+    `files` has the file of each candidate as a position in `paths`. The original must score less
+    than the variant, but at least `share` of its score. Each file is swapped once at most.
     """
     import numpy as np
 
@@ -75,7 +75,7 @@ def _pairs(
 def is_variant(
     name: NameParts, original: NameParts, words: frozenset[str], is_symbol: bool = False
 ) -> bool:
-    """Whether a name is another one with more words, none of which is in the query.
+    """Whether a name is `original` with more words, none of which is in the query.
 
     The original must have a word of the query: otherwise the query is not about the name.
     """
@@ -89,7 +89,7 @@ def is_variant(
 
 
 def words_of(analyzed: AnalyzedQuery) -> frozenset[str]:
-    """The terms of the query's words and of what may be written in their place."""
+    """The terms of the query's words and of their synonyms."""
     found: set[str] = set()
     for word in analyzed.words:
         found.add(word.term)

@@ -46,7 +46,7 @@ class Columns:
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._turn = 0
-        # The floats go when the segment is no longer open.
+        # Weak: the floats are dropped when the segment is closed.
         self._uses: WeakKeyDictionary[PostingSegment, _Use] = WeakKeyDictionary()
 
     def of(self, segment: PostingSegment) -> NDArray[np.float32] | None:

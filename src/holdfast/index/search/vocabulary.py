@@ -36,7 +36,7 @@ _MIX = 0xD6E8FEB86659FD93
 _TABLE_BITS = 18
 _BLOCK_BYTES = 65_536
 _WORDS_MAX = 150_000
-"""When a process knows more words than this, it forgets them: they are most of its memory."""
+"""With more words than this the vocabulary is cleared: it takes most of the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Words:
     numbers: NDArray[np.int32]
     places: NDArray[np.int64]
     digests: NDArray[np.uint32]
-    """For each text a hash of its words in order, whatever is between them."""
+    """For each text a hash of its words in order, ignoring what is between them."""
 
 
 @lru_cache(maxsize=1)
@@ -66,7 +66,7 @@ def _bits(size: int) -> int:
 
 
 def word_hashes(letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A polynomial hash of each word; what is between words must be zeros."""
+    """A polynomial hash of each word; characters between words must be zeros."""
     import numpy as np
 
     powers, inverses = _powers(_bits(len(letters)))
@@ -194,7 +194,7 @@ class Vocabulary:
         ]
 
     def _plain(self, first: int, joined: str, ends: NDArray[np.int64]) -> Words:
-        """The same for joined ASCII texts, one of which ends before each of `ends`."""
+        """The same for joined ASCII texts; `ends` are the positions after each text."""
         import numpy as np
 
         raw = f"\0{joined}\0".encode().translate(_LETTERS)

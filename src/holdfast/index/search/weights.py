@@ -118,17 +118,17 @@ class Weights:
     header: float = 0.9
     """Factor for a C or C++ header with its source file among the candidates."""
     head: float = 0.9
-    """Factor for the head of a class or the like, whose members are chunks of their own."""
+    """Factor for the head of a class or other container, whose members are separate chunks."""
     brief: float = 0.85
-    """Factor for functions of a few lines, and as short parts of headers."""
+    """Factor for functions of a few lines, and for equally short parts of headers."""
     declared: float = 0.6
     """Factor for a declaration whose body is a candidate too."""
     leader: float = 0.7
-    """A function is promoted over the head of its file or class from this share of its score on."""
+    """The share of the head's score from which on a function is promoted over it."""
     variant: float = 0.8
-    """A file is put before its variant with a longer name from this share of its score on."""
+    """The share of a variant's score from which on the original file is put before it."""
     repeat: float = 0.8
-    """Factor for each better chunk of the same file."""
+    """Factor for each better-ranked chunk of the same file."""
 
     def of(self, signal: str, kind: Kind) -> float:
         """The weight of a signal for a kind of query."""
@@ -136,7 +136,7 @@ class Weights:
         return weight.of(kind) if isinstance(weight, Shares) else weight
 
     def without(self, signal: str) -> Weights:
-        """The same ranking with one lane or signal off."""
+        """The same weights with one lane or signal off."""
         off: object = 0.0
         if signal == "roles":
             off = Held(*(1.0 for _ in fields(Held)))

@@ -82,7 +82,7 @@ class PostgresBackend:
 
     @contextmanager
     def _session(self) -> Iterator[psycopg.Connection[Any]]:
-        """A connection for one piece of work; one that failed is not used again."""
+        """A connection for one task; a connection that failed is not reused."""
         import psycopg
 
         connection = self._lent() or self._connect()

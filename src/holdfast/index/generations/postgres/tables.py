@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.index.search.posting_segment import PostingSegment
 
 SCHEMA_VERSION = 4
-"""The tables' version, in the schema's comment. Another version's schema is made anew by a writer.
+"""The tables' version, in the schema's comment. A writer recreates a schema of an older version.
 
 - 1: root, file, chunk, posting.
 - 2: root, file, chunk, segment: the embedded backend's postings and vectors.
@@ -28,7 +28,7 @@ SCHEMA_VERSION = 4
 """
 
 PARTITIONS = 8
-"""Of each table, by root: a distributed server can place a repository anywhere as a whole."""
+"""Partitions of each table, by root: a distributed server keeps a repository together."""
 
 TABLES = """
 CREATE TABLE root (
@@ -99,7 +99,7 @@ CREATE TABLE IF NOT EXISTS trigram (
   PRIMARY KEY (root_id, file_id)
 ) PARTITION BY HASH (root_id)
 """
-"""Separate from the others: its contents have their own version, and an index works without."""
+"""Separate from the others: its contents have their own version, and an index works without it."""
 
 CHANGE = """
 CREATE TABLE IF NOT EXISTS change (
@@ -108,11 +108,11 @@ CREATE TABLE IF NOT EXISTS change (
   notes_check bigint NOT NULL
 ) PARTITION BY HASH (root_id)
 """
-"""What the last generations changed (`change_log.py`); an index works without it."""
+"""The change log of the last generations (`change_log.py`); an index works without it."""
 
 
 def statements() -> list[str]:
-    """Make the tables of a namespace."""
+    """The statements that create the tables of a namespace."""
     made = TABLES.strip().split(";\n")
     for table in ("file", "chunk", "segment"):
         made += _partitions(table)
@@ -120,7 +120,7 @@ def statements() -> list[str]:
 
 
 def later_statements(table: str) -> list[str]:
-    """Make one of the tables that an index works without."""
+    """The statements that create one of the optional tables."""
     return [{"trigram": TRIGRAM, "change": CHANGE}[table], *_partitions(table)]
 
 
@@ -132,7 +132,7 @@ def _partitions(table: str) -> list[str]:
             f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
         )
         if table in ("chunk", "trigram"):
-            # Between partitions of one number, which belong to the same roots.
+            # Between partitions with the same number, which have the same roots.
             made.append(
                 f"ALTER TABLE {table}_{number} ADD FOREIGN KEY (root_id, file_id) "
                 f"REFERENCES file_{number} (root_id, id) ON DELETE CASCADE"
@@ -151,7 +151,7 @@ CHUNK = "path, ordinal, start_line, end_line, symbol_id, label, kind, text"
 
 
 class RootRow(NamedTuple):
-    """What describes the generation of a root as a whole."""
+    """The description of a root's generation."""
 
     path: str
     generation: int
@@ -250,5 +250,5 @@ def notes(connection: psycopg.Connection[Any], root: int) -> list[Change]:
     row = connection.execute(
         "SELECT notes, notes_check FROM change WHERE root_id = $1", (root,)
     ).fetchone()
-    # Without notes a reader reads the generation as a whole.
+    # Without a log a reader reads the whole generation.
     return [] if row is None or row[1] != row_check(row[:1]) else change_log.decode(row[0])

@@ -35,7 +35,7 @@ def _clean(text: str) -> str:
 
 
 def _root(connection: psycopg.Connection[Any], path: str) -> tuple[int, tables.RootRow]:
-    """The row of a root; without its generation if it is damaged, so that it is rebuilt."""
+    """The row of a root; reset if it is damaged, so that the index is rebuilt."""
     try:
         found = tables.root_row(connection, path)
     except DamagedBackend:

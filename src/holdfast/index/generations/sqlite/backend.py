@@ -88,7 +88,7 @@ class SqliteBackend:
             self._check_size(root, reader.size_bytes())
 
     def _check_size(self, root: str, expected: int) -> None:
-        """Raise DamagedBackend if the file ends too early; not while a log has its last pages."""
+        """Raise DamagedBackend if the file is too short, unless a log still has its last pages."""
         path = self._path(root)
         log, file = touched(path.with_name(path.name + "-wal")), touched(path)
         if file is not None and (log is None or not log.size_bytes) and file.size_bytes < expected:
@@ -180,7 +180,7 @@ class SqliteBackend:
             return known[1].corpus
         with self._lock:
             opening = self._opening.setdefault(root, threading.Lock())
-        # One reader opens a generation, and the others wait for it: it takes the processor anyway.
+        # One reader opens a generation and the others wait: opening it twice would not be faster.
         with opening:
             known = self._known(root)
             if known is None or known[0] != identity:
@@ -192,7 +192,7 @@ class SqliteBackend:
         return known[1].corpus
 
     def _known(self, root: str) -> tuple[Identity, OpenCorpus] | None:
-        """What is open of a root; raises DamagedBackend if a file of it was truncated."""
+        """The open generation of a root; raises DamagedBackend if a file of it was truncated."""
         with self._lock:
             known = self._open.get(root)
             if known is not None:
@@ -212,7 +212,7 @@ class SqliteBackend:
         identity: Identity,
         known: tuple[Identity, OpenCorpus] | None,
     ) -> OpenCorpus:
-        """A generation, from the one that is open if possible."""
+        """Open a generation, from the one that is open already if possible."""
         stored = tables.stored_segments(connection)
         digests = {number: segment.digest for number, segment in stored.items()}
         files = self._files(root)
@@ -256,7 +256,7 @@ class SqliteBackend:
                 yield writer
             except (*tables.DAMAGED, DamagedBackend):
                 if writer.started_over:
-                    self._unlink(root)  # A rebuild reuses pages of the old file, damaged or not.
+                    self._unlink(root)  # A rebuild would reuse damaged pages of the old file.
                 raise
             finally:
                 self._checkpoint_later(writer.end(), self._files(root))
@@ -305,7 +305,7 @@ class SqliteBackend:
         return tables.prepared(path)
 
     def _new_file(self, root: str) -> apsw.Connection:
-        """A new file. The old one held only derived data, which is rebuilt."""
+        """A new file. The old one only had derived data, which is rebuilt."""
         self._unlink(root)
         return self._connected(root)
 

@@ -1,6 +1,6 @@
-"""The chunks of a root's file: those of neighbours are stored in one row, compressed together.
+"""The chunks of a root's file; neighbouring chunks are stored in one row, compressed together.
 
-Many small texts compress well together, and their lines and names cost little beside them. Reading
+Many small texts compress well together, and their lines and names cost little in addition. Reading
 one chunk means decompressing a few others. A row is found by the id of its first chunk.
 """
 
@@ -25,7 +25,7 @@ ORDINAL_BITS = 20
 CHARACTERS = 16_384
 """A row is full when its texts have this many characters."""
 LEVEL = 4
-"""Of the compression: as fast as 1 with texts of this size; higher ones take longer for little."""
+"""The compression level: as fast as 1 with texts of this size; higher levels gain little."""
 
 Place = tuple[int, int, str | None, str | None, str]
 """The first and last line of a chunk, its symbol's id, its label and its kind."""
@@ -72,7 +72,7 @@ def remove_chunks(connection: apsw.Connection, number: int) -> None:
 
 
 def opened(number: object, data: object, check: object) -> StoredRow:
-    """The chunks in a row; raises DamagedBackend if it is not as it was written."""
+    """The chunks in a row; raises DamagedBackend if it is damaged."""
     if check == row_check((number, data)) and isinstance(data, bytes):
         with suppress(zlib.error, msgspec.DecodeError, UnicodeDecodeError):
             return _decode(zlib.decompress(data))
@@ -80,7 +80,7 @@ def opened(number: object, data: object, check: object) -> StoredRow:
 
 
 def places_of(row: StoredRow) -> list[Place]:
-    """Where the chunks of a row are; raises DamagedBackend if there is not one for each text."""
+    """The places of the chunks in a row; raises DamagedBackend if their number is wrong."""
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
         places = _decode_places(row.places)
         if len(places) == len(row.texts):
@@ -91,8 +91,9 @@ def places_of(row: StoredRow) -> list[Place]:
 def rows_of(
     connection: apsw.Connection, chunks: Sequence[int]
 ) -> Iterator[tuple[StoredRow, int, list[int]]]:
-    """The rows of chunks whose ids are in ascending order: each with the id of its first chunk,
-    and those of the chunks that were asked for.
+    """The rows of chunks, given by ids in ascending order.
+
+    Yields each row with the id of its first chunk, and the requested ids that are in it.
     """
     at = 0
     while at < len(chunks):

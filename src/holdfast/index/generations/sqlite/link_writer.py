@@ -40,7 +40,7 @@ class LinkWriter:
         self._new: list[LinkRow] = []
 
     def add(self, file: PreparedFile) -> None:
-        """Take the links of a file that is put; made from its facts if it comes without."""
+        """Add the links of a file; computed from its facts if it has none."""
         terms = _terms(file.links, file.facts)
         if terms is not None:
             self._add(file_check(file.path, file.entry.digest), terms)
@@ -57,9 +57,10 @@ class LinkWriter:
             self._new.append(LinkRow(name, count, len(data), crc32(data), ""))
 
     def publish(self, run: str, files: int, turn: int) -> None:
-        """Store the links of the generation with this run, which has so many files.
+        """Store the links of the generation with this run, which has `files` files.
 
-        Each turn reads one of the segments completely, so that damage is noticed some day.
+        Each call reads one of the segments completely, chosen by `turn`, so that damage is noticed
+        eventually.
         """
         stored, good = tables.stored_links(self._connection)
         good = good and all(self._is_there(one) and one.run == self._before for one in stored)
@@ -80,7 +81,7 @@ class LinkWriter:
         return self._files.size_of(one.digest) == one.size_bytes
 
     def _tidied(self, stored: list[LinkRow]) -> tuple[list[LinkRow], bool]:
-        """The segments to keep, after links that are missing or scattered were made again."""
+        """The segments to keep, after rebuilding links that are missing or scattered."""
         rows = tables.rows(self._connection, "SELECT path, digest FROM file NOT INDEXED")
         checks = checked(rows)
         open_ones = open_links(self._files, [*stored, *self._new], {})
@@ -104,7 +105,7 @@ class LinkWriter:
         return [one for one in stored if one.digest in kept], complete
 
     def _remade(self, files: Iterable[tuple[str, str]]) -> int:
-        """Make the links of stored files again; returns of how many that was possible."""
+        """Rebuild the links of stored files; returns for how many that was possible."""
         made = 0
         for path, digest in files:
             row = tables.row(

@@ -107,9 +107,9 @@ class SqliteReader:
         return row
 
     def _check_missing(self, path: str) -> None:
-        """Raise DamagedBackend if a file that was not found by its path is there all the same.
+        """Raise DamagedBackend if a file exists that was not found by its path.
 
-        SQLite finds a path by an index of its own, which has no checksums.
+        SQLite finds a path by its own index, which has no checksums.
         """
         if self._paths is None:
             listed = tables.rows(self._connection, "SELECT path FROM file NOT INDEXED")
@@ -168,7 +168,7 @@ class SqliteReader:
         return found
 
     def all_facts(self) -> Iterator[tuple[str, bytes | None]]:
-        # Without the index of paths: a path that is damaged there would name a file that is gone.
+        # Without the index of paths, where a damaged path would name a file that does not exist.
         placed = tables.rows(self._connection, f"SELECT {tables.PLACED} FROM file NOT INDEXED")
         for row in placed:
             if row[-1] != crc32(encode(row[:-1])):
@@ -212,8 +212,8 @@ class SqliteReader:
     def spot_check(self) -> None:
         """Read a few rows of every table; raises DamagedBackend if one is bad or missing.
 
-        Notices an index that is destroyed, at a cost that does not grow with the tree. One bad row
-        among many is noticed when it is used, and by `verify`.
+        Notices a destroyed index, at a cost that does not grow with the tree. One bad row among
+        many is noticed when it is used, and by `verify`.
         """
         expected = self._files()
         first, last = tables.row(
@@ -232,7 +232,7 @@ class SqliteReader:
             self._check_file(at, segments)
 
     def _check_file(self, number: int, segments: set[int]) -> None:
-        """Check the first file from this number on, by every table and by the index of paths."""
+        """Check the first file from this number on, in every table and in the index of paths."""
         found = tables.row(
             self._connection, "SELECT path FROM file WHERE id >= ? ORDER BY id LIMIT 1", (number,)
         )
@@ -256,7 +256,7 @@ class SqliteReader:
             self._segments.verify(segment, dimension)
         self._verify_links()
         for path, facts in self.all_facts():
-            # By the index of paths, which lookups use.
+            # `_place` also checks the index of paths, which lookups use.
             if facts is None or self._place(path) is None:
                 raise tables.damaged_file(path)
         for file in self.kept_files():
@@ -273,7 +273,7 @@ def _keys(ids: Iterable[ChunkId]) -> list[int]:
 
 
 def _is_intact(path: object, check: object, *blobs: object) -> bool:
-    """Whether large values of a file are as they were written."""
+    """Whether large values of a file match their checksum."""
     if not isinstance(path, str):
         return False
     values = [blob for blob in blobs if isinstance(blob, bytes)]

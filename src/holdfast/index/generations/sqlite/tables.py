@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS trigram (
   trigram_check INTEGER NOT NULL
 )
 """
-"""Separate from the others: its contents have their own version, and an index works without."""
+"""Separate from the others: its contents have their own version, and an index works without it."""
 LINK = """
 CREATE TABLE IF NOT EXISTS link (
   id INTEGER PRIMARY KEY, digest TEXT NOT NULL, files INTEGER NOT NULL,
@@ -83,7 +83,7 @@ CREATE TABLE IF NOT EXISTS link (
   link_check INTEGER NOT NULL
 )
 """
-"""The same holds for the segments of links, see `generations/link_files.py`."""
+"""The segments of links (`generations/link_files.py`); separate for the same reason."""
 _DROPS = (
     "vocabulary", "posting", "chunk", "text", "vector", "facts", "file", "segment", "trigram",
     "link",
@@ -104,7 +104,7 @@ DAMAGED = (
     apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.ConstraintError, apsw.MismatchError,
     apsw.FormatError, apsw.TooBigError, UnicodeDecodeError,
 )  # fmt: skip
-"""What a damaged file leads to. Our own statements are right, so a missing table is damage too."""
+"""Errors that mean a damaged file. Our statements are valid, so a missing table is damage."""
 
 
 def prepared(path: Path) -> apsw.Connection:
@@ -157,8 +157,8 @@ def rows(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) 
 
 
 def meta(connection: apsw.Connection) -> dict[str, Any]:
-    """What describes the generation as a whole; empty before the first one is published."""
-    # By the table, not by key: a damaged key would look like a value that was never set.
+    """The description of the generation; empty before the first one is published."""
+    # The whole table, not one key: a damaged key would look like a value that was never set.
     found = dict(rows(connection, "SELECT key, value FROM meta"))
     if found and found.pop("check", None) != mapping_check(found):
         raise DamagedBackend("the description of the index is damaged: its checksum differs")
@@ -186,7 +186,7 @@ def packed(facts_or_names: bytes) -> bytes:
 
 
 def unpacked_facts(path: object, stored: object, check: object) -> bytes | None:
-    """The facts of a file as they were put; None if what is stored is damaged."""
+    """The facts of a file, unpacked; None if they are damaged."""
     if not isinstance(path, str) or not isinstance(stored, bytes):
         return None
     if check != blob_check(path, stored):
@@ -228,7 +228,7 @@ def stored_segments(
 
 
 def put_links(connection: apsw.Connection, stored: Sequence[LinkRow]) -> None:
-    """Store the rows of all segments of links, in place of those before."""
+    """Replace the rows of all segments of links."""
     connection.execute("DELETE FROM link")
     rows_of = [
         (number, one.digest, one.files, one.size_bytes, one.check, one.run)
@@ -241,7 +241,7 @@ def put_links(connection: apsw.Connection, stored: Sequence[LinkRow]) -> None:
 
 
 def stored_links(connection: apsw.Connection) -> tuple[list[LinkRow], bool]:
-    """The segments of links, oldest first, and whether none of the rows is damaged."""
+    """The segments of links, oldest first, and whether all rows are intact."""
     if row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'link'") is None:
         return [], True
     found = rows(

@@ -52,7 +52,7 @@ class SqliteWriter:
         self.follows: Identity = (self.generation - 1, str(known.get("run") or ""))
         self._noted = change_log.decode(known.get("changes"))
         self._put_anew: set[str] | None = None
-        """The files put since the tables were emptied; no other rows exist. None before that."""
+        """The files added since the tables were emptied; no other rows exist. None before that."""
         self._load_counters()
 
     def _load_counters(self) -> None:
@@ -151,7 +151,7 @@ class SqliteWriter:
     def _merge_segments(self) -> None:
         """Merge segments that are small or mostly dead."""
         stored = tables.rows(self._connection, "SELECT id, rows FROM segment")
-        # Counted without reading every row: a sync of one file must not depend on the others.
+        # Counted without checking every row: a sync of one file must not depend on the others.
         living = dict(tables.rows(self._connection, _LIVING))
         if not living.keys() <= {number for number, _ in stored}:
             raise DamagedBackend("a segment of the index is missing")
@@ -220,7 +220,9 @@ class SqliteWriter:
         )
 
     def _notes(self, identity: Identity) -> str | None:
-        """The change log for readers of an earlier generation; None if they have to read all."""
+        """The change log for readers of an earlier generation; None if they must read
+        everything.
+        """
         if not self._followable:
             return None
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
