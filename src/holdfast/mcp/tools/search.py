@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from typing import Any
 
@@ -48,9 +49,7 @@ def run(call: ToolCall) -> Result:
     from holdfast.reading.scope import Lines
 
     a, caller = call.arguments, call.caller
-    trees = [
-        call.tree(path) for path in (a["path"] if isinstance(a["path"], list) else [a["path"]])
-    ]
+    trees = [call.tree(path) for path in paths_of(a["path"])]
     reader = call.reader()
     with call.context.sessions.of(caller, call.meta, "search_code", a) as session:
 
@@ -105,6 +104,20 @@ def run(call: ToolCall) -> Result:
     ]
     call.note_shown("search_code", excerpts(printed), text)
     return Result(text, facts)
+
+
+def paths_of(path: str | list[str]) -> list[str]:
+    """The trees of a call. Clients that keep to the schema send a list as JSON in a text."""
+    if isinstance(path, list):
+        return path
+    if path.startswith("["):
+        try:
+            found = json.loads(path)
+        except (ValueError, RecursionError):
+            return [path]
+        if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
+            return found
+    return [path]
 
 
 def _shown(found: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, int]]]:
@@ -168,12 +181,7 @@ SEARCH_CODE = Tool(
             "exclude:word re:pattern sym:Name",
             minLength=1,
         ),
-        path={
-            # Not a union of types: strict clients warn about those.
-            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
-            "description": "the tree, or a directory in it; or several",
-            "default": ".",
-        },
+        path=string("the tree, or a directory in it; or a list of several", default="."),
         scope=choice(
             ("runtime", "mixed", "docs"),
             "code, code and documents, or only documents",
@@ -189,6 +197,11 @@ SEARCH_CODE = Tool(
         cursor=string("the cursor of the previous page, from its continue"),
     ),
     unlisted={
+        # Listed as text only: strict clients warn about several types.
+        "path": {
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+            "default": ".",
+        },
         "result_mode": choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
         "debug": boolean("explain how results were found", default=False),
     },
