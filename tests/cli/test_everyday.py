@@ -118,6 +118,26 @@ def test_doctor_says_the_fix(home: Path, tmp_path: Path, capsys: Capture) -> Non
 
 
 @pytest.mark.shows("CLI-DOCTOR")
+def test_an_index_that_does_not_fit_is_explained_in_words(
+    home: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """doctor and status printed `fingerprint_mismatch`."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "a.py").write_text("def a(): ...\n")
+    assert main(["index", "create", str(tree)]) == 0
+    monkeypatch.setenv("HOLDFAST_EMBEDDING", "hashed")
+    words = "made with other settings or by another version"
+    assert wrong(facts(capsys, "doctor")) == {
+        f"{tree}: requires reindex ({words})": f"holdfast index reindex {tree}"
+    }
+    assert main(["status"]) == 0
+    assert words in capsys.readouterr().out
+    found: Any = facts(capsys, "status")["codebases"]
+    assert found[0]["detail"] == "fingerprint_mismatch", "programs get the name"
+
+
+@pytest.mark.shows("CLI-DOCTOR")
 def test_doctor_sees_an_agent_that_starts_another_program(
     home: Path, tmp_path: Path, capsys: Capture
 ) -> None:

@@ -125,6 +125,7 @@ def _store(app: App) -> Iterator[Finding]:
 
 def _index(app: App) -> Iterator[Finding]:
     from holdfast.index.tools.codebases import list_codebases
+    from holdfast.index.tools.render import detail_words
 
     index = app.open_index()
     try:
@@ -133,7 +134,7 @@ def _index(app: App) -> Iterator[Finding]:
         index.close()
     for codebase in listed.codebases:
         path, section = codebase.path, codebase.section
-        detail = f" ({codebase.detail})" if codebase.detail else ""
+        detail = f" ({detail_words(codebase)})" if codebase.detail else ""
         if not os.path.isdir(path):
             fix = f"holdfast index clear {quote(path)}"
             yield Finding("index", "note", f"{path} no longer exists", fix)
@@ -141,7 +142,7 @@ def _index(app: App) -> Iterator[Finding]:
             yield Finding("index", "ok", f"{path}: {section.lower()}{detail}")
         else:
             fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {quote(path)}"
-            if "newer_format" in detail:
+            if (codebase.detail or "").startswith("newer_format"):
                 fix = "pip install --upgrade holdfast"
             yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
     if not listed.codebases:

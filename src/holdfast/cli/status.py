@@ -129,8 +129,11 @@ def _show(status: Status, user_home: str) -> None:
     print(f"{styled('holdfast ' + status.version, output.BOLD)}  {status.home}  {running}")
     print()
     if status.codebases:
+        from holdfast.index.tools.render import detail_words
+
         rows = [
-            (_short(one.path, user_home), one.section, one.detail or "") for one in status.codebases
+            (_short(one.path, user_home), one.section, detail_words(one))
+            for one in status.codebases
         ]
         print_table(("codebase", "state", "detail"), rows)
     elif status.codebases_error is not None:

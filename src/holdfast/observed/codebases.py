@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from holdfast.index.generations.gate import Gate
     from holdfast.index.generations.record import Record
 
-NO_PROOF = {
-    "missing_marker_doc": "its completion marker is missing",
-    "invalid_marker_kind": "its completion marker has another kind",
-    "invalid_payload": "its completion marker cannot be read",
-    "path_mismatch": "its completion marker names another directory",
-}
-"""Why an index is not proven, in words."""
-
 
 def codebase_key(root: str) -> str:
     """A short, stable name for a root that does not reveal its path."""
@@ -105,6 +97,7 @@ def codebase_values(record: Record, gate: Gate) -> Values:
         TooNew,
         Unproven,
     )
+    from holdfast.index.generations.proof import NO_PROOF
     from holdfast.index.generations.record import Indexed, SyncCompleted, status_name
 
     seen: Values = {

@@ -44,6 +44,15 @@ class Reason(StrEnum):
     NEWER_FORMAT = "newer_format"
 
 
+NO_PROOF = {
+    "missing_marker_doc": "its completion marker is missing",
+    "invalid_marker_kind": "its completion marker has another kind",
+    "invalid_payload": "its completion marker cannot be read",
+    "path_mismatch": "its completion marker names another directory",
+}
+"""Why an index is not proven, in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """The verdict on one root. `marker` is set when the stored value could be read as one."""

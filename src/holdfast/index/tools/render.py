@@ -18,6 +18,7 @@ from holdfast.index.answers import (
     ManageAnswer,
     OutlineAnswer,
 )
+from holdfast.index.generations.proof import NO_PROOF
 from holdfast.index.tools.outline_lines import outline_lines
 from holdfast.text import counted
 
@@ -79,6 +80,24 @@ def codebases_text(codebases: Sequence[Codebase]) -> str:
         detail = f" ({_one_line(codebase.detail)})" if codebase.detail else ""
         lines.append(f"- {_one_line(codebase.path)}{detail}")
     return "\n".join([*lines, "", f"Total tracked: {len(codebases)}"])
+
+
+OTHER_SETTINGS = "made with other settings or by another version"
+REASONS = {
+    "fingerprint_mismatch": OTHER_SETTINGS,
+    "completion_proof_fingerprint_mismatch": OTHER_SETTINGS,
+    "legacy_unverified_fingerprint": "its settings are unknown",
+    "missing_fingerprint": "its settings are unknown",
+    "stale_local:damaged": "it is damaged",
+    **{f"stale_local:{reason}": words for reason, words in NO_PROOF.items()},
+}
+"""Details of roots that are names for programs, in words."""
+
+
+def detail_words(codebase: Codebase) -> str:
+    """The detail of a root for a person; empty if there is none."""
+    detail = codebase.detail or ""
+    return REASONS.get(detail, detail.removeprefix("newer_format: "))
 
 
 def _one_line(text: str) -> str:
