@@ -57,8 +57,8 @@ class Alphabet:
     """Atoms as characters: a string of atoms becomes a `str` of as many characters."""
 
     def __init__(self, atoms: Iterable[Atom]) -> None:
-        # Ordered by what the atoms are, not by where they were seen first, so that the order of
-        # the documents cannot be told from the graph.
+        # Ordered by the atoms themselves, not by where they were seen first, so that the graph does
+        # not depend on the order of the documents.
         ordered = sorted(set(atoms), key=lambda atom: (type(atom).__name__, repr(atom)))
         self.atoms = ordered
         self._code = {atom: _character(number) for number, atom in enumerate(ordered)}

@@ -31,7 +31,7 @@ from holdfast.sequence.suffix.stream import TokenStream
 from holdfast.sequence.tokens.lexer import normalised
 
 CALL_TOKENS = 8
-"""About what each place still needs when its block is replaced by a call."""
+"""About how many tokens remain at each place when its block is replaced by a call."""
 NAMES_SHARE = 0.1
 """A block with fewer names than this is a table of numbers or texts, not code."""
 PIECE = 4_096
@@ -55,7 +55,7 @@ class CloneGroup:
 
     @property
     def saved(self) -> int:
-        """About how many tokens go if the block is written once and called everywhere."""
+        """About how many tokens are saved if the block is written once and called everywhere."""
         return self.duplicated - CALL_TOKENS * len(self.occurrences)
 
 
@@ -140,7 +140,7 @@ def _blocks_numpy(
     if backend is SuffixBackend.COMPILED:
         table = kernel.repeats_table(shared, changes, minimum)
     else:
-        # Not from a list: its conversion would hold the interpreter's lock throughout.
+        # Not from a list, whose conversion would hold the interpreter's lock throughout.
         repeats = kernel.maximal_repeats(shared, changes, minimum)
         table = np.fromiter(chain.from_iterable(repeats), np.int32).reshape(-1, 3)
     if not len(table):

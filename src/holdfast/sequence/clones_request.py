@@ -1,4 +1,4 @@
-"""What is asked of `clones`."""
+"""The request of `clones`."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ class ClonesRequest:
     """Only blocks that have more copies than at this revision."""
     overlapping: bool = False
     every_file: bool = False
-    """Data and documents too, not only code."""
+    """Whether data and documents are searched too, not only code."""
     options: LexerOptions = CODE_ONLY

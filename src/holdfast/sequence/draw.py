@@ -17,7 +17,7 @@ SHOW_VERSION = 1
 """1: vertices with their patterns, and the answer to a query."""
 
 LABEL_PARTS, PART_MAX = 4, 24
-"""A short label has so many tokens from both ends, each cut to so many characters."""
+"""A short label has this many tokens from both ends, each cut to this many characters."""
 
 
 @dataclass(frozen=True, slots=True)

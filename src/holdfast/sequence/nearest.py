@@ -2,15 +2,15 @@
 
 A snippet that does not occur word for word is cut into longest matches, as `locate` cuts it: once
 from its beginning, and once from the beginning of each of its lines, so that a mistake spoils only
-the match it is in. Every occurrence of a match votes for where the snippet would begin if it stood
-there. Long and rare matches weigh more. A word that the text does not have votes as the most
-similar word that it has. The places with the most votes are then compared with the snippet, and the
-one that shares most tokens, pairs of tokens and letters wins.
+the match it is in. Every occurrence of a match votes for the place where the snippet would begin.
+Long and rare matches weigh more. A word that is not in the text votes as the most similar word that
+is. The places with the most votes are then compared with the snippet, and the one that shares most
+tokens, pairs of tokens and letters wins.
 
-Everything is a token here, words in comments and strings too: an edit may quote half a comment.
-Blanks are not, so a place that differs only in blanks agrees completely.
+Words in comments and strings are tokens too, because an edit may quote half a comment. Blanks are
+not tokens, so a place that differs only in blanks agrees completely.
 
-It may return a place that was not the one meant. It never returns tokens that are not there.
+May return another place than the one that was meant. Never returns tokens that are not in the text.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from holdfast.sequence.tokens.families import BY_NAME
 from holdfast.sequence.tokens.lexer import CODE_ONLY, lex
 
 TEXT_BYTES_MAX = 1 << 20
-"""Of a longer text the lines around one of the snippet's are searched."""
+"""In a longer text only the lines around one of the snippet's lines are searched."""
 
 SNIPPET_TOKENS_MAX = 1200
-"""Of a longer snippet the beginning is looked for."""
+"""Only the beginning of a longer snippet is searched for."""
 
 OCCURRENCES_MAX = 40
 """How many places of one match may vote; more for a short snippet, whose matches are common."""
@@ -42,7 +42,7 @@ PLACES_MAX = 6
 """How many places are compared with the snippet; more for a short one."""
 
 WORDS_MAX = 6
-"""For how many unknown words a similar one is looked for."""
+"""For how many unknown words a similar one is searched."""
 
 SIMILARITY_MIN = 0.4
 RUNNER_UP = 0.7
@@ -80,7 +80,7 @@ class Nearest:
 
 
 def nearest(text: bytes, snippet: bytes, places: int = 1) -> list[Nearest]:
-    """The places of `text` that share most with the snippet, the best first; none may share it.
+    """The places of `text` that share most with the snippet, best first; there may be none.
 
     A second place follows only if it shares almost as much. Takes time linear in the text, and a
     bounded time in the snippet.
@@ -154,7 +154,7 @@ class _Comparison:
     def compared(self, begin: int, end: int, lines: Sequence[int], skipped: int) -> Nearest:
         wanted, segment = self.wanted, self.segment
         size = len(segment)
-        # The place may begin with tokens that the snippet has not: compare from where it starts.
+        # The place may begin with tokens that are not in the snippet; skip them.
         starts = [at for at in range(begin, min(begin + 400, end)) if self.token(at) == wanted[0]]
         runs = [(_common(wanted, self._run(at, at + len(wanted))), -at) for at in starts[:40]]
         prefix, at = max(runs, default=(0, -begin))
@@ -185,7 +185,7 @@ def _bounded(text: bytes, snippet: bytes) -> tuple[bytes, int]:
 
 def _segment(text: bytes) -> TokenSegment:
     facts = DocumentFacts("text.txt", len(text), 0, "")
-    # Not the pure backend while there is another: on repetitive text it is slow, however short.
+    # The pure backend is slow on repetitive text, however short, so it is the last choice.
     return build(stream_of([Document(facts, text)], CODE_ONLY), _backend())
 
 
@@ -217,7 +217,7 @@ def _trigrams(word: bytes) -> set[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class _Vote:
-    """A match of the snippet: where it is in both texts, and what it counts."""
+    """A match of the snippet: where it is in both texts, and its weight."""
 
     at: int
     position: int
@@ -261,7 +261,7 @@ def _places(votes: list[_Vote], length: int) -> Iterator[tuple[int, int]]:
                 best, chosen = total, (low, high + 1)
         group = votes[chosen[0] : chosen[1]]
         votes = votes[: chosen[0]] + votes[chosen[1] :]
-        # A weak vote may come from anywhere near; where the place begins and ends, strong ones say.
+        # A weak vote may be for any place nearby, so only strong ones decide the borders.
         enough = min(best / 50, max(vote.weight for vote in group))
         strong = [vote for vote in group if vote.weight >= enough]
         first = min(strong, key=lambda vote: (vote.at, -vote.weight))

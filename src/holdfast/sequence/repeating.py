@@ -6,8 +6,8 @@ and only tokens in windows whose hash occurs twice are kept, in runs with a sepa
 Suffixes are then sorted for that part alone, usually a small one.
 
 Every repeated block is in one run, and so are its neighbours if they repeat with it, so the blocks
-of the part are the blocks of the whole. A hash that two different windows share only adds to the
-part: nothing is concluded from a hash but that windows differ.
+of the part are the blocks of the whole. Two different windows with the same hash only make the part
+larger: hashes are used to rule windows out, never to prove that they are equal.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def repeating_part(
 ) -> RepeatingPart:
     """The tokens in windows of `minimum` tokens that seem to occur more than once.
 
-    With `renamed`, windows are compared with all names alike, and all literals. `progress` gets
+    With `renamed`, all names are treated as equal, and so are all literals. `progress` gets
     the number of documents that are done, now and then.
     """
     texts = [(document.data, family_of(document.facts.path)) for document in documents]
@@ -71,7 +71,7 @@ def repeating_part(
         [np.zeros(1, np.int64), *(p.firsts[1:] + b for p, b in zip(parts, before, strict=False))]
     )
     keys = np.concatenate([part.keys for part in parts])
-    # No window with a separator repeats: each has a key of its own.
+    # A window with a separator never repeats, because each separator has a key of its own.
     keys[firsts[1:] - 1] = np.arange(len(documents), dtype=np.uint64) * np.uint64(_MIX)
     begins, ends = _runs(keys, firsts, minimum)
     del keys
@@ -93,7 +93,7 @@ def _runs(keys: Keys, firsts: Longs, minimum: int) -> tuple[Longs, Longs]:
     marked = np.zeros(1 << _MARKED_BITS, np.bool_)
     marked[_slots(repeated, _MARKED_BITS)] = True
     windows = np.flatnonzero(marked[_slots(hashes, _MARKED_BITS)])
-    # A window that reaches into the next document is not one.
+    # Drop windows that reach into the next document.
     ends = firsts[np.searchsorted(firsts, windows, side="right")] - 1
     windows = windows[windows + minimum <= ends]
     if not len(windows):
@@ -111,8 +111,8 @@ def _windows(keys: Keys, minimum: int) -> Keys:
         high = min(low + _BLOCK, len(hashes))
         block, width = keys[low : high + minimum - 1], 1
         while width < minimum:
-            # Twice as wide, or as much wider as is missing: then the two halves overlap. Each
-            # width has its own factor, so that no two places of a window weigh the same.
+            # Double the width, or add what is missing; then the two halves overlap. Each width has
+            # its own factor, so that no two places of a window weigh the same.
             step = min(width, minimum - width)
             longer = block[:-step] * np.uint64(_MIX * (2 * width + 1) & _ALL_BITS)
             longer += block[step:]
@@ -168,7 +168,7 @@ def _interned(
     numbers: Any = np.ndarray((len(padded) - 7,), "<u8", padded.data, strides=(1,))
     short = sizes <= 8
     short[separators] = False
-    # Eight bytes are a number. Only the token NUL has a zero byte in it, and no other token is 0.
+    # Up to eight bytes become a number. Only the token NUL contains a zero byte, and only it is 0.
     keep = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
     heads = numbers[at[short]] & keep[sizes[short]]
     ordered = np.sort(heads)
@@ -192,7 +192,7 @@ def _interned(
 
 def _numbers(distinct: Keys, values: Keys) -> Longs:
     """Where each value is in the sorted array of all distinct values."""
-    # A table answers for nearly all; where two values share a slot, one of them is searched for.
+    # A table answers for nearly all; of two values that share a slot, one is found by search.
     table = np.zeros(1 << _TABLE_BITS, np.int64)
     table[_slots(distinct * np.uint64(_MIX), _TABLE_BITS)] = np.arange(len(distinct))
     numbers: Longs = table[_slots(values * np.uint64(_MIX), _TABLE_BITS)]
@@ -202,7 +202,7 @@ def _numbers(distinct: Keys, values: Keys) -> Longs:
 
 
 def _slots(hashes: Keys, bits: int) -> Longs:
-    """The highest bits of hashes, as signed numbers: numpy would convert others one by one."""
+    """The highest bits of hashes, as signed numbers: numpy converts unsigned indexes one by one."""
     return (hashes >> np.uint64(64 - bits)).view(np.int64)
 
 

@@ -35,10 +35,10 @@ MANIFEST_VERSION = 4
 3: a checksum: a lost deletion would bring old text back.
 4: the segments have no secrets of UTF-16 and UTF-32 files.
 
-A new version of the segments needs a new one of the manifest, too."""
+A new version of the segments needs a new version of the manifest too."""
 
 LOCK_S = 900.0
-"""How long another process may hold the write lock. It sorts the whole tree at first."""
+"""How long another process may hold the write lock; the first build sorts the whole tree."""
 DELTA_TOKENS_MAX = 100_000
 MID_TOKENS_MIN = 1_000_000
 """Mid is merged into the base when it exceeds this and a quarter of the base."""
@@ -160,7 +160,7 @@ class SegmentStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the write lock, with what the last writer wrote loaded."""
+        """Hold the write lock, with the state of the last writer loaded."""
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self.directory / "lock").open("wb") as lock:
             take_lock(lock.fileno(), str(self.directory), LOCK_S)
@@ -314,7 +314,7 @@ class SegmentStore:
             self.problem = f"a segment is unreadable: {error}"
             return
         except (SegmentDamaged, SegmentTooNew) as error:
-            # The manifest is of this version, so the version of the segment has a wrong bit.
+            # The manifest has this version, so the version number of the segment is damaged.
             self.problem = str(error)
             return
         self._stored, self._touched, self.taken_ns = stored, touched, taken_ns
@@ -323,9 +323,9 @@ class SegmentStore:
 
 
 def _refuse_newer(directory: Path, manifest: dict[str, Any]) -> None:
-    """Raise SegmentTooNew for what a newer version wrote: rebuilding would overwrite it.
+    """Raise SegmentTooNew for files of a newer version: rebuilding would overwrite them.
 
-    Only with a correct checksum: a wrong bit is damage, not a newer version.
+    Only if the checksum is correct: a wrong bit is damage, not a newer version.
     """
     unchecked = {name: value for name, value in manifest.items() if name != "check"}
     if manifest.get("check") != _checksum(unchecked):

@@ -125,7 +125,7 @@ def _touched(graph: Graph, pattern: Pattern, start: int, end: int) -> tuple[str,
     for child in pattern:
         after = at + graph.width(child)
         if at <= start and end <= after and end - start < after - at:
-            # A helper vertex around the whole match says nothing; its own children do.
+            # A helper vertex around the whole match explains nothing; its children do.
             inner = _touched(graph, graph.patterns(child)[0], start - at, end - at)
             shown += inner if shown[-1:] != ["…"] or inner[0] != "…" else inner[1:]
         elif at < end and after > start:

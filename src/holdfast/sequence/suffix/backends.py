@@ -33,7 +33,7 @@ WARM_FROM_TOKENS = 2_000_000
 """From this size on numba saves more time than its import takes."""
 
 COLD_FROM_TOKENS = 6_000_000
-"""The same if it must compile first."""
+"""The same if numba must compile first."""
 
 
 BYTES_PER_TOKEN = 4
@@ -79,7 +79,7 @@ def choose(tokens: int) -> SuffixBackend:
 
 
 def choose_to_search(tokens: int) -> SuffixBackend:
-    """The same for one pass over a segment that is there: only a long one is worth an import."""
+    """The same for one pass over an existing segment: only a long one is worth an import."""
     chosen = choose(tokens)
     loaded = "holdfast.sequence.suffix.compiled" in sys.modules
     if chosen is SuffixBackend.COMPILED and not loaded and tokens < COLD_FROM_TOKENS:

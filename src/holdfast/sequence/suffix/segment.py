@@ -104,8 +104,8 @@ class TokenSegment:
         """Raise SegmentDamaged if the file was truncated since it was mapped.
 
         Reading behind the end of a mapped file ends the process (SIGBUS), so this is checked
-        before each question. We never shorten a file; a program that does so while a question is
-        answered still ends the process.
+        before each query. We never shorten a file; another program that shortens it during a query
+        still ends the process.
         """
         if self._mapped is not None and self._mapped.size() < len(self._mapped):
             raise SegmentDamaged(str(self.path), "it was truncated while it was open")

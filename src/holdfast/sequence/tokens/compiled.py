@@ -289,7 +289,7 @@ def _intern(
     word_size: Any,
     words: int,
 ) -> Any:
-    """Number the tokens from `first` on, which is in `document`.
+    """Give ids to the tokens from `first` on, which is in `document`.
 
     Stops when the table is half full, and returns where. A slot holds a key and the number of a
     word. For words of up to seven bytes the key is the word itself with its length, so equal keys

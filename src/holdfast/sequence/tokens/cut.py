@@ -34,7 +34,7 @@ CHUNK_BYTES = 1 << 19
 _QUOTES = b"\"'`"
 _TOKEN, _SKIPPED = b'"', b" "
 _AROUND = b"\n" * 8
-"""Blanks before and after the code, so that eight bytes can be read from and up to every place."""
+"""Blanks around the code, so that eight bytes can be read before and after every place."""
 
 # What a byte can be, as bits.
 _OPERATOR, _WORD, _DIGIT, _POINT, _SIGN, _EXPONENT, _LEADS, _FOLLOWS = (1 << n for n in range(8))
@@ -66,7 +66,7 @@ _TRIPLES = np.array(sorted(o[0] << 16 | o[1] << 8 | o[2] for o in OPERATORS_3), 
 assert all(triple[:2] in OPERATORS_2 for triple in OPERATORS_3), "a triple begins with a pair"
 
 _FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
-"""Keeps as many bytes of a little-endian number as the index says."""
+"""Masks that keep the first `index` bytes of a little-endian number."""
 _MIX_HEAD, _MIX_TAIL, _MIX_SIZE = np.array(
     [0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F], np.uint64
 )
@@ -82,7 +82,7 @@ class CutTexts:
     """Where each token begins in its text; for a separator, the size of the text."""
     sizes: Ints
     keys: Keys
-    """A key for each token; the key of a separator says nothing."""
+    """A key for each token; that of a separator has no meaning."""
     firsts: Longs
     """Where each text begins in the arrays; one more for the end."""
 
@@ -162,8 +162,8 @@ def _splitter(family: Family) -> re.Pattern[bytes] | None:
     forms = comment_forms(family) + string_forms(family)
     if not forms:
         return None
-    # The last form never matches. It is there because `re` looks for the first byte of a match in
-    # a bitmap only if there are at least three ranges of them, and that is faster.
+    # The last form never matches. It is there because `re` searches for the first byte with a
+    # bitmap only if there are at least three ranges, and that is faster.
     return re.compile(rb"(" + rb"|".join([*forms, rb"\x01(?!)"]) + rb")", re.DOTALL)
 
 
@@ -185,9 +185,9 @@ def _misleading(family: Family) -> tuple[bytes, ...]:
 
 
 def _pieces(text: bytes, family: Family, options: LexerOptions) -> tuple[list[bytes], list[bytes]]:
-    """Code and literals by turns, code first and last; and a mark for each literal.
+    """Code and literals in turn, code first and last; and a mark for each literal.
 
-    A literal is a string or a comment. The mark is `_TOKEN` if it counts, and else `_SKIPPED`.
+    A literal is a string or a comment. The mark is `_TOKEN` if it is a token, else `_SKIPPED`.
     """
     splitter = _splitter(family)
     if splitter is None:
@@ -229,7 +229,7 @@ def _tokens(code: bytes) -> tuple[Longs, Longs]:
     operator = kinds & _OPERATOR != 0
     operator[joints] = False
     longer, widths = _long_operators(raw, kinds)
-    # On flags, "greater" is "and not".
+    # For flags, `>` means "and not".
     begins = operator.copy()
     begins[1:] |= word[1:] > word[:-1]
     begins[longer + 1] = False
@@ -250,7 +250,7 @@ def _joints(kinds: Bytes, word: Flags) -> Longs:
     near &= (kinds[2:] & _DIGIT).astype(np.bool_)
     joints: Longs = np.flatnonzero(near) + 1
     if len(joints):
-        # What is before belongs to a number if the word that it ends began with a digit.
+        # The text before it is a number if its word began with a digit.
         begins = np.flatnonzero(word[1:] > word[:-1]) + 1
         begins = begins[np.searchsorted(begins, joints) - 1]
         joints = joints[(kinds[begins] & _DIGIT).astype(np.bool_)]
@@ -268,7 +268,7 @@ def _long_operators(raw: Bytes, kinds: Bytes) -> tuple[Longs, Longs]:
     at = np.minimum(np.searchsorted(_TRIPLES, triples), len(_TRIPLES) - 1)
     widths = 2 + (_TRIPLES[at] == triples)
     if (found[1:] < (found + widths)[:-1]).any():
-        # From left to right, each after the end of the one before.
+        # Left to right: drop operators that begin before the previous one ends.
         end, kept = 0, []
         for number, (start, width) in enumerate(zip(found.tolist(), widths.tolist(), strict=True)):
             if start >= end:
@@ -303,7 +303,7 @@ def _literal_keys(literals: Sequence[bytes], renamed: bool) -> Keys:
     """The keys of strings and comments."""
     keys = np.fromiter(map(hash, literals), np.int64, len(literals)).view(np.uint64)
     sizes = np.fromiter(map(len, literals), np.int64, len(literals))
-    # As short as an operator, and equal to one of another family perhaps.
+    # In another family an equal text may be an operator, which must have the same key.
     short = np.flatnonzero((sizes > 0) & (sizes <= 3))
     heads = (int.from_bytes(literals[number], "little") for number in short.tolist())
     keys[short] = np.fromiter(heads, np.uint64, len(short)) * _MIX_HEAD
@@ -339,7 +339,7 @@ def _rename(keys: Keys, heads: Keys, tails: Keys, lengths: Longs, first: Bytes) 
 
 
 def _head_tail_and_size(word: bytes) -> tuple[int, int, int]:
-    """All there is to know about a word of up to 16 bytes."""
+    """The head, tail and size of a word of up to 16 bytes, which together identify it."""
     assert len(word) <= 16
     tail = int.from_bytes(word[-8:], "little") if len(word) > 8 else 0
     return int.from_bytes(word[:8], "little"), tail, len(word)
