@@ -112,7 +112,16 @@ def test_read_twice_in_a_session_and_the_second_answer_shrinks(work: Path, capsy
 def test_refusals_are_exit_code_1_and_say_why(work: Path, capsys: Capture) -> None:
     code, out, err = run(capsys, "read", "gone.txt")
     assert (code, out) == (1, "")
-    assert err == f"holdfast: ENOENT: no such file or directory, access '{work}/gone.txt'\n"
+    assert err == "holdfast: there is no file gone.txt\n", "no error code and no system call"
+    (work / "sub").mkdir()
+    (work / "sub" / "b.txt").write_text("b\n")
+    (work / "loop").symlink_to("loop")
+    _, _, err = run(capsys, "read", "sub")
+    assert err == "holdfast: sub is a directory\nhint: a file in it: holdfast read sub/b.txt\n"
+    _, _, err = run(capsys, "read", "loop")
+    assert err.endswith("loop cannot be read: too many symbolic links encountered\n")
+    _, out, _ = run(capsys, "read", "gone.txt", "--json")
+    assert json.loads(out)["error"] == "Unreadable"
     code, _, err = run(capsys, "read", "a.txt", "--session", str(work / "gone.jsonl"))
     assert code == 1
     assert "no session in" in err

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.console import absolute, relative
-from holdfast.cli.failures import Failure, failure_of
+from holdfast.cli.failures import CommandRefused, Failure, failure_of
 from holdfast.cli.places import NamedLines, Place, places_of
 from holdfast.cli.shown_lines import code_lines, printed, without_rest
 from holdfast.cli.streams import is_discarded
 from holdfast.cli.user_files import mention_link, read_user_file
-from holdfast.errors import ReadingError, StoreError, UsageError
+from holdfast.errors import HoldfastError, ReadingError, StoreError, UsageError
 from holdfast.home import expand_user
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
@@ -112,7 +112,8 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
     try:
         answer = reader.read(request, log, focuser=focuser)
     except ReadingError as error:
-        raise _hinted(error, expand_user(place.path, app.environment)) from None
+        hinted = _hinted(error, expand_user(place.path, app.environment))
+        raise _in_words(hinted, place.path) from None
     if args.json:
         note = {} if lost is None else {"note": lost.message}
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
@@ -175,6 +176,22 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
         words += [] if found.offset is None else ["--offset", str(found.offset)]
         error.hint = f"{found.why}: {shlex.join(words)}"
     return error
+
+
+def _in_words(error: ReadingError, typed: str) -> HoldfastError:
+    """What the file system refused, as a sentence; agents' tools have the built-in read's words."""
+    from holdfast.reading.errors import Unreadable
+
+    match error:
+        case Unreadable(code="ENOENT"):
+            message = f"there is no file {typed}"
+        case Unreadable(code="EISDIR"):
+            message = f"{typed} is a directory"
+        case Unreadable(words=words):
+            message = f"{typed} cannot be read: {words}"
+        case _:
+            return error
+    return CommandRefused("Unreadable", message, error.hint)
 
 
 def _session_log(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
