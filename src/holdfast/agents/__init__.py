@@ -1,1 +1,1 @@
-"""Making agents use Holdfast: their settings, hooks, extensions, and what to tell them."""
+"""Makes agents use Holdfast: their settings, hooks, extensions and instructions."""

@@ -1,9 +1,9 @@
-"""What all clients share: where an agent keeps its settings, and how an entry of ours is edited.
+"""What all clients share: where an agent keeps its settings, and how our entry is edited.
 
-A client is an agent that can be set up. Its folder has what it needs: the installer, the hook or
-extension that runs inside the agent, and the texts that are copied to it. Installers only read
-files: a plan is a list of edits, and `plan.apply` does them. Only keys and files of ours are
-written; everything else in a file stays as it is, to the byte.
+A client is an agent that can be set up. Its folder has the installer, the hook or extension that
+runs inside the agent, and the texts that are copied to it. Installers only read files: they return
+a list of edits, which `plan.apply` writes. Only our own keys and files are written; every other
+byte of a file stays as it is.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class InstallTarget:
     """The small client for hooks, if it belongs to the same installation: `client AGENT [HOME]`."""
     quick_home: tuple[str, ...] = ()
     tools: str = ""
-    """The toolsets that the agent lists; none named means the usual ones."""
+    """The toolsets that the agent lists; empty for the default ones."""
 
     @property
     def server_words(self) -> list[str]:
-        """What follows the command to start the server of tools."""
+        """The arguments that start the MCP server."""
         return ["mcp", *(["--tools", self.tools] if self.tools else [])]
 
     def hook_command(self, agent: str) -> str:
-        """What an agent's hook runs."""
+        """The command that an agent's hook runs."""
         if self.quick:
             return shlex.join([*self.quick, agent, *self.quick_home])
         return shlex.join([*self.command, "hook", "--agent", agent])
@@ -67,7 +67,7 @@ class Client:
     uninstall: Callable[[InstallTarget, Mapping[str, Any]], list[Edit]]
     next_step: str
     next_step_in_project: str = ""
-    """The same for `--scope project`, where that asks for more."""
+    """The next step for `--scope project`, if it differs."""
 
     def receipt(
         self,
@@ -76,7 +76,7 @@ class Client:
         target: InstallTarget,
         folders: list[Path],
     ) -> dict[str, Any]:
-        """What uninstalling must know: the files, folders and containers that were created."""
+        """What uninstalling needs: the files, folders and containers that were created."""
         made = dict(before.get("made", {}))
         for edit in edits:
             if edit.before is None and edit.after is not None:
@@ -91,7 +91,7 @@ class Client:
 
 
 def _created_containers(edit: Edit) -> list[tuple[str, ...]]:
-    """Objects and lists that an edit of a JSON file had to create for our key."""
+    """Paths of the objects and lists that an edit of a JSON file creates for our key."""
     if edit.before is None or edit.after is None or edit.path.suffix not in JSON:
         return []
     before, after = (jsonfile.loads(text, str(edit.path)) for text in (edit.before, edit.after))

@@ -1,4 +1,4 @@
-"""The agents that can be set up, each in a folder of its own.
+"""The agents that can be set up, each in its own folder.
 
 client    tools                                      besides
 claude    ~/.claude.json, or .mcp.json               hooks in settings.json, a skill

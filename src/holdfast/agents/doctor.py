@@ -1,7 +1,7 @@
 """Checks of an installation, each with its fix.
 
-A check changes nothing. It may report a problem where everything would have worked; what it reports
-as fine it has checked.
+A check changes nothing. It may report a problem that would not have mattered; it reports something
+as fine only after checking it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Finding:
 
 
 def examine(app: App, target: InstallTarget) -> Iterator[Finding]:
-    """Run every check; one that fails is a finding too."""
+    """Run every check; a check that raises becomes a finding too."""
     checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("python", _python),
         ("home", lambda: _home(app)),

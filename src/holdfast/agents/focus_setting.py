@@ -1,6 +1,6 @@
 """`install --focus`: turns focused first reads on for one agent, in the settings of reading.
 
-A table of its own in `reading.toml`, so that uninstalling takes out exactly that.
+It adds a separate table to `reading.toml`, so that uninstalling removes exactly that.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def turn_on(client: str, path: Path) -> Edit:
 
 
 def turn_off(client: str, path: Path, receipt: Mapping[str, Any]) -> Edit | None:
-    """What takes our table out again; None when we put none in."""
+    """The edit that removes our table; None when we did not add one."""
     if receipt.get("focus") is not True:
         return None
     before = read(path)

@@ -1,9 +1,9 @@
-"""What an agent's hook runs: passes its payload to the host and prints the host's answer.
+"""The program that an agent's hook runs: sends the payload to the host and prints the answer.
 
-Runs by itself, as `python -I -S hook_client.py AGENT`, without the packages that are installed:
-that starts in a third of the time, and an agent waits for it at every tool call. So it imports
-nothing of ours and of Python only what is built in, and it neither parses the payload nor starts a
-host. Whatever goes wrong, it prints nothing and exits with 0 within 0.3 s.
+Runs standalone, as `python -I -S hook_client.py AGENT`, without installed packages: that starts in
+a third of the time, and an agent waits for it at every tool call. So it imports only Python's
+built-in modules, and it neither parses the payload nor starts a host. On any failure it prints
+nothing and exits with 0 within 0.3 s.
 
     hook_client.py AGENT [HOME]     HOME is used unless HOLDFAST_HOME is set
 """
@@ -25,7 +25,7 @@ SETTINGS = (
     "OPENAI_API_KEY",
     "VOYAGE_API_KEY",
 )
-"""The same as in `mcp/rendezvous.py`; a test compares them."""
+"""Same value as in `mcp/rendezvous.py`; a test compares them."""
 
 
 def socket_of(environment: "dict[str, str]", home: str = "") -> "tuple[str, str]":
@@ -49,11 +49,11 @@ def ask(agent: str, payload: bytes, place: "tuple[str, str]", wait_s: float = WA
     import _socket
     import posix
 
-    posix.chdir(place[0])  # the path of a socket may have some 100 bytes, a home may be longer
+    posix.chdir(place[0])  # a socket path is limited to about 100 bytes; the home may be longer
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(wait_s)
     connection.connect(place[1])
-    # In JSON a newline is only ever white space: as a blank it leaves one line.
+    # A raw newline in JSON is only white space, so a blank can replace it to get one line.
     line = payload.replace(b"\r", b" ").replace(b"\n", b" ")
     head = b'{"holdfast":"hook","v":%d,"agent":"%s","payload":' % (VERSION, agent.encode())
     connection.sendall(head + line + b"}\n")
@@ -95,4 +95,4 @@ if __name__ == "__main__":
         pass
     import posix
 
-    posix._exit(0)  # whatever happened, and without the time an orderly end takes
+    posix._exit(0)  # skips interpreter shutdown, which takes time

@@ -1,8 +1,8 @@
-"""What happened inside an agent, in the same few words for every agent, and what to do about it.
+"""Hook events in one form for every agent, and the outcomes of handling them.
 
-An agent's hook passes its own payload on; the module of that agent turns it into a `HookEvent`, and
-turns the `Outcome` back into what that agent understands. What is decided between the two is the
-same for all of them and lives in `reading`.
+An agent's hook passes its own payload; the agent's module turns it into a `HookEvent`, and turns
+the `Outcome` back into the reply that the agent expects. The decisions between the two are the same
+for all agents and are in `reading`.
 """
 
 from __future__ import annotations
@@ -88,20 +88,20 @@ class ToolUse:
     id: str | None = None
     """The agent's own id of the call, as its log names it."""
     text: str | None = None
-    """The text of the result: of a read the lines without numbers, of a command what it printed."""
+    """The text of the result: the lines of a read without numbers, or a command's output."""
     first: int = 1
     """The number of the first line of a read's text."""
     is_whole: bool = False
-    """Whether a read's text is the whole file, by the agent's own account."""
+    """Whether the agent reports that a read's text is the whole file."""
     claims_unchanged: bool = False
     """Whether the agent's own cache answered that the file is unchanged, without the text."""
     failed: bool = False
     trimmed: bool = False
     """Whether the agent cuts blank lines off the start and white space off the end of an output."""
     shown: str | None = None
-    """The whole result as the model is shown it, where `text` is only the lines in it."""
+    """The whole result as the model is shown it, when `text` has only the file's lines."""
     result: Any = None
-    """The result as the agent passed it, for the answer."""
+    """The result as the agent passed it, needed for the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,51 +109,51 @@ class HookEvent:
     """One call of a hook."""
 
     agent: str
-    """claude-code, codex, opencode, pi, gemini or qwen: the kind of the session log too."""
+    """claude-code, codex, opencode, pi, gemini or qwen; also the kind of the session log."""
     moment: Moment
     session: str
-    """The agent's id of the conversation; with `subagent` it names one context."""
+    """The agent's id of the conversation; together with `subagent` it identifies one context."""
     log: str | None
     """The file with the conversation, absolute; None when the agent shows its requests instead."""
     cwd: str
     uses: tuple[ToolUse, ...] = ()
     subagent: str | None = None
     name: str = ""
-    """The agent's own name of the event, which some answers must repeat."""
+    """The agent's own name of the event, which some replies must repeat."""
     turn: str = ""
-    """What was asked of the agent: while it is the same, the conversation only grew."""
+    """Identifies the user's prompt: while it stays the same, the conversation has only grown."""
     batch: tuple[str, ...] = ()
-    """The ids of all calls of a turn, also of tools that are not ours to touch."""
+    """The ids of all calls of a turn, also of tools that we do not handle."""
     has_batches: bool = False
-    """Whether the agent reports all calls of a turn together, which is when notices are given."""
+    """Whether the agent reports all calls of a turn together; notices are sent then."""
     only_logged_calls: bool = False
-    """Whether a result may be replaced only if the log has its call: one that a script made would
-    fail in the script."""
+    """Whether a result may be replaced only if the log has its call: a replacement for a call made
+    by a script would break the script."""
     request: int | None = None
-    """Of a request its number; of a result the number of the latest request that was answered."""
+    """A request's own number; for a result, the number of the latest request that was answered."""
     said: tuple[tuple[str, str], ...] = ()
-    """Of a request: the latest texts of user and assistant, each with who said it."""
+    """For a request, the latest texts of user and assistant, each with its role."""
     again: str = "same call again prints all"
-    """How the model gets the text that a short answer leaves out, in words for this agent."""
+    """The hint that tells this agent's model how to get the text that a short answer leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What to do; without members: leave everything as it is."""
+    """What to do; an empty outcome leaves everything as it is."""
 
     replacements: Mapping[int, str] = field(default_factory=dict)
-    """Place in `uses` -> the text that the model is shown in place of the result."""
+    """Index in `uses` -> the text that the model is shown instead of the result."""
     pieces: Mapping[int, tuple[Run, ...]] = field(default_factory=dict)
-    """Place in `uses` -> the same as its replacement in parts, for an agent that numbers lines."""
+    """Index in `uses` -> its replacement in parts, for an agent that numbers lines."""
     texts: Mapping[int, str] = field(default_factory=dict)
-    """Place in `uses` -> the whole text, in place of a claim that it is unchanged."""
+    """Index in `uses` -> the whole text, sent instead of a claim that it is unchanged."""
     notes: Mapping[int, str] = field(default_factory=dict)
-    """Place in `uses` -> what is added to the result, such as help for a failed edit."""
+    """Index in `uses` -> text added to the result, such as help for a failed edit."""
     note: str | None = None
-    """What is added beside the results, such as what a compaction took."""
+    """Text added besides the results, such as a list of what a compaction removed."""
 
     request: int | None = None
-    """The number of a request that was taken in: without it, its answer may have been lost."""
+    """The number of the request that was processed; without it, its answer may have been lost."""
 
     def __bool__(self) -> bool:
         said = self.replacements or self.texts or self.notes or self.note
@@ -161,14 +161,14 @@ class Outcome:
 
 
 class Adapter(Protocol):
-    """What one agent says, and how it is answered. Pure; the module of the agent is one."""
+    """Translates one agent's payloads and replies. Pure; each agent's hook module is one."""
 
     def event_of(self, payload: Mapping[str, Any]) -> HookEvent | None:
-        """What happened; None when it is nothing of ours, which costs nothing more."""
+        """The event in a payload; None for events that we do not handle."""
 
     def shown_text(self, event: HookEvent, outcome: Outcome) -> str | None:
         """How the agent's log will show the replacement of the first result; None if it cannot be
         replaced."""
 
     def reply_to(self, event: HookEvent, outcome: Outcome) -> dict[str, Any]:
-        """What the hook answers; empty leaves the agent's own result as it is."""
+        """The hook's reply; an empty one leaves the agent's own result as it is."""

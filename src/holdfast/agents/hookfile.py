@@ -1,11 +1,11 @@
-"""Hooks of ours in a settings file, beside those of the user.
+"""Our hooks in a settings file, next to the user's hooks.
 
 Claude Code, Codex, Gemini and Qwen share one layout:
 
     {"hooks": {"<Event>": [{"matcher": "…", "hooks": [{…}, …]}, …]}}
 
-An entry is ours when everything in it calls us: a command that starts us or the small client, or a
-tool of our server. Entries of the user stay as they are, to the byte, with their order.
+An entry is ours when every hook in it calls Holdfast: a command that starts `holdfast hook` or the
+small client, or a tool of our server. The user's entries keep their bytes and their order.
 """
 
 from __future__ import annotations

@@ -52,6 +52,6 @@ AGENTS = {
 
 
 def adapter_of(agent: object) -> Adapter | None:
-    """The adapter of an agent; None for one that we do not know."""
+    """The adapter of an agent; None for an unknown agent."""
     name = AGENTS.get(agent) if isinstance(agent, str) else None
     return None if name is None else cast("Adapter", import_module(name))

@@ -1,12 +1,12 @@
-"""Editing one place of a JSON file and leaving every other byte as it is.
+"""Edits one place of a JSON file and leaves every other byte as it is.
 
 Settings files belong to their users: order, spacing, comments and trailing commas stay. So the text
-is not parsed into values and printed again; it is scanned for where things are, and an edit cuts or
-inserts at those places. Comments (`//`, `/* */`) and trailing commas are understood, because some
+is not parsed into values and printed again; it is scanned for the positions of its parts, and an
+edit cuts or inserts there. Comments (`//`, `/* */`) and trailing commas are accepted, because some
 agents allow them.
 
-An insertion remembers nothing: what `put` or `append` wrote, `remove` takes out again to the byte,
-but for an empty `{ }` or `[ ]` with white space in it, which is left without.
+`remove` undoes `put` and `append` to the byte, with one exception: white space inside an empty
+`{ }` or `[ ]` is lost.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ _WHITE = " \t\r\n\ufeff"
 
 @dataclass(slots=True)
 class Node:
-    """A value in the text: where it stands and, of a container, what it holds."""
+    """A value in the text: its position and, for a container, its members or items."""
 
     kind: str
     """`object`, `array`, or `plain`."""
     start: int
     end: int
     members: list[tuple[str, int, Node]] = field(default_factory=list)
-    """Of an object: key, where the key starts, value."""
+    """For an object: key, start of the key, value."""
     items: list[Node] = field(default_factory=list)
 
     def member(self, key: str) -> tuple[int, Node] | None:
-        # Of two members with one name the last one counts, as in every reader.
+        # If a key occurs twice the last one counts, as in common JSON parsers.
         for name, start, node in reversed(self.members):
             if name == key:
                 return start, node
         return None
 
     def spans(self) -> list[tuple[int, int]]:
-        """Where each member or item stands, without commas."""
+        """Start and end of each member or item, without commas."""
         if self.kind == "object":
             return [(start, node.end) for _, start, node in self.members]
         return [(node.start, node.end) for node in self.items]
@@ -58,7 +58,7 @@ class _Scanner:
         return BadSettingsFile(self.name, f"line {line}: {what}")
 
     def skip(self) -> None:
-        """Step over white space and comments."""
+        """Skip white space and comments."""
         text = self.text
         while self.at < len(text):
             if text[self.at] in _WHITE:
@@ -156,7 +156,7 @@ class _Scanner:
 
 
 def scan(text: str, name: str = "settings") -> Node:
-    """Where everything stands in the text of one JSON value."""
+    """The nodes, with their positions, in the text of one JSON value."""
     scanner = _Scanner(text, name)
     node = scanner.value()
     scanner.skip()
@@ -175,12 +175,12 @@ def value_of(text: str, node: Node) -> Any:
 
 
 def loads(text: str, name: str = "settings") -> Any:
-    """The value of a whole text; nothing at all is an empty object."""
+    """The value of a whole text; a blank text is an empty object."""
     return {} if blank(text) else value_of(text, scan(text, name))
 
 
 def blank(text: str) -> bool:
-    """Whether there is nothing in a text."""
+    """Whether a text has only white space."""
     return not text.strip(_WHITE)
 
 
@@ -195,7 +195,7 @@ def find(root: Node, path: tuple[str, ...]) -> Node | None:
 
 
 def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") -> str:
-    """The text with this value at this path of keys; objects on the way are made."""
+    """The text with this value at this path of keys; missing objects are created."""
     if blank(text):
         return _printed(_nested(path, value), "  ", "") + "\n"
     root = scan(text, name)
@@ -216,7 +216,7 @@ def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") ->
 
 
 def append(text: str, path: tuple[str, ...], value: Any, name: str = "settings") -> str:
-    """The text with a value added to the array at this path; the array is made if need be."""
+    """The text with a value added to the array at this path, which is created if missing."""
     root = None if blank(text) else scan(text, name)
     node = None if root is None else find(root, path)
     if node is None:
@@ -227,7 +227,7 @@ def append(text: str, path: tuple[str, ...], value: Any, name: str = "settings")
 
 
 def remove(text: str, path: tuple[str, ...], name: str = "settings") -> str:
-    """The text without the member at this path; the text as it is when there is none."""
+    """The text without the member at this path; unchanged if there is none."""
     parent = None if blank(text) else find(scan(text, name), path[:-1])
     if parent is None or parent.kind != "object":
         return text
@@ -238,7 +238,7 @@ def remove(text: str, path: tuple[str, ...], name: str = "settings") -> str:
 def remove_items(
     text: str, path: tuple[str, ...], wanted: Callable[[Any], bool], name: str = "settings"
 ) -> str:
-    """The text without those items of the array at this path that are wanted."""
+    """The text without the items of the array at this path for which `wanted` is true."""
     node = None if blank(text) else find(scan(text, name), path)
     if node is None or node.kind != "array":
         return text
@@ -258,7 +258,7 @@ def _printed(value: Any, unit: str, indent: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """One step of indentation, as the file has it."""
+    """One level of the file's indentation."""
     for line in text.split("\n")[1:]:
         white = line[: len(line) - len(line.lstrip(" \t"))]
         if white and line.strip():
@@ -276,14 +276,14 @@ def _line_indent(text: str, at: int) -> str:
 
 
 def _inserted(text: str, parent: Node, prefix: str, value: Any) -> str:
-    """A member or item put behind the last one of a container."""
+    """The text with a member or item added at the end of a container."""
     spans = parent.spans()
     unit = _unit(text)
     eol = _eol(text)
     outer = _line_indent(text, parent.start)
     inner = outer + unit
     if spans and "\n" not in text[parent.start : spans[0][0]]:
-        # The container stands on one line; so does what comes into it.
+        # The container is on one line, so the new member goes on that line too.
         made = prefix + json.dumps(value, ensure_ascii=False)
         at = spans[-1][1]
         return f"{text[:at]}, {made}{text[at:]}"
@@ -291,13 +291,13 @@ def _inserted(text: str, parent: Node, prefix: str, value: Any) -> str:
         inner = _line_indent(text, spans[-1][0])
         made = prefix + _printed(value, unit, inner).replace("\n", eol)
         at = spans[-1][1]
-        # What is said about the last one stays on its line.
+        # A comment after the last member stays on its line.
         behind = at + len(_remark(text[at : parent.end - 1]))
         return f"{text[:at]},{text[at:behind]}{eol}{inner}{made}{text[behind:]}"
     made = prefix + _printed(value, unit, inner).replace("\n", eol)
     inside = text[parent.start + 1 : parent.end - 1]
     if inside.strip(_WHITE):
-        # Comments stay where they are, what comes in stands behind them.
+        # Comments stay where they are; the new member comes after them.
         at = parent.end - 1 - (len(inside) - len(inside.rstrip(_WHITE)))
         return f"{text[:at]}{eol}{inner}{made}{text[at:]}"
     return f"{text[: parent.start + 1]}{eol}{inner}{made}{eol}{outer}{text[parent.end - 1 :]}"
@@ -307,18 +307,18 @@ _REMARK = re.compile(r"[ \t]*(?://[^\r\n]*|/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*)(?=\r
 
 
 def _remark(rest: str) -> str:
-    """The comment that ends the line here, with the blanks before it; nothing if there is none."""
+    """The comment at the end of the line, with the blanks before it; empty if there is none."""
     found = _REMARK.match(rest)
     return found[0] if found else ""
 
 
 def _cut(text: str, parent: Node, numbers: list[int]) -> str:
-    """The text without these members or items, and without the commas that joined them."""
+    """The text without these members or items and their commas."""
     spans = parent.spans()
     for number in sorted(numbers, reverse=True):
         start, end = spans[number]
         if number > 0:
-            # From the end of the one before: its comma and the white space go as well.
+            # Cut from the end of the previous one, including its comma and white space.
             before = spans[number - 1][1]
             remark = _remark(text[before + 1 : start]) if text[before] == "," else ""
             if remark and text[before + 1 + len(remark) : start].strip(_WHITE) == "":
@@ -336,7 +336,7 @@ def _cut(text: str, parent: Node, numbers: list[int]) -> str:
 
 
 def _alone(text: str, parent: Node, start: int, end: int) -> tuple[int, int]:
-    """What to cut of a container with this one member: with it the line it stands on."""
+    """The range to cut for the only member of a container, including its line."""
     close = _spans_end(text, parent.start) - 1
     before, after = text[parent.start + 1 : start], text[end:close]
     if not before.strip(_WHITE):
@@ -355,7 +355,7 @@ def _alone(text: str, parent: Node, start: int, end: int) -> tuple[int, int]:
 
 
 def _spans_at(text: str, start: int) -> list[tuple[int, int]]:
-    """The spans of the container that starts here, in a text that was just cut."""
+    """The spans of the container that starts here, after the text was cut."""
     scanner = _Scanner(text, "settings")
     scanner.at = start
     return scanner.value().spans()

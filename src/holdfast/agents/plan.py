@@ -1,8 +1,8 @@
 """What an installation writes, as data: it can be shown, applied, and undone later.
 
-An edit keeps the text it was made for; a file that changed since is not written. Files are replaced
-atomically, keep their mode, and are backed up first. What was added is recorded in a receipt, so
-that uninstalling removes exactly that.
+An edit keeps the original text; a file that changed since is not written. Files are backed up, then
+replaced atomically with the same mode. A receipt records what was added, so that uninstalling
+removes exactly that.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from holdfast.files.regular import open_regular
 
 RECEIPT_VERSION = 2
 """1: per client and scope, the files made and the places added to files.
-2: besides, the folders made, the program that was written, and what a file held that had nothing
-   in it. Receipts of version 1 are read."""
+2: also the folders made, the command that was written, and the white space of files that were
+   blank. Receipts of version 1 are read."""
 
 
 NAME_BYTES_MAX = 200
@@ -100,7 +100,7 @@ def apply(
 
 def _back_up(edit: Edit, backups: Path, now: float, id: str) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    # The end of a path tells more than its beginning, and a file name is limited in length.
+    # File names are limited in length; the end of a path says more than its beginning.
     whole = os.fsencode(edit.path).strip(b"/").replace(b"/", b"%")
     name = whole[-NAME_BYTES_MAX:].decode("utf-8", "ignore")
     target = backups / f"{stamp}-{id}-{name}"

@@ -1,11 +1,11 @@
-"""What a plugin passes that sees every request: the same few events for OpenCode and pi.
+"""The payloads of plugins that see every request: the same events for OpenCode and pi.
 
 tool                       one result, before it is stored
 request                    every result of the messages that go to the model now
 compacting, compacted      the conversation is, or was just, summarised
 
-A request has a number, which its answer repeats. A result names the number of the latest request
-that was answered: one that was lost, or answered too late, is not what the host believes it is.
+A request has a number, which its answer repeats. A result has the number of the latest request that
+was answered, so the host notices when an answer was lost or came too late.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AGAIN = "same call again prints all"
 def plugin_event(
     agent: str, payload: Mapping[str, Any], use_of: Callable[[object], ToolUse | None]
 ) -> HookEvent | None:
-    """What happened; None when it is nothing of ours. `use_of` understands one result."""
+    """The event in a payload; None if we do not handle it. `use_of` parses one result."""
     session, cwd, name = payload.get("session"), payload.get("cwd"), payload.get("event")
     if not isinstance(session, str) or not isinstance(cwd, str):
         return None
@@ -52,7 +52,7 @@ def plugin_event(
 
 
 def _said(given: object) -> tuple[tuple[str, str], ...]:
-    """Who said what, as far as the plugin passes it."""
+    """Pairs of role and text, as far as the plugin passes them."""
     pairs = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
     return tuple(
         (one[0], one[1])
@@ -62,12 +62,12 @@ def _said(given: object) -> tuple[tuple[str, str], ...]:
 
 
 def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
-    """A replacement is shown as it is."""
+    """The replacement, which the log shows unchanged."""
     return outcome.replacements.get(0)
 
 
 def taken_in(outcome: Outcome, uses: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a request: what is changed in it, and that it was taken in."""
+    """The answer to a request: the changed results, and the request's number if processed."""
     out: dict[str, Any] = {} if outcome.request is None else {"request": outcome.request}
     return {**out, "uses": uses} if uses else out
 

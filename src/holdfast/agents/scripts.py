@@ -1,4 +1,4 @@
-"""Scripts that run inside an agent: how they reach the host is one file, put into each of them."""
+"""Scripts that run inside an agent; the code that calls the host is inserted into each of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HOME = "HOLDFAST_HOME="
 
 
 def with_host(target: InstallTarget, package: str, name: str) -> str:
-    """A bundled script with the function that asks the host, and the home that it belongs to."""
+    """A bundled script with the function that calls the host, and the home inserted."""
     asking = (resources.files("holdfast.agents") / "ask_host.js").read_text(encoding="utf-8")
     text = bundled(package, name)
     assert _PLACE in text, f"{name} has no place for the function that asks the host"

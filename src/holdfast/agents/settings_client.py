@@ -1,4 +1,4 @@
-"""Agents that keep servers and hooks in one settings.json: Gemini CLI and what came from it."""
+"""Agents that keep servers and hooks in one settings.json: Gemini CLI and its forks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from holdfast.agents.hookfile import Entries, ours, with_hooks
 from holdfast.agents.plan import Edit, read
 
 HOOK_TIMEOUT_MS = 2000
-"""The client takes at most 0.3 s; this is for a machine that cannot start it."""
+"""The limit if the client cannot be started; normally it takes at most 0.3 s."""
 
 _SERVER = ("mcpServers", NAME)
 

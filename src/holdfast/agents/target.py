@@ -12,7 +12,7 @@ from holdfast.app import App
 from holdfast.home import home_of
 
 PERL = ("/usr/bin/perl", "/bin/perl", "/usr/local/bin/perl")
-"""Where Perl is; not looked up by name, because a repository may have put a folder into PATH."""
+"""Where Perl may be; not looked up in PATH, which may contain a folder of a repository."""
 
 
 def target_of(app: App, scope: str = "user", start: str | None = None) -> InstallTarget:
@@ -31,9 +31,9 @@ def target_of(app: App, scope: str = "user", start: str | None = None) -> Instal
 
 
 def _quick(program: tuple[str, ...]) -> tuple[str, ...]:
-    """The small client for hooks, of this installation: in Perl where that is, else in Python.
+    """The small client for hooks of this installation: in Perl if available, else in Python.
 
-    Not for a program elsewhere: it may be another version, or run in a container.
+    Empty for a program installed elsewhere: it may be another version, or run in a container.
     """
     from holdfast.agents import hook_client
 
@@ -46,9 +46,9 @@ def _quick(program: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_home(app: App, project: Path | None) -> tuple[str, ...]:
-    """What makes an agent use the same home as this process, if it is not the default one.
+    """The prefix that makes an agent use the home of this process, if it is not the default.
 
-    A project's files are shared between users, so they name no home.
+    Empty for a project, whose files are shared between users.
     """
     default = home_of({"HOME": app.user_home})
     if project is not None or app.home == default:
@@ -62,7 +62,7 @@ def _command(start: str | None, project: Path | None) -> tuple[str, ...]:
         return (start,)
     found = shutil.which("holdfast")
     if found is not None and not os.path.isabs(found):
-        found = None  # a relative entry of PATH finds whatever the working directory holds
+        found = None  # a relative entry of PATH depends on the working directory
     if project is not None and found is not None:
         return ("holdfast",)
     started = Path(sys.argv[0])

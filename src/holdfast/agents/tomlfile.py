@@ -1,9 +1,9 @@
-"""Adding and removing one table of a TOML file and leaving every other byte as it is.
+"""Adds and removes one table of a TOML file and leaves every other byte as it is.
 
-A table of ours stands at the end of the file as a block of its own lines, so it can be taken out
-again as that block. The file ends as it did before, with a newline or without: that is how a
-removal knows whether the newline in front of the block was ours. Whatever an edit gives is read
-back and compared with what it must mean; if it does not, the file is left alone.
+Our table is a block of lines at the end of the file, so it can be removed as a block. The file ends
+as it did before, with or without a newline: this tells a removal whether the newline before the
+block was ours. The result of an edit is parsed and compared with the expected values; if they
+differ, the file is left alone.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def loads(text: str, name: str = "settings") -> dict[str, Any]:
     """The values of a text."""
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
+    except (ValueError, RecursionError) as error:  # also a number with thousands of digits
         raise BadSettingsFile(name, str(error)) from error
 
 
 def put_table(
     text: str, path: tuple[str, ...], values: Mapping[str, Any], name: str = "settings"
 ) -> str:
-    """The text with this table at this path, at its end; a table there before is replaced."""
+    """The text with this table added at its end; an existing table of this path is replaced."""
     before = loads(text, name)
     if _at(before, path) == dict(values):
         return text
@@ -61,7 +61,7 @@ def remove_table(text: str, path: tuple[str, ...], name: str = "settings") -> st
         if header is not None:
             starts = header[: len(path)] == path
             if starts and not dropping and kept and not kept[-1].strip():
-                # The blank line that set the block apart goes with it.
+                # Also remove the blank line that separated the block.
                 kept.pop()
             elif dropping and not starts and not last.strip():
                 kept.append(last)
@@ -79,7 +79,7 @@ def remove_table(text: str, path: tuple[str, ...], name: str = "settings") -> st
 def _check(
     before: dict[str, Any], after: str, path: tuple[str, ...], wanted: Any, name: str
 ) -> None:
-    """Whether the new text means the old values but for this one place."""
+    """Check that the new text has the old values except at this path."""
     place = ".".join(path)
     try:
         found = tomllib.loads(after)
@@ -98,7 +98,7 @@ def _at(values: Any, path: tuple[str, ...]) -> Any:
 
 
 def _without(values: Any, path: tuple[str, ...]) -> Any:
-    """The values without this place, and without tables that are empty for it."""
+    """The values without this path, and without tables that became empty."""
     if not isinstance(values, dict):
         return values
     out = dict(values)
@@ -117,7 +117,7 @@ def _lines(text: str) -> list[tuple[str, tuple[str, ...] | None]]:
     """Each line with its newline and, if it opens a table, the table's path."""
     out: list[tuple[str, tuple[str, ...] | None]] = []
     quotes = ""
-    # Only these end a line in TOML; `splitlines` would also break at marks inside a string.
+    # Only \n ends a line in TOML; `splitlines` would also split at other characters in a string.
     for line in re.findall(r"[^\n]*\n|[^\n]+\Z", text):
         header = None if quotes else _HEADER.match(line.rstrip("\r\n"))
         path = None

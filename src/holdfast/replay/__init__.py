@@ -1,1 +1,1 @@
-"""What sessions read, and what of it could have been saved: whole conversations, played again."""
+"""Replays whole conversations to measure what they read and how much could have been saved."""

@@ -1,8 +1,8 @@
-"""The bound of a replay: what a cache saves that knows every line the model was shown.
+"""The upper bound of a replay: the savings of a cache that knows every line the model was shown.
 
-A replay of the trace alone, with no log, no files and no doubt: each line number of a file has the
-line that was last shown or written there. A read is a repeat (one marker), a change of a text that
-is held nearly whole (a diff), an overlap (the unseen lines) or new. Nothing ends what is held but a
+A replay of the trace alone, without a log, files or doubt: each line number of a file has the line
+that was last shown or written there. A read is a repeat (one marker), a change of a text that is
+held nearly whole (a diff), an overlap (the unseen lines) or new. Held lines are lost only by a
 compaction or a blanked result.
 """
 
@@ -53,7 +53,7 @@ def _show(lines: Held, event: Mapping[str, Any], number: int) -> None:
     rows = ids_of(event["l"])
     if event["a"] == 1 and event["n"] and len(rows) >= event["n"]:
         lines.clear()
-    # Lines whose place is unknown are kept far behind all others.
+    # Lines whose place is unknown get numbers far above all others.
     first = event["a"] or 10**7 + number * 10**4
     lines.update({first + at: (row, number) for at, row in enumerate(rows)})
 
@@ -129,7 +129,7 @@ def _saving(live: Mapping[int, int], event: Mapping[str, Any], sizes: list[int])
 
 
 def _matched(held: list[int], rows: list[int], sizes: list[int]) -> list[bool]:
-    """Which rows are held in order; trivial lines count only between two that are."""
+    """Which rows are held, in order; a trivial line counts only between two held rows."""
     ours = [row if sizes[row] > 0 else -1 - at for at, row in enumerate(held)]
     theirs = [row if sizes[row] > 0 else -(10**9) - at for at, row in enumerate(rows)]
     known = [False] * len(rows)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 AGENTS = ("claude-code", "codex", "pi", "opencode", "gemini", "qwen")
 CLIENTS = {"claude": "claude-code"}
-"""Names of clients in commands that are not those of their agents."""
+"""Clients whose name in commands differs from the agent's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Found:
 def session_files(
     user_home: str, environment: Mapping[str, str], since_s: float, agent: str | None = None
 ) -> list[Found]:
-    """The session files written since then, the newest first."""
+    """The session files written since `since_s`, the newest first."""
     found = [
         one
         for name, path in _files(Path(user_home), environment)

@@ -1,16 +1,15 @@
 """What focused first reads would save in a conversation that was not focused.
 
-A conversation is gone through step by step. Each whole first read of a long file is folded by the
-real rules, with the outline of that text and what the conversation had said by then. Then the next
-calls tell what was used: lines that were edited (and five around), distinctive lines that were
-quoted, names of units that were said, ranges that were read again. A used part that was folded is a
-miss, and costs
+A conversation is processed step by step. Each whole first read of a long file is folded by the real
+rules, with the outline of that text and the conversation up to then. The next calls show what was
+used: lines that were edited (and five around), distinctive lines that were quoted, names of units
+that were mentioned, ranges that were read again. A used part that was folded is a miss, and costs
 
     optimistic     its text and a call
     middle         the same, or the whole file when more than three parts or 40 % of it are missed
     pessimistic    the whole file
 
-What is understood without a trace in the log is not measured: that is why focus is off by default.
+Uses that leave no trace in the log are not measured: that is why focus is off by default.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from holdfast.reading.history.signals import Heard
 from holdfast.reading.history.steps import Called, Compacted, Context, Returned, Said, Step, strings
 
 AHEAD = 30
-"""How many calls later a use still counts."""
+"""How many calls after the read a use still counts."""
 EDIT_AROUND = 5
 QUOTE_MIN = 24
-"""A line of at least so many characters, once in its file, is one that can be quoted."""
+"""Only a line that is unique in its file and at least this long can count as quoted."""
 CALL_BYTES = 400
-"""What one more call costs: the call, the numbers and the notices of its result."""
+"""The bytes that one more call costs: the call, and the numbers and notices of its result."""
 PARTS_MAX, SHARE_MAX = 3, 0.4
 
 VIEWS = ("optimistic", "middle", "pessimistic")
@@ -90,7 +89,7 @@ class Tally:
 
 
 def play(context: Context, presets: Presets, outline: Outliner, tally: Tally) -> None:
-    """Fold the whole first reads of one conversation, and look at what was used later."""
+    """Fold the whole first reads of one conversation, and tally what was used later."""
     heard = Heard()
     known: set[str] = set()
     for at, step in enumerate(context.steps):
@@ -162,7 +161,7 @@ class Uses:
 def used_lines(
     steps: Sequence[Step], path: str, rows: Sequence[str], units: Sequence[Unit]
 ) -> Uses:
-    """The lines of a file that the next calls used, as it was when it was read."""
+    """The lines of a file, numbered as at the read, that the next calls used."""
     text = "\n".join(rows)
     uses = Uses()
     places: dict[str, int] = {}

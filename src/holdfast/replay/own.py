@@ -18,7 +18,7 @@ from holdfast.replay.find import Found
 from holdfast.replay.report import SavingsAnswer, agents_of
 
 LIMIT = 40
-"""So many sessions are looked at, the newest first."""
+"""How many sessions are replayed, the newest first."""
 
 
 def own_savings(
@@ -31,7 +31,7 @@ def own_savings(
     limit: int = LIMIT,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> SavingsAnswer:
-    """What these sessions read and saved. Files that cannot be read are named, not fatal."""
+    """What these sessions read and saved. Files that cannot be read are listed in the answer."""
     unreadable: list[str] = []
     records: dict[str, Mapping[str, ShortRecord]] = {}
     taken = files[:limit]
@@ -64,7 +64,7 @@ def _contexts(file: Found, since_s: float) -> Iterator[Context]:
 
 
 def _records(home: Home, file: Found, context: Context) -> Mapping[str, ShortRecord]:
-    """Our records of the short answers in a conversation; empty where there are none."""
+    """Our records of the short answers in a conversation; empty when there are none."""
     path = Path(context.name) if file.agent == opencode.AGENT else file.path
     sidecar = Sidecar(sidecar_path(home, file.agent, str(path)))
     with suppress(OSError):

@@ -1,7 +1,7 @@
 """Plays a trace through the real readers.
 
-The log grows event by event in the agent's own format, every native read is put to the real
-decision, and what the model would have got goes into the log.
+The log grows event by event in the agent's own format. The real code decides every native read, and
+what the model would have been sent goes into the log.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Player:
     def __init__(self, trace: Mapping[str, Any], folder: Path) -> None:
         self.trace = trace
         self.world = World(Texts(trace["sizes"]))
-        # Agents without a log of their own here show their requests, which pi's log is nearest to.
+        # The other agents show us their requests instead of a log; pi's log is the most similar.
         self.writer = WRITERS.get(trace["kind"], PiWriter)(folder)
         self.log = log_of(trace["kind"], self.writer)
         self.objects = MemoryObjects(folder)
@@ -175,7 +175,7 @@ class Player:
         if not isinstance(found, Short):
             self.answers["whole"] += 1
             return
-        # An agent that numbers what it prints does so with our text as well.
+        # An agent that numbers the rows it prints also numbers ours.
         cost = len(found.text.encode()) + over * (found.text.count("\n") + 1)
         self.answers[found.kind] += 1
         self.saved[found.kind] += max(0.0, size - cost)

@@ -2,11 +2,11 @@
 
     served      what our short answers saved in the session itself, by their records
     replayed    what the rules save when the session is played again through the real reader
-    bound       what a replay saves that knows every line and doubts nothing
+    bound       the upper bound: what a replay saves that knows every line the model was shown
     focus       folds that were made and reopened, and what folding whole first reads would save
 
-A session that was answered in short has less to save when it is played again: its results are short
-already. Tokens are bytes divided by four.
+A session that got short answers has less to save when it is played again: its results are already
+short. Tokens are bytes divided by four.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from holdfast.replay.trace import trace_of
 BYTES_PER_TOKEN = 4
 RULES = (*KINDS, "focused")
 NOT_REPLACED = ("gemini", "qwen")
-"""Agents whose own reads cannot be answered in short: for them a replay only says what could be."""
+"""Agents whose own reads cannot be answered in short: their replay is only hypothetical."""
 FOLDS_MIN = 5
-"""Fewer folds say nothing about whether focus pays."""
+"""Fewer folds than this do not show whether focus pays."""
 
 
 class FocusReport(Part, frozen=True, kw_only=True):
@@ -44,13 +44,13 @@ class FocusReport(Part, frozen=True, kw_only=True):
     """How many of these were read again, in part or whole."""
     extra_reads: int = 0
     saved_tokens: int = 0
-    """By the folds, less what the reads after them brought back."""
+    """Saved by the folds, less what later reads brought back."""
     possible_folds: int = 0
     """Whole first reads that the preset would fold."""
     optimistic: int = 0
     middle: int = 0
     pessimistic: int = 0
-    """Tokens that would be saved by folding them, less what would be read again."""
+    """Tokens that folding them would save, less what would be read again."""
     advice: str = ""
 
 
@@ -62,7 +62,7 @@ class AgentSavings(Part, frozen=True, kw_only=True):
     contexts: int
     reads: int
     read_tokens: int
-    """What was read, with what was saved of it."""
+    """What was read, including what was saved."""
     served: dict[str, int]
     replayed: dict[str, int]
     bound: int
@@ -76,7 +76,7 @@ class SavingsAnswer(Part, frozen=True, kw_only=True):
     sessions: int
     unreadable: tuple[str, ...] = ()
     left_out: int = 0
-    """Sessions that were not looked at, because of the limit."""
+    """Sessions that were not replayed, because of the limit."""
     agents: tuple[AgentSavings, ...]
 
 
@@ -193,7 +193,7 @@ def _report(agent: str, subagent: bool, total: _Sum) -> AgentSavings:
 
 
 def advice(total: _Sum, nets: Mapping[str, int]) -> str:
-    """Whether focus pays, from the folds that were made, or else from those that could be."""
+    """Whether focus pays, judged by the folds that were made, else by those that could be."""
     if total.folds >= FOLDS_MIN:
         rate = f"{total.reopened} of {total.folds} folds were reopened"
         if total.refolded > 0:

@@ -61,7 +61,7 @@ class World:
     files: dict[int, list[str]] = field(default_factory=dict)
 
     def show(self, file: int, first: int, rows: list[str], total: int) -> None:
-        """Make the file such that these rows stand there."""
+        """Change the file so that it has these rows at `first`."""
         lines = self.files.setdefault(file, [])
         last = max(total, first + len(rows) - 1)
         if total:
@@ -84,7 +84,7 @@ class World:
 
 @dataclass(frozen=True)
 class Change:
-    """Lines replaced, the first numbered as before any change of the same edit."""
+    """Replaced lines; `first` is a line number from before any change of the same edit."""
 
     first: int
     old: list[str]
@@ -127,7 +127,7 @@ def changes_of(world: World, event: dict[str, Any]) -> tuple[list[str], list[Cha
 
 
 def _unique(lines: list[str], start: int, end: int, fresh: list[str]) -> Change:
-    """The change, widened until its old lines stand in one place only."""
+    """The change, widened until its old lines occur only once."""
     low, high = start, end
     text = "\n" + "\n".join(lines) + "\n"
     while low > 0 or high < len(lines):

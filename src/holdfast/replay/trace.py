@@ -1,7 +1,7 @@
 """A conversation as a trace: its reads, edits and searches as numbers, in the order of the log.
 
-The same text has the same id throughout, whatever the file; lists of ids are runs of first and
-count. What a trace is: see `bench.traces` and `holdfast.replay.player`.
+Equal lines have the same id in all files; lists of ids are runs of first and count. For the format
+of a trace see `bench.traces` and `holdfast.replay.player`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.reading.history.steps import (
 )
 
 TRIVIAL = 2
-"""A line of at most so many characters proves nothing by itself."""
+"""A line of at most this many characters proves nothing by itself."""
 
 
 def trace_of(context: Context) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class _Maker:
         self._ids: dict[str, int] = {}
         self._paths: dict[str, int] = {}
         self._files: dict[str, list[str]] = {}
-        """The lines of each file as far as they were shown; unknown ones are empty."""
+        """The lines of each file as far as they were shown; unknown lines are empty."""
 
     def add(self, kind: str, at_s: float, **fields: Any) -> None:
         self.ev.append({"k": kind, "t": at_s, **fields})

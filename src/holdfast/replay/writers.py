@@ -1,7 +1,7 @@
 """Logs as agents would have written them, growing event by event.
 
-One writer per agent puts what happens into the agent's own log format, with the result that the
-model got: its own, or our short form.
+One writer per agent writes events in the agent's own log format, with the result that the model
+got: the agent's own, or our short form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def path_of(file: int) -> str:
 
 
 class Writer:
-    """An agent's log: one method per thing that can happen in a session."""
+    """An agent's log: one method for each kind of event in a session."""
 
     trimmed = False
 
@@ -68,7 +68,7 @@ class Writer:
         raise NotImplementedError
 
     def other(self, size: int, at: float) -> str:
-        """Some other result of so many bytes."""
+        """Some other result of `size` bytes."""
         call = self.call("Bash", {"command": "make"}, at)
         self.shell_result(call, "x" * size, None, at)
         return call
@@ -213,14 +213,14 @@ class ClaudeWriter(Writer):
 
 
 class SubagentWriter(ClaudeWriter):
-    """A subagent of Claude Code has a transcript of its own, with the texts of results only."""
+    """The transcript of a Claude Code subagent: a separate file, with only the text of results."""
 
     sidechain = True
 
     def result(self, call: str, text: str, structured: Any, at: float) -> None:
         block = {"type": "tool_result", "tool_use_id": call, "content": text}
         self.line("user", at, message={"role": "user", "content": [block]})
-        if "edits" in structured:  # the hook is told more, and keeps where the edit was made
+        if "edits" in structured:  # the hook gets more, and records where the edit was made
             Sidecar(self.folder / "sidecar.jsonl").record_edit(
                 call, claude_results.edit(structured, "")
             )

@@ -1,13 +1,13 @@
-"""Claude Code's hooks: what they pass, and how they are answered.
+"""Claude Code's hooks: their payloads and our replies.
 
-    PostToolUse      the result of a call, before the model sees it. The answer replaces it, in the
-                     full shape of the tool; anything of another shape is ignored
+    PostToolUse      the result of a call, before the model sees it. The reply replaces it, in the
+                     full shape of the tool; Claude Code ignores a reply of any other shape
     PostToolBatch    every call of a turn with the text that the model gets. Failed edits fire only
-                     this one
-    SessionStart     with source `compact`: what is answered follows the summary
+                     this event
+    SessionStart     with source `compact`: the reply is added after the summary
 
-Payloads arrive from a command as they are. From an `mcp_tool` hook every member is a string, with
-JSON in it where it is not a text, and members that do not exist are empty.
+A command gets the payload unchanged. From an `mcp_tool` hook every member is a string, which
+contains JSON if the value is not text; missing members are empty strings.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ FIELDS = (
 
 OWN_PREFIXES = ("mcp__holdfast__", "mcp__plugin_holdfast_holdfast__")
 BASH_CHARACTERS_MAX = 29_000
-"""Longer replacements of a command's output are put into a file, with a preview of 2 KB."""
+"""Claude Code moves a longer replacement of a command's output to a file, and previews 2 KB."""
 
 
 def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
-    """What happened; None for events and tools that are not ours to touch."""
+    """The event in a payload; None for events and tools that we do not handle."""
     name = _text(payload, "hook_event_name")
     session, log = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not name or not session or not log:
@@ -71,7 +71,7 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
 
 
 def transcript_of(main: str, subagent: str | None) -> str:
-    """The file of one context: a subagent's is in a folder named like the main one."""
+    """The file of one context: a subagent's is in a folder named after the main file."""
     if subagent is None:
         return main
     return os.path.join(os.path.splitext(main)[0], "subagents", f"agent-{subagent}.jsonl")
@@ -104,7 +104,7 @@ def _use(payload: Mapping[str, Any], result: object) -> ToolUse | None:
     if call is None:
         return None
     id = _text(payload, "tool_use_id") or None
-    if isinstance(result, str):  # of a batch: the text that the model gets
+    if isinstance(result, str):  # from a batch: the text that the model gets
         return ToolUse(call, id, result, failed="<tool_use_error>" in result, result=result)
     if not isinstance(result, Mapping):
         return None
@@ -132,7 +132,7 @@ def _read_use(
 
 
 def _is_plain_output(result: Mapping[str, Any]) -> bool:
-    """Whether a command ran to its end and the model is shown all it printed."""
+    """Whether a command finished and the model is shown everything it printed."""
     return (
         isinstance(result.get("stdout"), str)
         and not result.get("stderr")
@@ -163,7 +163,7 @@ def _call(name: str, given: object) -> Call | None:
 
 
 def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
-    """The text in the place of a result as the transcript shows it: lines of Read are numbered."""
+    """The replacement of a result as the transcript shows it: lines of Read are numbered."""
     changed = _changed(event.uses[0], outcome)
     if changed is None:
         return None
@@ -175,7 +175,7 @@ def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
-    """The hook's answer; empty when a result's shape does not allow one."""
+    """The hook's reply; empty when the result's shape does not allow one."""
     out: dict[str, Any] = {}
     if event.moment is Moment.AFTER_TOOL:
         changed = _changed(event.uses[0], outcome)
@@ -205,8 +205,8 @@ def _changed(use: ToolUse, outcome: Outcome) -> dict[str, Any] | None:
 def _numbered_result(call: ReadCall, text: str, pieces: tuple[Run, ...]) -> dict[str, Any]:
     """A short answer as the result of Read, which numbers every line.
 
-    One run of new lines gets its own numbers: the line before it says which lines are held. A diff
-    that removes lines says more than that.
+    A single run of new lines is printed under its own numbers, after a line that says which lines
+    are held. A diff that removes lines is printed as it is, because it says more than that.
     """
     new = [run for run in pieces if run.before is None]
     in_place = all(run.before in (None, run.first) for run in pieces)
@@ -242,7 +242,7 @@ def _text(payload: Mapping[str, Any], name: str) -> str:
 
 
 def _value(payload: Mapping[str, Any], name: str) -> Any:
-    """A member that is not a text; from `mcp_tool` it comes as JSON."""
+    """A member that is not text; from `mcp_tool` it is JSON in a string."""
     value = payload.get(name)
     if not isinstance(value, str) or not value.startswith(("{", "[")):
         return value

@@ -21,7 +21,7 @@ from holdfast.agents.hookfile import HOOK_TOOL, put_hooks, remove_hooks
 from holdfast.agents.plan import Edit, read
 
 HOOK_TIMEOUT_S = 1
-"""The shim answers within 0.3 s; this is for a shim that cannot."""
+"""The limit for a shim that hangs; normally it answers within 0.3 s."""
 
 FORMER = ("PreCompact",)
 """Events that earlier versions used."""
@@ -30,7 +30,7 @@ _SETTINGS = "the hooks: shorter reads, help for failed edits, what a compaction 
 
 
 def hook_entries(server: str) -> dict[str, dict[str, Any]]:
-    """Event -> our entry, which calls a tool of our server: no process is started for it."""
+    """Event -> our entry, which calls a tool of our server instead of starting a process."""
     call = {
         "type": "mcp_tool",
         "server": server,

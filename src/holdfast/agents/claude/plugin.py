@@ -1,7 +1,7 @@
 """Claude Code as a plugin: the same tools, hooks, skill and commands in one folder.
 
-For those who manage Claude Code by plugins, or want to try Holdfast for one session. The folder is
-also a marketplace that lists the plugin, so both of these work offline:
+For users who manage Claude Code by plugins, or try Holdfast for one session. The folder is also a
+marketplace that lists the plugin, so both of these work offline:
 
     claude --plugin-dir FOLDER/holdfast
     claude plugin marketplace add FOLDER && claude plugin install holdfast@holdfast

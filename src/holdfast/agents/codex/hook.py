@@ -1,8 +1,8 @@
-"""Codex's hooks: what they pass, and how they are answered.
+"""Codex's hooks: their payloads and our replies.
 
-    PreToolUse      a command or a patch that is about to run. The answer may change the command
-    PostToolUse     what it printed. A block with a reason makes the output exactly that reason
-    SessionStart    with source `compact`: what is answered follows the summary
+    PreToolUse      a command or a patch that is about to run. The reply may change the command
+    PostToolUse     its output. A `block` decision replaces the output with the given reason
+    SessionStart    with source `compact`: the reply is added after the summary
 
 Codex reads files with shell commands. A failed patch fires only PreToolUse.
 """
@@ -26,7 +26,7 @@ AGENT = "codex"
 
 
 def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
-    """What happened; None for events and tools that are not ours to touch."""
+    """The event in a payload; None for events and tools that we do not handle."""
     name, session = payload.get("hook_event_name"), payload.get("session_id")
     log, cwd = payload.get("transcript_path"), payload.get("cwd")
     if not isinstance(name, str) or not isinstance(session, str) or not isinstance(log, str):
@@ -66,12 +66,12 @@ def _call(name: str, given: object) -> Call | None:
 
 
 def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
-    """The text in the place of an output is shown as it is."""
+    """The replacement of an output, which the log shows unchanged."""
     return outcome.replacements.get(0)
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
-    """The hook's answer."""
+    """The hook's reply."""
     text = outcome.replacements.get(0)
     if event.moment is Moment.AFTER_TOOL and text is not None:
         return {"decision": "block", "reason": text}

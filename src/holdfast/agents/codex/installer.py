@@ -1,7 +1,7 @@
 """Sets up Codex: the MCP server in config.toml, and hooks in hooks.json.
 
-Codex runs hooks only after the user has trusted them, which it asks for itself when it starts. That
-consent is never written here.
+Codex runs hooks only after the user has trusted them; it asks for that when it starts. We never
+write that consent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _file(target: InstallTarget) -> Path:
 
 
 HOOK_TIMEOUT_S = 2
-"""The client takes at most 0.3 s; this is for a machine that cannot start it."""
+"""The limit if the client cannot be started; normally it takes at most 0.3 s."""
 
 
 def hook_entries(target: InstallTarget) -> dict[str, dict[str, Any]]:

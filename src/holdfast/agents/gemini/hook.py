@@ -1,8 +1,8 @@
-"""Gemini CLI's hook: a failed edit is answered with the text that is there.
+"""Gemini CLI's hook: adds the file's current text to the error of a failed edit.
 
-AfterTool runs after every call. Blocking with a reason makes the result an error with exactly that
-text, so it is used only where the result is an error anyway: a short answer to a read would be
-shown to the user and the model as a failure.
+AfterTool runs after every call. Blocking with a reason turns the result into an error with that
+text, so we block only results that are errors anyway: a short answer to a read would look like a
+failure to the user and the model.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
-    """The agent's own error with what is there below it."""
+    """The agent's own error, followed by the file's current text."""
     note = outcome.notes.get(0)
     if note is None:
         return {}

@@ -1,10 +1,10 @@
-"""OpenCode's plugin: what it passes, and how it is answered.
+"""OpenCode's plugin: its payloads and our replies.
 
-    tool          the result of a call, before it is stored. The answer replaces it
-    request       every tool call of the messages that go to the model now, results as it gets them:
-                  the truth about what it holds. The answer changes results for this request only,
-                  so the same answer is given each time
-    compacting    the conversation is about to be summarised. The answer is added to the prompt of
+    tool          the result of a call, before it is stored. The reply replaces it
+    request       every tool call in the messages that go to the model now, with the results it
+                  gets: this is what the model holds. The reply changes results for this request
+                  only, so it is repeated for each request
+    compacting    the conversation is about to be summarised. The reply is added to the prompt of
                   the summary
 
 Read numbers its lines and puts the file's name above them:
@@ -54,7 +54,7 @@ _CUT = "... (line truncated to "
 
 
 def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
-    """What happened; None for events and tools that are not ours to touch."""
+    """The event in a payload; None for events and tools that we do not handle."""
     return plugin_event(AGENT, payload, _use)
 
 
@@ -70,7 +70,7 @@ def _use(given: object) -> ToolUse | None:
         return ToolUse(call, id, str(error), failed=True, shown=str(error), result=given)
     output = given.get("output")
     if status != "completed" or not isinstance(output, str) or given.get("compacted") is True:
-        # Not shown to the model, or not any more.
+        # Not, or no longer, shown to the model.
         return ToolUse(call, id, None, result=given)
     if isinstance(call, ReadCall):
         return _read_use(call, id, output, given)
@@ -103,7 +103,7 @@ def _call(name: str, given: object) -> Call | None:
     if name == "read" and isinstance(path, str):
         return ReadCall(path, whole_number(given.get("offset")), whole_number(given.get("limit")))
     if name == "bash" and isinstance(given.get("command"), str):
-        # In another directory the command's paths mean other files.
+        # With another working directory the command's paths mean other files.
         return None if given.get("workdir") else ShellCall(given["command"])
     if name == "edit" and isinstance(path, str):
         old, new = given.get("oldString"), given.get("newString")
@@ -117,7 +117,7 @@ def _call(name: str, given: object) -> Call | None:
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
-    """What the plugin puts in place."""
+    """The reply that tells the plugin what to replace."""
     if event.moment is Moment.AFTER_TOOL:
         text = outcome.replacements.get(0)
         return {} if text is None else {"output": text}

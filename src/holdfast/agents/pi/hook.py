@@ -1,11 +1,11 @@
-"""pi's extension: what it passes, and how it is answered.
+"""pi's extension: its payloads and our replies.
 
-    tool         the result of a call, before it is stored. The answer replaces its content
-    request      every tool result of the messages that go to the model now: the truth about what it
-                 holds. The answer changes results for this request only
-    compacted    the conversation was compacted. The answer is a message that follows the summary
+    tool         the result of a call, before it is stored. The reply replaces its content
+    request      every tool result in the messages that go to the model now: this is what the model
+                 holds. The reply changes results for this request only
+    compacted    the conversation was compacted. The reply is a message added after the summary
 
-`read` is answered by the extension's own tool, so its results are looked at and never changed here.
+The extension's own tool answers `read`, so here its results are recorded but never changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SUFFIX = re.compile(r":\d+(-\d+)?\Z")
 
 
 def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
-    """What happened; None for events and tools that are not ours to touch."""
+    """The event in a payload; None for events and tools that we do not handle."""
     event = plugin_event(AGENT, payload, _use)
     if event is not None and event.moment is Moment.AFTER_TOOL:
         return None if isinstance(event.uses[0].call, ReadCall) else event
@@ -91,7 +91,7 @@ def _edit(path: str, given: Mapping[str, Any]) -> EditCall | None:
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
-    """What the extension puts in place."""
+    """The reply that tells the extension what to replace."""
     if event.moment is Moment.AFTER_COMPACTION:
         return {} if outcome.note is None else {"message": outcome.note}
     if event.moment is Moment.AFTER_TOOL:

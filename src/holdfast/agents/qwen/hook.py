@@ -1,4 +1,4 @@
-"""Qwen Code's hook: a failed edit is answered with the text that is there.
+"""Qwen Code's hook: adds the file's current text to the error of a failed edit.
 
 PostToolUseFailure may add context to the error. A result can only be replaced by stopping the call,
 which marks it as an error, so reads are left as they are.
@@ -29,7 +29,7 @@ def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
-    """What is there, below the agent's own error."""
+    """The file's current text, to be added below the agent's own error."""
     note = outcome.notes.get(0)
     if note is None:
         return {}
