@@ -1,7 +1,7 @@
-"""Building the next generation of a root: all of it, or what changed since the last.
+"""Build the next generation of a root, either completely or from the changes since the last.
 
-Nothing is visible before `publish`, and an exception on the way undoes everything. A file that
-cannot be read keeps what is stored of it; a failed embedding fails the build.
+Nothing is visible before `publish`, and an exception rolls everything back. A file that cannot be
+read keeps its stored version; a failed embedding fails the build.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Built:
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: frozenset[str] = frozenset()
     unparsed: frozenset[str] = frozenset()
-    """Files of this run that are kept as plain text, because a parser gave up on them."""
+    """Files of this run that are kept as plain text, because parsing them was given up."""
     published: bool = True
     identity: Identity = (0, "")
     snapshot: Snapshot = field(default_factory=lambda: Snapshot({}, 0))
@@ -52,10 +52,10 @@ def build(
     report: Report = lambda progress: None,
     known: tuple[Identity, Snapshot] | None = None,
 ) -> Built:
-    """Make and publish the next generation; `whole` rebuilds it, otherwise only changes are read.
+    """Build and publish the next generation; `whole` rebuilds it, otherwise only changes are read.
 
-    Files in parts of the tree that cannot be read now are kept either way. `known` is a manifest
-    that was read before, which is used if its generation is still the published one.
+    Files in parts of the tree that cannot be read now are kept in both cases. `known` is a manifest
+    that was read earlier; it is used if its generation is still the published one.
     """
     try:
         return _build(root, run_id, policy, tools, whole, report, known, keeps=True)
@@ -137,13 +137,13 @@ def _build(
 
 
 def _listed(root: str, policy: Policy) -> disk.Walk:
-    """The files of a tree; RootMissing when there is nothing to see of it."""
+    """The files of a tree; raises RootMissing if the tree is missing or cannot be read."""
     try:
         found = disk.walk(root, policy)
     except disk.TreeMissing as error:
         raise RootMissing(root, str(error)) from error
     if "" in found.unreadable:
-        # Nothing is known of the tree now, and an index of nothing must not replace the old one.
+        # The state of the tree is unknown, and an empty index must not replace the old one.
         raise RootMissing(root, "it cannot be read")
     return found
 
@@ -159,7 +159,7 @@ def _is_compatible(root: str, tools: BuildTools) -> bool:
 
 
 def _remove_readable(writer: Writer, unreadable: frozenset[str]) -> dict[str, Entry]:
-    """Remove every file that can be read now, and return the rest: it is not known to be gone."""
+    """Remove every file that can be read now; returns the others, which may still exist."""
     entries = writer.snapshot().entries
     kept = {path: entry for path, entry in entries.items() if covered(path, unreadable)}
     for path in entries.keys() - kept.keys():

@@ -1,4 +1,4 @@
-"""What a build works with."""
+"""The dependencies of a build."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def extractor_name(extract: Extract) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BuildTools:
-    """What a build needs: the backend, the embedding, the extractor, the cache, the clock."""
+    """The dependencies of a build: backend, embedding, extractor, cache and clocks."""
 
     backend: Backend
     provider: EmbeddingProvider
@@ -34,12 +34,12 @@ class BuildTools:
     processes: int | None = None
     chunks_max: int = CHUNKS_MAX
     shared: SharedIndex | None = None
-    """What the team has prepared, if the settings name a place for it."""
+    """The team's shared index, if the settings name one."""
     monotonic: Callable[[], float] = system.monotonic
 
     @property
     def maker(self) -> str:
-        """Names what prepared files depend on besides their content; part of their cache keys."""
+        """What prepared files depend on besides their content; part of their cache keys."""
         provider = self.provider
         return (
             f"{extractor_name(self.extract)}/{provider.name}/{provider.model}/{provider.dimension}"

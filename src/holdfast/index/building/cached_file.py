@@ -1,9 +1,8 @@
-"""A prepared file as the content cache keeps it, under a hash of its path and bytes.
+"""The form of a prepared file in the content cache, where its key is a hash of path and bytes.
 
-Kept are the facts, the postings and the vectors, which are expensive to make. The chunks, the
-signatures of their trigrams, the names of symbols and the links follow from the facts and the
-file's own bytes, so they are made again. Vectors are kept at one byte per dimension, as an index
-keeps them.
+The facts, the postings and the vectors are cached, because they are expensive to compute. The
+chunks, trigram signatures, symbol names and links are derived again from the facts and the file's
+bytes. Vectors are stored at one byte per dimension, as in an index.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from holdfast.index.search import trigrams
 from holdfast.index.search.posting_segment import LEVELS, quantised
 
 _LEVEL = 4
-"""Of the compression: as fast as 1 with facts of this size; higher ones take longer for little."""
+"""The compression level: as fast as 1 with facts of this size; higher levels gain little."""
 
 
 class _Made(msgspec.Struct, array_like=True, gc=False):
@@ -36,7 +35,7 @@ class _Made(msgspec.Struct, array_like=True, gc=False):
 
 
 class _Cached(msgspec.Struct, array_like=True, gc=False):
-    """Compressed apart: vectors have no repetitions, so only their frequent values are coded."""
+    """Compressed separately: vectors have no repeated runs, so only Huffman coding is used."""
 
     made: bytes
     vectors: bytes
@@ -48,7 +47,7 @@ _decode_made = msgspec.msgpack.Decoder(_Made).decode
 
 
 def pack(file: PreparedFile, dimension: int) -> bytes:
-    """The parts of a prepared file that are expensive to make: facts, postings and vectors."""
+    """The parts of a prepared file that are expensive to compute: facts, postings and vectors."""
     made = _encode(_Made(file.language, file.problem, file.facts, file.postings))
     coder = zlib.compressobj(_LEVEL, strategy=zlib.Z_HUFFMAN_ONLY)
     vectors = coder.compress(_small(file.vectors, dimension)) + coder.flush()
@@ -66,7 +65,7 @@ def _small(vectors: bytes, dimension: int) -> bytes:
 
 
 def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
-    """Vectors that are stored by an index just as the original ones; None if damaged."""
+    """Vectors that an index stores exactly like the original ones; None if damaged."""
     import numpy as np
 
     if not data:
@@ -78,7 +77,7 @@ def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
         return None
     levels = np.frombuffer(data, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
     vectors = (levels * (peaks / np.float32(LEVELS))[:, None]).astype(np.float32)
-    # The largest number exactly: the scale is computed from it again.
+    # The largest number must be exact: the scale is computed from it.
     largest = np.abs(levels) == LEVELS
     vectors[largest] = (np.sign(levels) * peaks[:, None])[largest]
     return vectors.tobytes()
@@ -92,7 +91,7 @@ def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> Prepar
         facts, levels = facts_of.decode(made.facts), zlib.decompress(cached.vectors)
     except (msgspec.DecodeError, zlib.error):
         return None
-    # As when it was prepared: secrets are masked before anything is made of a file.
+    # As in `prepare`: secrets are masked first.
     left_out = made.problem in ("binary", "minified")
     chunks = () if left_out else chunks_of(masked(file.source), facts)
     vectors = _large(levels, len(chunks), dimension)

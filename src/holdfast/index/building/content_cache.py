@@ -2,12 +2,12 @@
 
 Trees share most of their files: branches, clones, worktrees, the same tree a minute later. A
 prepared file depends only on its path and bytes, and a remote vector only on its text, so both are
-cached under hashes. Each entry has a checksum; one that is missing or damaged is made again. The
-file is written without waiting for the disk, so a power cut may damage it: then it is replaced. A
-file that a newer version wrote is neither used nor changed.
+cached under hashes. Each entry has a checksum; one that is missing or damaged is computed again.
+The file is written without waiting for the disk, so a power cut may damage it; then it is replaced.
+A file that a newer version wrote is neither used nor changed.
 
-The size is bounded by a setting, and after a build by what the indexes leave of 2.5 times their
-source; what was not used for the longest time is removed.
+The size is bounded by a setting. After a build, indexes and cache together are also bounded by 2.5
+times the size of the source. The least recently used entries are removed.
 """
 
 from __future__ import annotations
@@ -28,23 +28,24 @@ CONTENT_VERSION = 5
 """The tables' version; the file of an older version is replaced.
 
 - 1: prepared(key, data), vector(key, row), kept in the order of their keys.
-- 2: the same, but prepared in the order they came, with the keys apart: large values are written
+- 2: the same, but prepared in order of insertion, with separate keys: large values are written
   once and not moved by later inserts.
 - 3: a value begins with the CRC-32 of its key and the rest.
-- 4: entries have the turn in which they were last used, and their size; files are compressed, with
+- 4: entries have the run in which they were last used, and their size; files are compressed, with
   vectors at one byte per dimension.
-- 5: files without what follows from their facts and bytes; free pages are given back; the size of
-  the source of each index.
+- 5: files without what can be derived from their facts and bytes; free pages are released; the
+  size of the source of each index.
 """
 _CHECK = struct.Struct("<I")
 
 BYTES_MAX = 256 * 1024**2
-"""How large the cache may become, unless a setting says otherwise."""
+"""The maximum size of the cache, unless a setting says otherwise."""
 ROOM = 0.8
-"""A cache that is full is emptied to this share of its bound."""
+"""A full cache is trimmed to this share of its bound."""
 TIMES_SOURCE = 2.5
-"""Indexes and cache together take at most this many times the size of their source, after a build;
-but FLOOR_BYTES are kept in any case."""
+"""After a build, indexes and cache together take at most this many times the size of their source;
+the cache may always have FLOOR_BYTES.
+"""
 FLOOR_BYTES = 8 * 1024**2
 REMOVED_AT_ONCE = 256
 PAGE_BYTES = 4_096
@@ -76,22 +77,23 @@ def _opened(key: bytes, stored: object) -> memoryview | None:
 
 
 class ContentCache:
-    """Prepared files and vectors by hash, on SQLite. Never raises: at worst nothing is cached."""
+    """Prepared files and vectors by hash, on SQLite. Never raises; on errors nothing is cached."""
 
     def __init__(self, path: Path, bytes_max: int = BYTES_MAX, indexes: Path | None = None) -> None:
-        """At most `bytes_max` are kept, apart from what one run adds before it is noticed. After a
-        build, it is also what the indexes in a directory leave of TIMES_SOURCE.
+        """Keep at most `bytes_max`, apart from what one run adds before it is trimmed.
+
+        After a build, the size of `indexes` and TIMES_SOURCE limit it as well.
         """
         self._path, self._bytes_max, self._indexes = path, bytes_max, indexes
         self._added = False
         """Whether this run added an entry."""
         self._turn = 0
-        """The number of this run, which its entries are used in; 0 before it is known."""
+        """The number of this run, recorded in the entries it uses; 0 before it is known."""
         self._used: dict[str, set[bytes]] = {"prepared": set(), "vector": set()}
         """The keys that were found in this run."""
         self._connection: apsw.Connection | None = None
         self._damaged = False
-        """Whether the file has to be replaced before something is added."""
+        """Whether the file has to be replaced before anything is added."""
 
     def _open(self, create: bool) -> apsw.Connection | None:
         if self._connection is None:
@@ -107,7 +109,7 @@ class ContentCache:
         return self._connection
 
     def _connected(self) -> apsw.Connection | None:
-        """A connection to a file of this version; None if it is damaged or of a newer one."""
+        """A connection to a file of this version; None if it is damaged or from a newer version."""
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._path.exists():
             os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -217,7 +219,7 @@ class ContentCache:
         return self._turn
 
     def _mark_used(self, connection: apsw.Connection) -> None:
-        """Record what was found in this run, so that it is removed last."""
+        """Record the entries that this run found, so that they are removed last."""
         if not any(self._used.values()):
             return
         with connection:
@@ -230,9 +232,9 @@ class ContentCache:
                 keys.clear()
 
     def finish_run(self, index: str, source_bytes: Iterable[int]) -> None:
-        """The end of a build: an index, by the name of its file, has source files of these sizes.
+        """End a build: `index` names its index file, `source_bytes` are the sizes of its sources.
 
-        The cache keeps what the indexes leave of TIMES_SOURCE.
+        Trims the cache to what the indexes leave of TIMES_SOURCE.
         """
         connection, self._turn = self._connection, 0
         if connection is None or not self._added:
@@ -254,12 +256,12 @@ class ContentCache:
             self._turn = 0
 
     def _left(self, connection: apsw.Connection, indexes: Path) -> int:
-        """What the indexes leave of TIMES_SOURCE."""
+        """The bytes that the indexes leave of TIMES_SOURCE times their source."""
         found: Any = connection.execute("SELECT name, size FROM source").fetchall()
         sources: dict[str, int] = dict(found)
         left = 0.0
         for name, size in _sizes(indexes).items():
-            # An index of a source that is not known, made by an older version, leaves nothing.
+            # An index of an older version, whose source size is unknown, leaves nothing.
             if name in sources:
                 left += TIMES_SOURCE * int(sources.pop(name)) - size
         for gone in sources:
@@ -267,7 +269,7 @@ class ContentCache:
         return int(left)
 
     def _trim(self, connection: apsw.Connection, bound: int, room: float = ROOM) -> None:
-        """Remove what was used least recently, if the file has become too large."""
+        """Remove the least recently used entries if the file is too large."""
         page = int(connection.pragma("page_size"))
         pages = int(connection.pragma("page_count")) - int(connection.pragma("freelist_count"))
         size = pages * page
@@ -303,14 +305,14 @@ class ContentCache:
 
 
 def _sizes(indexes: Path) -> dict[str, int]:
-    """The size of each index: its files and directories have its name and an ending."""
+    """The size of each index: its files and directories start with its name."""
     found: dict[str, int] = {}
     tables: dict[str, int] = {}
     for at, _, names in os.walk(indexes):
         for name in names:
             size = os.stat(os.path.join(at, name)).st_size
             if at == str(indexes):
-                # What is in the log will be in the file itself, or is already.
+                # The contents of the log are, or will be, in the file itself.
                 index = name.partition(".")[0]
                 tables[index] = max(tables.get(index, 0), size)
             else:

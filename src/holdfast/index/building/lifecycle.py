@@ -1,7 +1,7 @@
 """The runs that change an index, each while holding the root's lease.
 
-A run sets the state to *indexing* before it begins. It ends published, or with the state that can
-still be proven. Its run id is in the record, and only that run may end it.
+A run sets the state to *indexing* before it begins. It ends by publishing, or with the state that
+can still be proven. Its run id is in the record, and only that run may change it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Abandoned:
 def abandoned(index: CodeIndex, record: Record) -> Abandoned | None:
     """Whether the run of an *indexing* record is dead. Reads only.
 
-    It is when there is no live writer and either the record was not updated for two minutes, or the
-    lease of that same run was left behind by a process that no longer exists.
+    That is so if there is no live writer, and either the record was not updated for two minutes or
+    the lease of that run was left by a process that no longer exists.
     """
     assert isinstance(record.state, Indexing)
     if index.leases.live_writer(record.root) is not None:
@@ -93,7 +93,7 @@ def recover(index: CodeIndex, record: Record) -> Record | None:
 def end_interrupted(index: CodeIndex, record: Record) -> Record | None:
     """End a run with the state that can be proven. Only for the holder of the root's lease.
 
-    A run holds the lease for as long as it lives, so the current holder knows that it is dead.
+    A live run holds the lease, so the current holder knows that the run is dead.
     """
     proof = index.prove(record.root)
     if proof.outcome is Outcome.PROBE_FAILED:
@@ -154,7 +154,7 @@ def begin(
 
 
 def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: Report) -> None:
-    """Rebuild the index and end the run, whatever happens; releases the lease."""
+    """Rebuild the index and end the run, also on failure; releases the lease."""
     root, run_id = lease.root, lease.run_id
     ended = False
     try:
@@ -169,7 +169,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 report=saver,
             )
         except (Exception, KeyboardInterrupt) as error:
-            # The run has to end in any case: *indexing* without a run would be wrong.
+            # The run has to end in any case: the record must not stay *indexing*.
             if isinstance(error, Exception):
                 _log.warning("the build of %s failed: %s", root, error)
             _end(index, root, run_id, _after_failure(index, lease, error, saver.last_pct))
@@ -199,7 +199,7 @@ def run_sync(
         lease.run_id,
         policy_of(record.options),
         index.tools(),
-        # A generation of the team is not continued: from here on the root has one of its own.
+        # A team's generation is not updated: the root gets a generation of its own.
         whole=uses_team,
         report=report,
         known=index.freshness.manifest(record.root),
@@ -215,7 +215,7 @@ def run_sync(
     )
 
     def finish(now: Record | None) -> Record | None:
-        # The root may have been cleared meanwhile; a sync never adds it again.
+        # The root may have been cleared meanwhile; a sync must not add it again.
         if now is None or not now.searchable:
             return now
         touched = {*built.changes.modified, *built.changes.removed}
@@ -274,7 +274,7 @@ def _after_failure(
 
 
 def _agrees(record: Record, marker: Marker) -> bool:
-    """Whether the state before the run is the one that the marker proves now."""
+    """Whether the state before the run is the one that the marker proves."""
     assert isinstance(record.state, Indexing)
     before = record.state.previous
     return (
@@ -291,7 +291,7 @@ def _still_true(previous: Settled | None, proof: Proof, error: str, last_pct: fl
         case Outcome.VALID if searchable:
             kept = True
         case Outcome.FINGERPRINT_MISMATCH | Outcome.PROBE_FAILED:
-            # There is no sign that the previous generation is gone.
+            # Nothing indicates that the previous generation is gone.
             kept = searchable or isinstance(previous, RequiresReindex)
         case _:
             kept = False
@@ -373,9 +373,9 @@ def reconcile_nondestructive(index: CodeIndex, stored: Iterable[str] | None = No
 
 
 def prune(index: CodeIndex) -> list[str]:
-    """Forget roots that are proven dead: no directory, no marker, no writer.
+    """Stop tracking roots that are proven dead: no directory, no marker, no writer.
 
-    For maintenance by hand: no tool, listing or repair calls it.
+    For manual maintenance: no tool, listing or repair calls it.
     """
     removed = []
     for record in index.registry.records().values():

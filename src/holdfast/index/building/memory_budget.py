@@ -1,8 +1,8 @@
-"""How many processes a build may use, by the memory that they may take together.
+"""How many processes a build may use, given a limit on their total memory.
 
-What a process of a build holds does not grow with the tree: a few batches of files, the words it
-has met, which are forgotten when there are too many, and in the main process the segment that is
-being filled. So the number of processes decides what a build takes.
+The memory of a process does not grow with the tree: it has a few batches of files, a vocabulary of
+limited size and, in the main process, the segment being filled. So the number of processes
+determines the memory of a build.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 MAIN_BYTES = 300 << 20
-"""What the main process takes when it sorts a full segment, and some room."""
+"""The memory of the main process when it sorts a full segment, with some reserve."""
 WORKER_BYTES = 240 << 20
 BYTES_DEFAULT = 800 << 20
 SHARE_OF_MACHINE = 8

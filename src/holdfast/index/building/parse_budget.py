@@ -1,12 +1,12 @@
-"""How much time the files that a parser cannot cope with may take together, for one tree.
+"""A limit on the total time for files that cannot be parsed in time, for one tree.
 
-One hostile file is stopped by its own limit, which is a hundred times the usual so that no honest
-file ever meets it. A tree full of them would still take hours. So each file that is given up on is
-charged with its limit. After the first ones the limit is lowered to twenty times the usual for the
-rest of the run. When that is used up too, large files in the languages that used it are kept as
-text without being parsed; other languages are not affected.
+A single hostile file is stopped by its own limit, which is a hundred times the usual time, so that
+normal files never reach it. A tree full of them would still take hours. So the limit of each file
+that is given up is charged to a budget. After the first ones, the limit is lowered to twenty times
+the usual time for the rest of the run. When the whole budget is spent, large files in the languages
+concerned are kept as text without being parsed; other languages are not affected.
 
-May keep an honest file as text in a tree with many hostile ones. Never parses without end.
+May keep a normal file as text in a tree with many hostile ones. Never parses without end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Allowance(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(slots=True)
 class ParseBudget:
-    """The seconds that hostile files may take before limits are lowered, and in all."""
+    """The seconds that hostile files may take before limits are lowered, and in total."""
 
     first_s: float = 10.0
     all_s: float = 30.0
@@ -49,14 +49,14 @@ class ParseBudget:
 
     @property
     def given_up(self) -> bool:
-        """Whether a file was given up on before."""
+        """Whether a file was given up."""
         return bool(self._languages)
 
     def spend(self, size_bytes: int) -> None:
-        """A parse of so many bytes was stopped: its time limit counts as spent."""
+        """Charge the time limit for a stopped parse of this many bytes."""
         self.spent_s += full_seconds(size_bytes) * self.allowance().share
 
     def charge(self, path: str, size_bytes: int) -> None:
-        """The same for a file that is given up on; its language may not be parsed any more."""
+        """The same for a file that is given up; its language may not be parsed any more."""
         self.spend(size_bytes)
         self._languages.add(language_of(path))

@@ -20,7 +20,7 @@ class EmptyTree(RootMissing):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The files to read (`todo`), and those the listing lacks (`absent`), since `before`."""
+    """The files to read (`todo`) and the missing files (`absent`), compared with `before`."""
 
     before: Snapshot
     todo: list[str]
@@ -29,7 +29,7 @@ class Plan:
 
     @property
     def needed(self) -> bool:
-        """Whether there may be anything to publish. A file that is only out of sight is kept."""
+        """Whether there may be anything to publish. A file that just cannot be seen now is kept."""
         if self.todo:
             return True
         return bool(self.changes({}, self.unreadable, 0).removed) if self.absent else False
@@ -37,7 +37,7 @@ class Plan:
     def changes(
         self, entries: Mapping[str, Entry], unreadable: frozenset[str], taken_ns: int
     ) -> Changes:
-        """What changed, given the files that were read. The rest is not compared: it is equal."""
+        """What changed, given the files that were read. Other files are equal and not compared."""
         known = self.before.entries
         had = {path: known[path] for path in (*self.todo, *self.absent) if path in known}
         return compare(Snapshot(had, self.before.taken_ns), Snapshot(entries, taken_ns, unreadable))
@@ -46,7 +46,7 @@ class Plan:
         self, entries: Mapping[str, Entry], removed: Iterable[str], unreadable: frozenset[str],
         taken_ns: int,
     ) -> Snapshot:  # fmt: skip
-        """The manifest after the build: what was there, what was read, without what is gone."""
+        """The manifest after the build: previous and new entries, without removed files."""
         after = {**self.before.entries, **entries}
         for path in removed:
             after.pop(path, None)

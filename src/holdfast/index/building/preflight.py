@@ -1,4 +1,4 @@
-"""Is a rebuild unnecessary? Only when nothing but ignore files changed since the last commit.
+"""Check whether a rebuild is unnecessary: only ignore files changed since the last commit.
 
 A sync applies new ignore rules at a fraction of the cost. When git cannot answer, the rebuild goes
 ahead with a warning.

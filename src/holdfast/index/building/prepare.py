@@ -1,4 +1,4 @@
-"""From a file's bytes to everything a generation stores of it. Pure, and run in workers."""
+"""Turn a file's bytes into everything a generation stores for it. Pure, and run in workers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Extract = Callable[[str, bytes], FileFacts]
 
 
 def extract_facts(path: str, source: bytes) -> FileFacts:
-    """`facts.extract.extract`, loaded with the parser by the first file that needs it.
+    """`facts.extract.extract`, imported with the parser on first use.
 
-    A process that several agents depend on leaves the parsing to another.
+    A process that several agents depend on has another process do the parsing.
     """
     from holdfast.index.facts import extractor
 
@@ -42,24 +42,21 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
 PREPARED_VERSION = 6
 """The format of prepared files; part of their cache keys.
 
-1: chunks with header and body words.
-2: chunks, and postings by field.
-3: files without an extension may be for a shell.
-4: postings of a file have their terms in no order, and another digest of a body; trigrams.
-5: tests inside source files are marked.
-6: secrets are masked.
+1: chunks with header and body words. 2: chunks, and postings by field. 3: files without an
+extension may be for a shell. 4: postings of a file have unsorted terms and another digest of a
+body; trigrams. 5: tests inside source files are marked. 6: secrets are masked.
 """
 
 
 def prepare(file: SourceFile, extract: Extract) -> PreparedFile:
-    """The file without vectors. Content that is not worth indexing gives a file without chunks."""
+    """The prepared file, without vectors. A file that is not worth indexing has no chunks."""
     return prepare_many([file], extract)[0]
 
 
 def prepare_many(
     files: Sequence[SourceFile], extract: Extract, *, links: bool = False
 ) -> list[PreparedFile]:
-    """The same for many files, which is faster than one by one; with their links if wanted."""
+    """The same for many files, which is faster than one by one; optionally with links."""
     parsed = []
     for original in files:
         file = replace(original, source=masked(original.source))
@@ -93,7 +90,7 @@ def without_parser(file: SourceFile, *, tried: bool) -> PreparedFile:
 
 
 def gave_up(file: PreparedFile) -> bool:
-    """Whether a parser gave up on the file, or was not asked, so that it is kept as plain text."""
+    """Whether the file is kept as plain text because parsing it was given up or not tried."""
     if b"too_hard" not in file.facts:
         return False
     return any(problem.code == "too_hard" for problem in facts_of.decode(file.facts).problems)
@@ -122,7 +119,7 @@ class _Parsed:
         )
 
     def _kinds(self) -> list[str]:
-        """The kind of each chunk; a test inside a source file is of kind TEST_KIND only."""
+        """The kind of each chunk; TEST_KIND for a test inside a source file."""
         owners = {chunk.span.start: chunk.owner for chunk in self.facts.chunks}
         return [
             TEST_KIND if is_test_code(self.facts, owners[chunk.start], chunk.text) else chunk.kind

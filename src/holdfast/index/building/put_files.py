@@ -1,4 +1,4 @@
-"""Putting changed files into the next generation: read, prepare or take from the cache, embed."""
+"""Put changed files into the next generation: read them, prepare them or use the cache, embed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EMBED_EVERY_CHUNKS = 1024
 class PutFiles:
     """Reads the files that may have changed and puts the changed ones into a writer.
 
-    `entries` has what was read, changed or not.
+    `entries` has every file that was read, changed or not.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class PutFiles:
         self.limit_reached = False
         self._chunks = writer.totals().chunks
         self.unparsed: set[str] = set()
-        """Files that are kept as plain text, because a parser gave up on them."""
+        """Files that are kept as plain text, because parsing them was given up."""
         self._budget = ParseBudget()
         self._waiting: list[PreparedFile] = []
         self._done: set[str] = set()
@@ -167,11 +167,11 @@ class PutFiles:
         if self._shared is not None and file.path not in self.unparsed:
             self._shared.give(file)
         if file.path in self._before.entries and not replaced:
-            # The manifest has it and a lookup by path does not: its old text would stay.
+            # The manifest has the file, but a lookup by path failed: its old text would stay.
             raise DamagedBackend(f"what the index has of {file.path!r} cannot be found in it")
 
     def _put_waiting(self) -> None:
-        """Embed the waiting files with the remote provider, except texts that are cached."""
+        """Embed the waiting files with the remote provider, except for cached texts."""
         import numpy as np
 
         if not self._waiting:

@@ -5,11 +5,11 @@ order is already in the other pipe, so no worker waits for the pool or for anoth
 are yielded in the order of the orders.
 
 When a worker dies, the order it was working on is answered with `Died`, and a new worker takes the
-rest. A worker reports when it is ready; one that dies before says nothing about its orders. If no
+rest. A worker reports when it is ready; if it dies before that, its orders are not to blame. If no
 worker becomes ready, orders are answered with `Unstarted`.
 
-A worker that is frozen (stopped, for example) is killed, and its orders go to others: being frozen
-says nothing about them either. Only an order at which two workers froze is answered with `Died`.
+A worker that is frozen (stopped, for example) is killed, and its orders go to others: the orders
+need not be the cause. Only an order at which two workers froze is answered with `Died`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from holdfast.index.frozen import LOOK_S, Frozen, Watch
 T = TypeVar("T")
 
 Work = Callable[[Connection, Connection], None]
-"""What a worker runs, with its ends of the pipes. It calls `ready` before it takes an order."""
+"""The function that a worker runs, with its pipes. It calls `ready` before it takes an order."""
 
 AHEAD = 2
 """How many orders a worker is sent at once: one to work on and the next one."""
 WINDOW = 4
-"""For each worker, how many orders may be in progress or wait for an earlier answer."""
+"""Orders per worker that may be in progress or waiting for an earlier answer."""
 PIPE_BYTES = 1 << 20
 STARTS_MAX = 2
 """After this many failed attempts in a row, no more workers are started."""
@@ -54,14 +54,14 @@ class Died:
 
 @dataclass(frozen=True, slots=True)
 class Unstarted:
-    """In place of an answer: no worker could be started, and the order was not looked at."""
+    """In place of an answer: no worker could be started, so the order was not processed."""
 
 
 Answer = bytes | Died | Unstarted
 
 
 def ready(results: Connection) -> None:
-    """Report that this worker is ready; from now on a failure is due to an order."""
+    """Report that this worker is ready; from now on a failure is caused by an order."""
     results.send_bytes(_READY)
 
 
@@ -72,7 +72,7 @@ class _Worker:
     results: Connection
     life: Connection
     room_bytes: int
-    """How many bytes the pipe of orders takes before a write blocks."""
+    """How many bytes fit in the pipe of orders before a write blocks."""
     watch: Watch
     ready: bool = False
     frozen: bool = False
@@ -115,10 +115,10 @@ class WorkerPool:
         died: Callable[[bytes], None] = lambda order: None,
         look_s: float = LOOK_S,
     ) -> None:
-        """`preface` is put before an order when it is sent, which is later than when it is made.
+        """`preface` is prepended to an order when it is sent, which is later than its creation.
 
-        `died` is called with an order that killed its worker, before another order is sent.
-        After `look_s` without an answer the workers are looked at: one may be frozen.
+        `died` is called with an order that killed its worker, before another order is sent. After
+        `look_s` seconds without an answer the workers are checked: one may be frozen.
         """
         self._work, self._count, self._preface, self._died = work, count, preface, died
         self._look_s = look_s
@@ -179,7 +179,7 @@ class WorkerPool:
     def end(self) -> None:
         """Kill every worker; what they are working on is lost."""
         for worker in self._workers:
-            _kill(worker)  # All before waiting for one: freeing memory takes time.
+            _kill(worker)  # Kill all before waiting for one: freeing memory takes time.
         for worker in self._workers:
             _ended(worker)
         self._workers.clear()
@@ -237,7 +237,7 @@ class WorkerPool:
     def _lost(
         self, worker: _Worker, waiting: deque[tuple[int, bytes]]
     ) -> Iterator[tuple[int, Answer]]:
-        """What the end of a worker answers; the rest of its orders wait again."""
+        """The answers caused by the end of a worker; its other orders are queued again."""
         self._workers.remove(worker)
         _ended(worker)
         number, order = worker.sent[0]
@@ -325,7 +325,7 @@ def _begin(work: Work, orders: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """Have the system kill this process when its parent is gone, whatever it is doing.
+    """Make the system kill this process when its parent dies.
 
     Only the parent has the other end of this pipe. When it is closed, the system sends SIGIO, which
     kills a process that does not handle it.
@@ -365,7 +365,7 @@ def _ended(worker: _Worker) -> None:
 
 
 def _widened(pipe: Connection) -> int:
-    """Enlarge a pipe's buffer; returns how many bytes it takes, 0 when that is unknown."""
+    """Enlarge a pipe's buffer; returns how many bytes fit, 0 when that is unknown."""
     import fcntl
 
     try:

@@ -1,10 +1,10 @@
-"""Preparing many files on every core.
+"""Prepare many files on all cores.
 
 The parser holds the interpreter's lock, so threads do not help: batches of files go to worker
 processes, and the results come back in order. A few files are prepared in this process, because
 starting a worker would take longer; so are all files when no process can be started. When a file
-kills its worker or exceeds its time limit, its batch is tried file by file, and that file is kept
-as plain text with the problem named. `parse_budget.py` limits what such files cost together.
+kills its worker or exceeds its time limit, its batch is retried file by file, and that file is kept
+as plain text with the problem recorded. `parse_budget.py` limits the total cost of such files.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _SIZE = struct.Struct("<I")
 
 def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
     """The main loop of a worker: prepare one batch after the other, until there are no more."""
-    # A parse that does not end kills this worker only.
+    # A parse that does not end must kill only this worker.
     trial.mark_disposable()
     ready(results)
     while order := orders.recv_bytes():
@@ -145,7 +145,7 @@ def prepare_all(
 ) -> Iterator[PreparedFile]:
     """Prepare every file, in order and lazily, so that sources are read only when needed.
 
-    `budget` limits the time that files take together which no parser copes with.
+    `budget` limits the total time for files that cannot be parsed in time.
     """
     processes = processes or os.cpu_count() or 1
     budget = budget or ParseBudget()
@@ -154,7 +154,7 @@ def prepare_all(
             yield from _charged(_make([file], recipe, budget.allowance()), budget)
         return
 
-    # A batch that killed its worker took its time. What follows has less, its second try included.
+    # A batch that killed its worker has used time; later batches, and its retry, have less.
     pool = WorkerPool(
         partial(_work, recipe),
         processes,
@@ -177,7 +177,7 @@ def _one_by_one(
 ) -> Iterator[PreparedFile]:
     """Prepare a batch in which one file kills its worker."""
     if len(files) == 1 and budget.given_up:
-        # Others have died of the same, so this is not an accident that a second try would show.
+        # Other files were given up before, so a retry is unlikely to help.
         yield _given_up(files[0], recipe, budget)
         return
     for file, answer in pool.alone((file, _encoder.encode([file])) for file in files):

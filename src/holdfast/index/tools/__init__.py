@@ -1,1 +1,1 @@
-"""The tools as plain functions: each takes a `CodeIndex` and answers with an envelope."""
+"""The tools as plain functions: each takes a `CodeIndex` and returns a typed answer."""

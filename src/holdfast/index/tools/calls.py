@@ -48,7 +48,7 @@ NOTES_TRUNCATED = "CALL_GRAPH_NOTES_TRUNCATED"
 
 
 def symbol_ref(file: str, symbol: str) -> SymbolRef:
-    """A reference to a symbol by its id or by its name, whichever `symbol` is."""
+    """A reference to a symbol by id or by name, depending on `symbol`."""
     is_id = symbol.startswith("sym_")
     return SymbolRef(file, symbol if is_id else None, None if is_id else symbol)
 
@@ -106,7 +106,7 @@ def call_graph(
 def _follow(
     index: CodeIndex, gate: Open, reader: Reader, key: str, answer: CallGraphAnswer
 ) -> CallGraphAnswer:
-    """The graph as of now; a recent look at the tree serves if no file of the answer moved."""
+    """The current graph; a recent check of the tree is reused if no file of the answer changed."""
     root = gate.record.root
     recent = index.freshness.recent(root, reader.identity)
     if recent is not None:
@@ -192,13 +192,13 @@ def _no_calls(key: str, facts: FileFacts | None) -> str:
 
 
 def _named(facts: FileFacts, ref: SymbolRef) -> list[str]:
-    """The ids that a reference can mean; one when it is exact."""
+    """The ids that a reference may refer to; one when it is exact."""
     if ref.symbol_id is not None:
         known = {file_id(facts.path), *(symbol.id for symbol in facts.symbols)}
         return [ref.symbol_id] if ref.symbol_id in known else []
     named = symbols_named(facts, ref.symbol_label or "")
     if len({symbol.qualified for symbol in named}) == 1:
-        # Of overloads the one with a body is meant; two bodies are two functions.
+        # Among overloads, take the one with a body; two bodies are two functions.
         named = [symbol for symbol in named if symbol.defined] or named
     return [symbol.id for symbol in named]
 

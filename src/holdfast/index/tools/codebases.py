@@ -49,7 +49,7 @@ def list_codebases(index: CodeIndex, *, verify: bool = False) -> CodebasesAnswer
 
 
 def only(answer: CodebasesAnswer, shown: Callable[[str], bool]) -> CodebasesAnswer:
-    """The same answer about those roots that a caller may see."""
+    """The same answer, restricted to roots that the caller may see."""
     kept = tuple(one for one in answer.codebases if shown(one.path))
     return replace(answer, text=codebases_text(kept), codebases=kept, total=len(kept))
 
@@ -73,7 +73,7 @@ def _codebase(
                 notes.append(f"{counted(count, 'file')} kept as plain text")
             return Codebase(record.root, "Ready", ", ".join(notes) or None)
         case Building(_, progress, abandoned):
-            # The same section as the status of the other tools, whether or not a writer lives.
+            # The same section as in the status of other tools, even if the writer is dead.
             gone = ", abandoned: its writer is gone" if abandoned else ""
             return Codebase(record.root, "Indexing", f"{progress.progress_pct:.1f}%{gone}")
         case Incompatible(_, _, reason):

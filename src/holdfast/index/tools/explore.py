@@ -1,7 +1,7 @@
 """explore: one symbol with its source, callers, callees, references, implementations and tests.
 
-Read-only. One answer instead of an outline, a read, two call graphs and a search. It is put
-together from what the other verbs answer, so it says nothing that they would not.
+Read-only. One answer instead of an outline, a read, two call graphs and a search. It combines the
+answers of the other tools and adds nothing to them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from holdfast.index.tools.refusals import refused
 
 RETRY = "explore it again"
 ANSWERED = 2
-"""How many symbols of one name are explored; the rest are named."""
+"""How many symbols with one name are explored; the others are listed."""
 WHOLE_LINES = 40
 HEAD_LINES = 16
 CALLS_MAX = 40
@@ -47,7 +47,7 @@ MENTIONS_MAX = 40
 
 
 def explore(index: CodeIndex, tree: str, symbol: str, *, file: str = "") -> ExploreAnswer:
-    """Everything about the symbols that a name means, as of one look at the tree."""
+    """Everything about the symbols with this name, from one check of the tree."""
     requested, record = index.root_of(tree)
     answer = ExploreAnswer(status="ok", path=requested, symbol=symbol)
     gate = index.gate(record)
@@ -74,7 +74,7 @@ def explore(index: CodeIndex, tree: str, symbol: str, *, file: str = "") -> Expl
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """A tree as it was looked at: every part of one answer is about the same files."""
+    """A tree as of one check, so that every part of an answer is about the same files."""
 
     index: CodeIndex
     root: str
@@ -131,7 +131,7 @@ def _joined(
 
 
 def _around(look: Look, node: CallNode) -> ExploredSymbol | None:
-    """The source and the calls of a symbol; None if it is gone by now."""
+    """The source and the calls of a symbol; None if it no longer exists."""
     programs = look.index.programs
     with programs.lock:
         program = programs.program(look.root, look.reader, look.overlay)
@@ -173,7 +173,7 @@ def _members(program: LinkedProgram, facts: FileFacts, thing: Thing) -> tuple[Ca
 
 
 def _source(root: str, facts: FileFacts, at: int) -> tuple[str, bool]:
-    """The lines of a symbol, its head only if they are many; of a class its head."""
+    """The lines of a symbol, or only its head if it is long, and whether lines were left out."""
     symbol = facts.symbols[at]
     try:
         source, _ = disk.read_file(root, facts.path)

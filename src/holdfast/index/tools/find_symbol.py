@@ -1,4 +1,4 @@
-"""Which symbols of a tree have a name, and what a mistyped name may have meant."""
+"""Find the symbols with a name in a tree, or similar names if there are none."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.search import search_code
 
 LISTED = 10
-"""How many symbols are listed to choose from."""
+"""How many symbols are listed."""
 SIMILAR = 5
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSymbols:
-    """The symbols that a name can mean, tests last."""
+    """The symbols that a name can refer to, tests last."""
 
     symbols: tuple[SearchResult, ...]
     complete: bool
-    """Whether all symbols of the tree were seen."""
+    """Whether all symbols of the tree were checked."""
     similar: tuple[str, ...] = ()
-    """Names like the one asked for, if no symbol has it."""
+    """Similar names, if no symbol has this one."""
     refused: SearchAnswer | None = None
     """Why the tree cannot be searched."""
 
 
 def symbols_called(index: CodeIndex, tree: str, name: str) -> NamedSymbols:
-    """The symbols of this name in a tree. A whole name wins over the end of one."""
+    """The symbols with this name in a tree. An exact name wins over the end of a qualified one."""
     quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
     answer = search_code(index, tree, f"sym:{quoted}", scope="mixed", limit=LISTED + 1)
     if answer.status != "ok":

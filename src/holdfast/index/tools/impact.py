@@ -1,7 +1,7 @@
-"""impact: the symbols that changed since a revision, who depends on them, which tests reach them.
+"""impact: symbols that changed since a revision, what depends on them, which tests reach them.
 
-Read-only. Callers are followed two calls up, tests three. Other mentions come from
-`references`. What a removed symbol leaves behind is listed as broken.
+Read-only. Callers are followed two calls up, tests three. Other mentions come from `references`.
+Remaining mentions of a removed symbol are listed as broken.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ SHOWN = 8
 """How many callers and references of one symbol are listed."""
 WALKED_MAX = 400
 TOUCHED_MAX = 500
-"""So many changed symbols are followed."""
+"""The maximum number of changed symbols that are followed."""
 FILES_MAX = 400
-"""So many changed files are compared."""
+"""The maximum number of changed files that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _compared(
 
 
 def _parsed(index: CodeIndex, path: str, source: bytes, budget: ParseBudget) -> FileFacts | None:
-    """The facts of a text; None if it is too hard, now or by what others of its kind cost."""
+    """The facts of a text; None if it is too hard to parse, or if the budget does not allow it."""
     allowance = budget.allowance()
     if not allowance.parses(path, len(source)):
         return None
@@ -212,7 +212,7 @@ def _parsed(index: CodeIndex, path: str, source: bytes, budget: ParseBudget) -> 
 
 
 class _BesidesCalls(dict[frozenset[Thing], list[Reference]]):
-    """The mentions of a target that are not calls, looked for once for each target.
+    """The mentions of a target that are not calls, computed once per target.
 
     A file may define one name thousands of times; then hundreds of changed symbols are one target.
     """
@@ -269,14 +269,14 @@ def _impacted(
 
 
 def _weight(one: ImpactedSymbol) -> tuple[int, int, str, int]:
-    """What breaks first, then what most depends on; new symbols last."""
+    """The sort key: broken mentions first, then by number of dependents; new symbols last."""
     dependents = len(one.callers) + one.more_callers + len(one.references) + one.more_references
     first = {"removed": 0 if one.broken else 2, "changed": 1, "added": 3}[one.change]
     return first, -dependents, one.file, one.line
 
 
 def _tests(program: LinkedProgram, touched: list[_Touched]) -> tuple[ImpactTest, ...]:
-    """The tests that reach changed symbols, those that reach most first."""
+    """The tests that reach changed symbols; those that reach the most come first."""
     reached: dict[str, list[str]] = defaultdict(list)
     for one in touched:
         if one.change == "removed":
@@ -294,7 +294,7 @@ def _tests(program: LinkedProgram, touched: list[_Touched]) -> tuple[ImpactTest,
 
 
 def test_at(program: LinkedProgram, caller: str, reaches: tuple[str, ...]) -> ImpactTest | None:
-    """A caller as a test; None if it is in no file of tests."""
+    """A caller as a test; None if it is not in a test file."""
     found = program.place(caller)
     if found is None or role_of(found[0].path) != "test":
         return None

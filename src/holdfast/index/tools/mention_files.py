@@ -1,4 +1,4 @@
-"""The files of a tree that mention some names, each read as it is now."""
+"""The files of a tree that mention some names, read from disk."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from holdfast.index.search.operators import Query
 FILES_MAX = 2_000
 BYTES_MAX = 40_000_000
 HARD_FIRST_S, HARD_ALL_S = 2.0, 6.0
-"""What files that are too hard to parse may cost; see `ParseBudget`."""
+"""Time limits for files that are too hard to parse; see `ParseBudget`."""
 
 
 def files_with(
     root: str, reader: Reader, overlay: FreshFiles, names: frozenset[str], ours: set[str]
 ) -> tuple[set[str], bool]:
-    """The files that may mention one of the names, and whether these are all."""
+    """The files that may mention one of the names, and whether the list is complete."""
     words = "|".join(re.escape(name) for name in sorted(names))
     query = Query(patterns=(rf"\b(?:{words})\b",))
     found = find_exact(query, root, reader, overlay, lambda path: path in ours)

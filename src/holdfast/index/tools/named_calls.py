@@ -1,7 +1,7 @@
-"""call_graph by a name alone: the calls of every symbol of that name.
+"""call_graph by name alone: the calls of every symbol with that name.
 
-A name that several symbols share is answered for all of them. Refusing it, with a list to choose
-from, would cost the caller one more call and tell it less.
+If several symbols share the name, the answer covers all of them. Refusing it, with a list to choose
+from, would cost the caller another call and tell it less.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.index.tools.limits import CALLS_DEFAULT
 from holdfast.text import counted
 
 ANSWERED = 5
-"""How many symbols of one name are answered."""
+"""How many symbols with one name are answered."""
 
 SEVERAL = "CALL_GRAPH_SEVERAL"
 

@@ -41,7 +41,7 @@ SYMBOLS_MAX = 500
 PROBLEMS_MAX = 5
 
 PROBLEM = "OUTLINE_PROBLEM:"
-"""Begins a warning about a part of a file that could not be parsed."""
+"""The prefix of a warning about a part of a file that could not be parsed."""
 
 
 def file_outline(
@@ -56,7 +56,7 @@ def file_outline(
     symbol_id: str | None = None,
     symbol_label: str | None = None,
 ) -> OutlineAnswer:
-    """Outline a file, named relative to `path` or to the root, or absolutely inside it."""
+    """Outline a file: a path relative to `path` or to the root, or an absolute path inside it."""
     if resolve_mode == "exact" and symbol_id is None and symbol_label is None:
         raise UsageError("exact needs a symbol", hint="pass symbolIdExact or symbolLabelExact")
     if limit_symbols < 1:
@@ -119,7 +119,7 @@ def file_outline(
 
 
 def file_key(root: str, requested: str, file: str) -> str:
-    """The key of a file in its root; raises when it is not inside."""
+    """The key of a file in its root; raises OutsideRoot if it is not inside."""
     named = file
     if not os.path.isabs(file):
         key = relative_key(file)
@@ -138,13 +138,13 @@ def file_key(root: str, requested: str, file: str) -> str:
 
 
 def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:
-    """What an outline shows of a file as it is on disk now; None if it is missing or is not text.
+    """The outline facts of a file as it is on disk; None if it is missing or not text.
 
-    Stored facts are used when they belong to the bytes on disk; otherwise the file is parsed.
+    Stored facts are used if they belong to the bytes on disk; otherwise the file is parsed.
     """
     stored = entry = None
     with index.backend.reader(root) as reader, suppress(DamagedBackend):
-        # Facts that are damaged are made again from the file.
+        # Damaged facts are extracted again from the file.
         entry = reader.entry(key)
         stored = reader.facts([key]).get(key)
     try:
@@ -160,7 +160,7 @@ def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:
 
 
 def has_calls(facts: FileFacts) -> bool:
-    """Whether calls are known in the language of a file; documents and settings have none."""
+    """Whether calls are extracted for the file's language; documents and settings have none."""
     return not facts.guessed and facts.language in FAMILIES
 
 

@@ -1,14 +1,14 @@
 """An outline within a budget: the same symbols, with fewer words for each.
 
-A long file has more signatures than an agent wants to pay for before it knows where to look. So an
-outline that exceeds its budget is written again with less detail, until it fits:
+The signatures of a long file take many tokens. So an outline that exceeds its budget is written
+again with less detail, until it fits:
 
     whole       every symbol on a line, with its signature
     short       long signatures are cut
     folded      the members of a symbol follow it by name and first line
     top level   only symbols that are in no other, with the number of their members
 
-Lines are never left out of the first three; the budget may be exceeded only by the last.
+The first three never leave out a symbol; only the last may exceed the budget.
 """
 
 from __future__ import annotations

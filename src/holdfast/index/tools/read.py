@@ -1,6 +1,6 @@
 """read_file: a file's text, and on request its outline, subject to the state of its root.
 
-Plain text needs no proof; an outline does.
+Plain text needs no completion proof; an outline does.
 """
 
 from __future__ import annotations

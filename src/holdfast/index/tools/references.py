@@ -1,7 +1,8 @@
-"""references: who mentions a symbol, who implements it, and where it is declared.
+"""references: where a symbol is mentioned, implemented and declared.
 
-Read-only. The files that may mention the symbol are found by the index; each is read as it is now,
-and every mention in it is decided by scopes, imports and types. What cannot be decided is counted.
+Read-only. The index finds the files that may mention the symbol; each is read from disk, and every
+mention in it is resolved by scopes, imports and types. Mentions that cannot be resolved are
+counted.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Relation = Literal["references", "implementations", "declaration"]
 RELATIONS: tuple[Relation, ...] = ("references", "implementations", "declaration")
 RETRY = "ask for the references again"
 ANSWERED = 5
-"""How many symbols of one name are answered."""
+"""How many symbols with one name are answered."""
 UNDECIDED_SHOWN = 10
 UNREAD_SHOWN = 20
 
@@ -61,7 +62,7 @@ def references(
     kinds: Iterable[str] = (),
     limit: int = REFERENCES_DEFAULT,
 ) -> ReferencesAnswer:
-    """The references to a symbol, named by its name, qualified name or id."""
+    """The references to a symbol, given by name, qualified name or id."""
     wanted = frozenset(kinds)
     unknown = sorted(wanted - set(KINDS))
     if unknown:
@@ -76,7 +77,7 @@ def references(
     root = gate.record.root
     try:
         with index.backend.reader(root) as reader:
-            # Always a new look: a file that is new since the last one may mention the symbol too.
+            # Always a new check: a file added since the last one may mention the symbol too.
             overlay = index.check_freshness(gate.record, reader)
             found, files = answered(index, root, reader, overlay, answer, file, wanted, limit)
             if moved(root, files, overlay):
@@ -109,7 +110,7 @@ def answered(
     kinds: frozenset[str],
     limit: int,
 ) -> tuple[ReferencesAnswer, set[str]]:
-    """The answer as of a look at the tree, and the files that it depends on."""
+    """The answer as of a check of the tree, and the files that it depends on."""
     key = file_key(root, answer.path, file) if file else ""
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
@@ -160,7 +161,7 @@ def answered(
 def _ids(
     index: CodeIndex, program: LinkedProgram, answer: ReferencesAnswer, key: str
 ) -> list[str] | ReferencesAnswer:
-    """The ids of the symbols that are asked about, or why there are none."""
+    """The ids of the requested symbols, or the answer why there are none."""
     inner, name = program.resolver.program, answer.symbol
     if name in inner.by_id:
         return [name]
@@ -204,7 +205,7 @@ def _named_exactly(program: LinkedProgram, name: str) -> list[str]:
     last = name.rpartition(".")[2]
     families = sorted(set(FAMILIES.values()))
     whole = [thing for family in families for thing in inner.exact(family, name)]
-    # Under its own name too, which a full name may end without.
+    # A full name need not end with the symbol's own name.
     whole = [t for t in whole if inner.symbol(t).name == last]
     whole.sort(key=lambda t: (role_of(t.path) == "test", t.path, t.at))
     if whole:

@@ -1,7 +1,7 @@
-"""Why a root cannot be read, in the words and the data that every verb uses.
+"""Why a root cannot be read: the messages and data that all tools share.
 
-A refusal is an ordinary answer. It names the root, the reason and the call that helps, and it is
-the same text every time, so that an agent can rely on it.
+A refusal is an ordinary answer. It names the root, the reason and the call that helps. The text is
+always the same, so that an agent can rely on it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ AnswerType = TypeVar("AnswerType", bound=msgspec.Struct)
 def refused(
     answer: AnswerType, gate: Gate, runtime: Fingerprint, retry: str, requested: str
 ) -> AnswerType:
-    """An answer with the status, the reason and the hints of a closed gate."""
+    """The answer with the status, reason and hints of a closed gate."""
     why = refusal(gate, requested, runtime, retry)
     return replace(
         answer,
@@ -164,7 +164,7 @@ def indexing_failure(failed: Failed) -> IndexingFailure:
 def compatibility(
     runtime: Fingerprint, record: Record | None, refused: Incompatible | None = None
 ) -> Compatibility:
-    """The settings in force, those that made the index, and why they do not fit."""
+    """The current settings, those that made the index, and why they do not fit."""
     if record is None:
         return Compatibility(runtime.to_wire())
     indexed_with = refused.indexed_with if refused else record.fingerprint

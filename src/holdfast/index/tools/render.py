@@ -1,7 +1,7 @@
 """Answers as text: one renderer for each, used by the CLI and by MCP.
 
-A `Surface` holds what differs between the places where the text is read: how a file is named, how a
-call is written, and whether there are colours.
+A `Surface` describes where the text is read: how a file is named, how a call is written, and
+whether there are colours.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ STATUS_ONLY = (
     "Fingerprint source",
     "Reindex reason: none",
 )
-"""How lines begin that only a status needs: after a build that succeeded they say nothing new."""
+"""Prefixes of lines that only a status shows; after a successful build they say nothing new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """How text is written where an answer is read. The default is for agents."""
+    """How text is written for one kind of reader. The default is for agents."""
 
     call: Callable[[Call], str]
-    """A call as the reader would make it."""
+    """Renders a call as the reader would make it."""
     file: Callable[[str, str], str] = lambda tree, file: file
-    """A file of a tree as the reader would name it."""
+    """Renders a file of a tree as the reader would name it."""
     message: Callable[[str], str] = str
-    """A message; it may contain calls in words."""
+    """Renders a message, which may mention calls."""
     text: Callable[[str], str] = str
-    """Text from a tree, safe to print here."""
+    """Makes text from a tree safe to print."""
     style: Callable[[str, Style], str] = lambda text, style: text
     columns: int | None = None
-    """How wide lines may be; None for any width."""
+    """The maximum width of lines; None for no limit."""
     is_terminal: bool = False
-    """Whether people read it: then lines are aligned, and gaps between them are marked."""
+    """Whether the reader is a person: then lines are aligned and gaps are marked."""
     all_results: str = 'result_mode="raw"'
-    """The option that shows results that are alike one by one."""
+    """The option that shows similar results one by one."""
 
 
 def warning_text(warning: str) -> str:
-    """A warning without the code in front, which is for programs."""
+    """A warning without its code prefix, which is for programs."""
     return warning.partition(":")[2] or warning
 
 
@@ -68,7 +68,7 @@ def warning_text(warning: str) -> str:
 
 
 def codebases_text(codebases: Sequence[Codebase]) -> str:
-    """Roots by section; the sections are in the order of the roots."""
+    """Roots by section, in the given order."""
     if not codebases:
         return NO_CODEBASES
     lines = ["## Codebases"]
@@ -101,23 +101,23 @@ def detail_words(codebase: Codebase) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A path may contain a line break, which would look like another root."""
+    """Escape a path with a line break, which would look like another root."""
     return text if text.isprintable() else repr(text)
 
 
 def built_text(started: ManageAnswer, final: ManageAnswer) -> str:
-    """A finished build: the notes it began with, and the state it led to."""
+    """A finished build: its initial notes and its final state."""
     notes = started.human_text.splitlines()[:-1]
     state = final.human_text.splitlines()
     return "\n".join([*notes, *(line for line in state if not line.startswith(STATUS_ONLY))])
 
 
 INTERNAL = ("Runtime fingerprint", "Indexed fingerprint", "Fingerprint source", "Reindex reason")
-"""How lines of a status begin that are for programs; JSON has them."""
+"""Prefixes of status lines that are for programs; JSON has them."""
 
 
 def without_internals(text: str) -> str:
-    """A status for people."""
+    """A status without the lines for programs."""
     return "\n".join(line for line in text.split("\n") if not line.startswith(INTERNAL))
 
 
@@ -132,8 +132,11 @@ def outline_text(
     tokens_max: int | None = None,
     deeper: str = "",
 ) -> str:
-    """The symbols of a file; `more` says how to get those that were left out, and `deeper` how to
-    get the detail that was left out to stay within `tokens_max`."""
+    """The symbols of a file.
+
+    `more` says how to get symbols that were left out, and `deeper` how to get the detail that was
+    left out to stay within `tokens_max`.
+    """
     if answer.outline is None:
         lines = [surface.message(answer.message or answer.status)]
     else:
@@ -150,12 +153,12 @@ def outline_text(
 
 
 def _caller(node: CallNode) -> str:
-    """The caller of a call, with the lines to read for all of it."""
+    """The caller of a call, with its line range."""
     return f"{node.symbol_label} ({node.span.start_line}-{node.span.end_line})"
 
 
 def calls_text(answer: CallGraphAnswer, surface: Surface, *, more: str) -> str:
-    """Calls, one to a line; or why there are none, with the symbols to choose from."""
+    """Calls, one per line; or why there are none, with the symbols to choose from."""
     tree = answer.path
     if answer.status != "ok":
         lines = [surface.message(answer.message or answer.status)]

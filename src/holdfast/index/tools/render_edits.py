@@ -8,7 +8,7 @@ from holdfast.text import counted
 
 
 def edit_text(answer: SymbolEditAnswer, surface: Surface, *, apply: str) -> str:
-    """The diff and the doubts; `apply` is the call that applies the preview."""
+    """The diff and the places in doubt; `apply` is the call that applies the preview."""
     if answer.status not in ("ok", "blocked"):
         return surface.message(answer.message or answer.status)
     places = counted(answer.places, "place")

@@ -1,4 +1,4 @@
-"""What explore found, as text within a budget."""
+"""The answer of explore as text within a budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.text import counted
 
 
 def explore_text(answer: ExploreAnswer, surface: Surface, *, tokens_max: int) -> str:
-    """Everything about a symbol within a budget: what does not fit is counted."""
+    """Everything about a symbol within a budget; lines that do not fit are counted."""
     if answer.status != "ok":
         return surface.message(answer.message or answer.status)
     each = max(200, tokens_max // max(1, len(answer.found)))
@@ -25,7 +25,7 @@ def explore_text(answer: ExploreAnswer, surface: Surface, *, tokens_max: int) ->
 def printed_lines(
     answer: ExploreAnswer, surface: Surface, *, tokens_max: int
 ) -> Iterator[tuple[str, int, list[str]]]:
-    """The source lines that the text of an answer has as they are: file, first number, lines."""
+    """The source lines that the text of an answer shows unchanged: file, first number, lines."""
     each = max(200, tokens_max // max(1, len(answer.found)))
     for one in answer.found:
         rows = one.text.split("\n") if one.text else []
@@ -70,7 +70,7 @@ def _explored(one: ExploredSymbol, tree: str, surface: Surface, tokens_max: int)
     open_sections = [section for section in sections if section[1]]
     for number, (heading, rows, share) in enumerate(open_sections):
         rest = sum(section[2] for section in open_sections[number:])
-        # What an earlier section did not need is there for the later ones.
+        # Later sections get what earlier ones did not use.
         room = max(160, left * share // rest)
         lines += [heading] if heading else []
         used = len(heading)
@@ -97,7 +97,7 @@ def _edge(edge: CallEdgeLine, tree: str, surface: Surface) -> str:
 
 
 def _mentions(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
-    """Mentions other than calls; imports say little, so they share a line and come last."""
+    """Mentions other than calls; imports say little, so they share one line at the end."""
     named = [place for place in one.references if place.kind != "import"]
     rows = [
         f"  {place.kind}  {place_line(place, tree, surface)}  {surface.text(place.text)}"

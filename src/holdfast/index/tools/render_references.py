@@ -1,4 +1,4 @@
-"""References as text: by kind and file, one line for each place."""
+"""References as text: by kind and file, one line per place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.index.tools.render import Surface, warning_text
 from holdfast.text import counted
 
 SURE = 0.9
-"""A less certain reference says how certain it is, and why."""
+"""A reference with less confidence shows it, with the reason."""
 HEADINGS = {
     "definition": "definitions",
     "import": "imports",
@@ -27,7 +27,7 @@ HEADINGS = {
 
 
 def references_text(answer: ReferencesAnswer, surface: Surface, *, more: str) -> str:
-    """The answer about references; `more` is the call that shows what was left out."""
+    """The answer of references; `more` is the call that shows what was left out."""
     if answer.status != "ok":
         return surface.message(answer.message or answer.status)
     tree = answer.path

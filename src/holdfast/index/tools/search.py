@@ -1,7 +1,7 @@
-"""search_code: ranked code with the symbols it belongs to, or why there is none.
+"""search_code: ranked code with its symbols, or why there is none.
 
-Read-only. Several roots can be searched at once; each passes its own gate, and a root that refuses
-does not keep the others from answering.
+Read-only. Several roots can be searched at once; each passes its own gate, and a refused root does
+not affect the others.
 
     arguments -> SearchRequest -> each root answers or refuses -> one answer
 """
@@ -58,9 +58,9 @@ from holdfast.index.tools.unmatched import (
 )
 
 MOVED_MAX = 3
-"""So many times the tree is looked at again because a file changed while it was read."""
+"""How often the tree is checked again because a file changed while it was read."""
 FRESH_S, AGING_S = 1_800, 86_400
-"""How old an index is called fresh, and how old it is called aging; after that it is stale."""
+"""Maximum age of a fresh and of an aging index; an older one is stale."""
 
 
 def search_code(
@@ -79,13 +79,13 @@ def search_code(
     similar: str | None = None,
     snippet: str | None = None,
 ) -> SearchAnswer:
-    """Search the trees that govern the paths, below them.
+    """Search the trees of the paths, below them.
 
     `limit` is 10 results by default, 50 for a list of lines (`re:`) or files. `budget` limits the
-    tokens of the results. `cursor` is the `continuation.cursor` of the previous
-    page. `holds` says whether the reader provably has lines of a file (by absolute path): such hits
-    are named and their text is left out. `similar` (`path`, `path:10` or `path:10-20`) or `snippet`
-    asks for similar code; the query may then be empty, and its operators narrow the results.
+    tokens of the results. `cursor` is the `continuation.cursor` of the previous page. `holds` says
+    whether the reader provably has lines of a file (by absolute path): such hits are listed without
+    their text. `similar` (`path`, `path:10` or `path:10-20`) or `snippet` asks for similar code;
+    the query may then be empty, and its operators narrow the results.
     """
     paths = (path,) if isinstance(path, str) else tuple(path)
     sampled = similar is not None or snippet is not None
@@ -139,7 +139,7 @@ def _search_root(
     target: Target,
     first_page: Mapping[str, Edited | None],
 ) -> SearchedRoot | Gate:
-    """What a root answers, or the gate that refuses.
+    """The result of searching a root, or the gate that refuses it.
 
     `first_page` has the files that were being edited when the first page was made, by root.
     """
@@ -165,11 +165,11 @@ def _search_root(
     except BackendUnavailable:
         again = index.gate(index.registry.find(root))
         if isinstance(again, Open):
-            raise  # The backend is unavailable; that says nothing about the index.
+            raise  # The backend is unavailable; the state of the index is unknown.
         return again
     except DamagedBackend as error:
         return index.damaged(gate.record, error)
-    # If a run began meanwhile, the answer is what the gate says now.
+    # If a run began meanwhile, the current gate decides.
     now = index.registry.find(root)
     if now is None or not now.searchable:
         return index.gate(now)
@@ -183,7 +183,7 @@ def _up_to_date(
     reader: Reader,
     ask: Callable[[Reader, FreshFiles], Retrieved],
 ) -> tuple[Retrieved, FreshFiles, bool]:
-    """What is found now; a recent look at the tree serves if none of the hits moved since."""
+    """Current results; a recent check of the tree is reused if no hit has changed since."""
     root = gate.record.root
     overlay = index.freshness.recent(root, reader.identity)
     if overlay is not None:
@@ -261,7 +261,7 @@ def _page(
 
 
 def _each_file_once(searched: Sequence[SearchedRoot]) -> None:
-    """Where one root is within another, a file belongs to the nearer one."""
+    """If one root is inside another, assign its files to the inner one only."""
     for each in searched:
         nearer = [
             os.path.join(other.root, top)
@@ -284,8 +284,8 @@ def _is_below(path: str, top: str) -> bool:
 def _merged(searched: Sequence[SearchedRoot]) -> list[Finding]:
     """The findings of all roots, best first.
 
-    The scores of a root are relative to its own contents. The share of the asked words that a
-    finding has is not, so it decides between roots.
+    The scores of a root are relative to its own contents. The share of the query's words that a
+    finding has is comparable, so it decides between roots.
     """
     if len(searched) == 1:
         return searched[0].found.findings
@@ -294,14 +294,14 @@ def _merged(searched: Sequence[SearchedRoot]) -> list[Finding]:
         worst = float("inf")
         for number, finding in enumerate(each.found.findings):
             worth = finding.score * (0.2 + 0.8 * _coverage(finding, each.found.analyzed))
-            worst = min(worst, worth)  # The order within a root stays as it is.
+            worst = min(worst, worth)  # Keeps the order within a root.
             ranked.append((-worst, number, place, finding))
     ranked.sort(key=lambda entry: entry[:3])
     return [finding for *_, finding in ranked]
 
 
 def _coverage(finding: Finding, question: AnalyzedQuery | None) -> float:
-    """The share of the asked words that a finding has in its path, its name or its text."""
+    """The share of the query's words that a finding has in its path, name or text."""
     if question is None or not question.words:
         return 1.0
     chunk = finding.chunk
@@ -315,7 +315,7 @@ def _complete(found: Retrieved) -> bool:
 
 
 def _state(request: SearchRequest, searched: Sequence[SearchedRoot]) -> str:
-    """The digest of everything that the ranking depends on; a page continues only the same one."""
+    """The digest of everything that the ranking depends on; a cursor is valid only for the same."""
     state = pages.state_of(
         ((each.root, each.identity, each.overlay) for each in searched),
         {each.root: each.edited for each in searched},
@@ -328,7 +328,7 @@ def _state(request: SearchRequest, searched: Sequence[SearchedRoot]) -> str:
 def _freshness(
     index: CodeIndex, searched: Sequence[SearchedRoot]
 ) -> Callable[[str, str], Freshness]:
-    """When each file was indexed; a file that changed since was looked at just now."""
+    """When each file was indexed; a file that changed since then is always fresh."""
     overlays = {each.root: each.overlay for each in searched}
     stored: dict[str, Freshness] = {}
     for each in searched:

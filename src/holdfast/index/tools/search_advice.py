@@ -1,4 +1,4 @@
-"""What an answer says beside its results: warnings, hints, and how the results were found."""
+"""What an answer has besides its results: warnings, hints, and debug data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SearchedRoot:
     below: Sequence[str] = ()
     """The directories or files to search; "" for all of the root."""
     origin: str | None = None
-    """Where the files of the root are from, if it has no checkout."""
+    """Where the files of the root come from, if it has no checkout."""
 
     @property
     def root(self) -> str:
@@ -87,7 +87,7 @@ def warnings_of(
 
 
 def _exact_warnings(each: SearchedRoot) -> list[str]:
-    """What the exact lane could not look at."""
+    """What the exact lane could not examine."""
     exact = each.found.exact
     if exact is None:
         return []
@@ -112,7 +112,7 @@ def _exact_warnings(each: SearchedRoot) -> list[str]:
 
 
 def _tree_warnings(each: SearchedRoot) -> list[str]:
-    """What this answer does not know about the tree as it is now."""
+    """Parts of the current tree that the answer does not cover."""
     overlay = each.overlay
     if overlay.mode == "skipped_missing_path":
         return [f"TREE_MISSING:{each.root} has no files now; this is what was indexed of it"]
@@ -133,7 +133,7 @@ def _tree_warnings(each: SearchedRoot) -> list[str]:
 
 
 def _team_note(each: SearchedRoot) -> list[str]:
-    """Which commit the answer stands on, if its generation is the team's."""
+    """The commit that the answer is based on, if its generation is the team's."""
     if each.origin is not None:
         return [f"REPOSITORY:{each.origin}"]
     commit = team_commit(each.gate.marker)
@@ -145,7 +145,7 @@ def _team_note(each: SearchedRoot) -> list[str]:
 
 
 def _path_warnings(each: SearchedRoot, *, empty: bool) -> list[str]:
-    """Requested paths that do not exist or, where nothing was found, are not indexed."""
+    """Requested paths that do not exist or, if nothing was found, are not indexed."""
     warnings = []
     for top in filter(None, each.below):
         path = f"{each.root}/{top}"
@@ -194,7 +194,7 @@ def hints_of(
     counts: SearchCounts,
     continuation: Continuation | None,
 ) -> Hints | None:
-    """What to do next: the call that continues, widens or narrows."""
+    """The next calls to make: to continue, widen or narrow the search."""
     steps: list[Call] = []
     query = request.parsed.query
     if not groups:
@@ -224,7 +224,7 @@ def hints_of(
 
 
 def _noise(request: SearchRequest, groups: Sequence[Group]) -> NoiseMitigation | None:
-    """A hint when most of the first results are tests, documents or the like."""
+    """A hint if most of the first results are tests, documents or similar."""
     top = [role_of(group.best.chunk.path) for group in groups[:NOISE_AMONG]]
     ratios: dict[str, float] = {
         name: round(top.count(name) / len(top), 2)

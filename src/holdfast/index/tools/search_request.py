@@ -1,4 +1,4 @@
-"""A search as it was asked for: its arguments, checked, and the roots they name."""
+"""A search request: its checked arguments, and the roots they name."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ ResultMode = Literal["grouped", "raw"]
 
 DEPTH_MIN, DEPTH_FACTOR = 40, 3
 DEPTH_MAX = DEPTH_FACTOR * LIMIT_MAX
-"""How many chunks are ranked for all pages: DEPTH_FACTOR for each result of a page, and at least
-DEPTH_MIN."""
+"""Chunks ranked for all pages: DEPTH_FACTOR per result of a page, at least DEPTH_MIN."""
 AS_WRITTEN_BYTES_MIN = 2
-"""A single bracket is nearly everywhere."""
+"""Shorter texts, such as a single bracket, occur nearly everywhere."""
 
 
 @dataclass(slots=True)
 class Target:
-    """A tracked root, or a path that is not tracked, with the directories to search below it."""
+    """A tracked root or an untracked path, with the directories to search below it."""
 
     requested: str
     record: Record | None
@@ -64,7 +63,7 @@ class SearchRequest:
     holds: Holds | None
     sample: Sample | None
     arguments: dict[str, Any]
-    """The arguments of the call, None for those that have their default."""
+    """The arguments of the call; None stands for the default."""
 
     def call(self, **changes: Any) -> Call:
         """The same search with other arguments."""
@@ -73,7 +72,7 @@ class SearchRequest:
 
     @property
     def asked(self) -> Query:
-        """The query to retrieve by. A query of only filters is searched for as text."""
+        """The query for retrieval. A query with only filters is searched for as text."""
         query = self.parsed.query
         if self.as_written:
             return replace(query, text="", must=(query.text,))
@@ -83,7 +82,7 @@ class SearchRequest:
 
     @property
     def as_written(self) -> bool:
-        """Whether the text has no term to rank by, as in `->`; then it is matched as it is."""
+        """Whether the text has no term to rank by, as in `->`; then it is matched literally."""
         query = self.parsed.query
         if query.exact or self.sample is not None:
             return False
@@ -97,7 +96,7 @@ class SearchRequest:
 
     @property
     def listed(self) -> bool:
-        """Whether the answer is a list of matching lines and of nothing else."""
+        """Whether the answer is only a list of matching lines."""
         return bool(self.parsed.query.patterns) and not self.raw and self.sample is None
 
     @property
@@ -107,7 +106,7 @@ class SearchRequest:
 
     @property
     def one_for_each_file(self) -> bool:
-        """Whether further places of a file are named with its best one."""
+        """Whether further places of a file are listed with its best one."""
         return self.folds and self.lane == "ranked" and self.group_by == "symbol"
 
     @property
@@ -116,7 +115,7 @@ class SearchRequest:
 
     @property
     def name(self) -> str:
-        """The digest of all arguments that decide the order; a cursor belongs to one of these."""
+        """The digest of all arguments that affect the order; a cursor is valid for one digest."""
         sample = [self.arguments["similar"], self.arguments["snippet"]]
         asked = [list(self.paths), self.query, self.scope, self.raw, self.group_by, sample]
         return pages.digest(asked)
@@ -137,7 +136,7 @@ def check_arguments(
     budget: int,
     sampled: bool,
 ) -> None:
-    """Raise `UsageError` for the first argument that is not accepted."""
+    """Raise `UsageError` for the first invalid argument."""
     if not query.strip() and not sampled:
         raise UsageError("the query is empty", hint="ask for a name, a phrase or a behaviour")
     for name, value, accepted in (
@@ -169,10 +168,10 @@ def request_of(
     similar: str | None,
     snippet: str | None,
 ) -> SearchRequest:
-    """The request for these targets; raises `UsageError` for a cursor or sample that is wrong."""
+    """The request for these targets; raises `UsageError` for an invalid cursor or sample."""
     paths = tuple(dict.fromkeys(path for target in targets for path in target.paths))
     parsed = operators.parse(query, _refuse_wrong)
-    if limit is None:  # A list of lines or of files is short, so it has more of them.
+    if limit is None:  # Lines and files are short, so a list has more of them.
         is_list = result_mode != "raw" and (parsed.query.patterns or group_by == "file")
         most = LIMIT_MAX if is_list else LIMIT_DEFAULT
     else:
@@ -203,8 +202,7 @@ def request_of(
 
 
 def _refuse_wrong(pattern: str) -> None:
-    """Raise `UsageError` for a pattern that cannot be searched by: as text it would be another
-    question."""
+    """Raise `UsageError` for an invalid pattern: as text it would be another question."""
     problem = wrong_pattern(pattern)
     if problem is not None:
         raise UsageError(
@@ -214,7 +212,7 @@ def _refuse_wrong(pattern: str) -> None:
 
 
 def targets_of(index: CodeIndex, paths: Sequence[str]) -> list[Target]:
-    """The roots that govern the paths, each once, in the order in which they were named."""
+    """The roots of the paths, without duplicates, in the order in which they were named."""
     found: dict[str, Target] = {}
     for path in paths:
         requested, record = index.root_of(path)

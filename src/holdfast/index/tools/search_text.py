@@ -1,9 +1,9 @@
-"""A search answer as text: the results, what matters about them, and how to go on.
+"""A search answer as text: the results, notes about them, and how to continue.
 
-Written for few tokens: the best results are shown in full and later ones by their matching lines,
-the lines of a result keep their numbers and lose their common indentation, results of one file are
-together under its path, and one line at the end says how to read what was left out. A search by
-pattern is a list of matching lines, and a search by file a list of files.
+Designed to take few tokens: the best results are shown in full and later ones by their matching
+lines, the lines of a result keep their numbers and lose their common indentation, results of one
+file are together under its path, and one line at the end says how to read what was left out. A
+search by pattern is a list of matching lines, and a search by file a list of files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.text import counted
 
 
 def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None = None) -> str:
-    """The results of a search that was answered; `next_page` is the call that continues it."""
+    """The results of a successful search; `next_page` is the call that continues it."""
     results = _by_file(answer)
     first = [text for text in answer.warnings if text.startswith(f"{UNMATCHED}:")]
     lines = [_warning(text, surface) for text in first]
@@ -58,7 +58,7 @@ def _warning(warning: str, surface: Surface) -> str:
 
 
 def _by_file(answer: SearchAnswer) -> list[SearchResult]:
-    """The results, those of one file after each other, in the order of the best of each."""
+    """The results grouped by file, in the order of the best result of each file."""
     files: dict[tuple[str | None, str], list[SearchResult]] = {}
     for result in answer.results:
         files.setdefault((result.codebase_path, result.file), []).append(result)
@@ -69,7 +69,7 @@ def _by_file(answer: SearchAnswer) -> list[SearchResult]:
 
 
 def _file_line(result: SearchResult, named: str, surface: Surface) -> str:
-    """One file of a list of files, with its best symbol or its number of matches."""
+    """One line of a list of files, with the best symbol or the number of matches."""
     best = result.symbol_label or ""
     if result.match_count:
         best = counted(result.match_count, "matching line")
@@ -80,7 +80,7 @@ def _file_line(result: SearchResult, named: str, surface: Surface) -> str:
 def _result_lines(
     result: SearchResult, tree: str, named: str, surface: Surface, again: bool
 ) -> Iterator[str]:
-    """One result of the file `named`; a list of lines names a file once, `again` leaves it out."""
+    """One result of the file `named`; in a list of lines, `again` leaves the file name out."""
     lines = result_lines(result)
     if result.match_count and result.content is None:
         yield from _matches(result, lines, "" if again else named, surface)
@@ -105,7 +105,7 @@ def _result_lines(
 def _matches(
     result: SearchResult, lines: Sequence[tuple[int, str]], named: str, surface: Surface
 ) -> Iterator[str]:
-    """Matching lines as `file:line: text`, the first with the symbol that they are in."""
+    """Matching lines as `file:line: text`, the first with its symbol."""
     label = surface.text(result.symbol_label or "")
     symbol = "  " + surface.style(f"({label})", "name") if label else ""
     for number, text in lines:
@@ -141,7 +141,7 @@ def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
 
 
 def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
-    """How to read all of a result, if lines of any were left out."""
+    """How to read a whole result, if lines of any result were left out."""
     if answer.group_by == "file" and answer.result_mode == "grouped":
         return
     cut = [one for one in answer.results if one.next is not None and not one.match_count]
@@ -171,9 +171,9 @@ def _shown_lines(
 def printed_lines(
     answer: SearchAnswer, surface: Surface
 ) -> Iterator[tuple[SearchResult, int, str]]:
-    """The lines that the text of an answer has as they are in the file, with their numbers.
+    """The lines that the text shows exactly as they are in the file, with their numbers.
 
-    Not those that lost their indentation, an end of white space or a part of their length.
+    Not lines that lost indentation or trailing white space, or were cut.
     """
     if answer.group_by == "file" and answer.result_mode == "grouped":
         return

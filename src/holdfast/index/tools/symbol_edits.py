@@ -1,8 +1,8 @@
 """Edits of symbols that cannot go stale: rename, replace, insert before and after.
 
-First a preview: a unified diff over all places, with those that are in doubt, and a token. Then the
-same call with the token applies it, only if the preview comes out the same again (so every file
-still has the text it was made from) and no place is in doubt. Otherwise nothing is written.
+The first call returns a preview: a unified diff over all places, the places in doubt, and a token.
+The same call with the token applies it, only if the preview is the same again (so no file has
+changed since) and no place is in doubt. Otherwise nothing is written.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from holdfast.text import counted
 Action = Literal["rename", "replace", "insert_before", "insert_after"]
 ACTIONS: tuple[Action, ...] = ("rename", "replace", "insert_before", "insert_after")
 Write = Callable[[str, dict[str, bytes], dict[str, bytes]], None]
-"""Writes files below a root, given their texts before and after; all of them or none."""
+"""Writes files below a root, given their texts before and after; writes all or none."""
 
 _NAME = re.compile(r"[^\W\d][\w$]*[!?]?\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What is asked for."""
+    """The requested edit."""
 
     action: Action
     symbol: str
@@ -61,7 +61,7 @@ class Edit:
 
 
 def edit_symbol(index: CodeIndex, tree: str, edit: Edit, write: Write) -> SymbolEditAnswer:
-    """The preview of an edit, or its application if the token of the preview is given."""
+    """The preview of an edit, or its application if `edit` has the token of the preview."""
     answer = SymbolEditAnswer(
         status="ok", path=tree, symbol=edit.symbol, action=edit.action, applied=False
     )
@@ -165,7 +165,7 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
 
 
 def _check_read(sources: dict[str, bytes], places: Iterable[Reference]) -> None:
-    """Every place still has the name in the text that will be changed."""
+    """Check that every place still has the name in the text that will be changed."""
     for one in places:
         name = one.name.encode()
         if sources[one.path][one.start : one.start + len(name)] != name:
@@ -196,7 +196,7 @@ def _doubt(one: Reference, why: str) -> Doubt:
 def _clashes(
     sources: dict[str, bytes], touched: set[str], name: str
 ) -> list[tuple[Doubt, Replacement | None]]:
-    """Where the new name is used already in a file that would get it."""
+    """Places where the new name is already used in a file that would get it."""
     pattern = re.compile(rb"(?<![\w$])" + re.escape(name.encode()) + rb"(?![\w$])")
     found: list[tuple[Doubt, Replacement | None]] = []
     for path in sorted(touched):
@@ -209,7 +209,7 @@ def _clashes(
 
 
 def _family(program: LinkedProgram, identity: str) -> tuple[list[Target], list[str]]:
-    """The symbol with what overrides it and what it overrides: they have one name."""
+    """The symbol with the methods that override it and those that it overrides."""
     inner, names = program.resolver.program, program.resolver.names
     notes: list[str] = []
     queue, seen = [identity], dict.fromkeys([identity])
@@ -253,9 +253,9 @@ def _check_free(program: LinkedProgram, targets: list[Target], name: str) -> Non
 
 
 def _check_secrets(path: str, source: bytes, start: int, end: int, text: bytes) -> None:
-    """Refuse a text that was made from what is shown: it would put stars in place of a secret.
+    """Refuse a text that was copied from masked output: it would replace a secret with stars.
 
-    The preview could not show it, because it has stars on both sides.
+    The preview could not show this, because it has stars on both sides.
     """
     shown = masked(source)
     for secret in secrets_in(source):
@@ -270,7 +270,7 @@ def _check_secrets(path: str, source: bytes, start: int, end: int, text: bytes) 
 
 
 def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, edit: Edit) -> Plan:
-    """A replacement of the lines of a symbol, or lines before or after it."""
+    """The plan to replace the lines of a symbol, or to insert lines before or after it."""
     source, _ = disk.read_file(root, facts.path)
     start, end = whole_lines(source, symbol.span.start, symbol.span.end)
     line = source[start:end].decode("utf-8", "replace")

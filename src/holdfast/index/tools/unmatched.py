@@ -1,8 +1,8 @@
-"""Words of a question that no result has: the answer names them first.
+"""Words of a question that no result has; the answer lists them first.
 
-Vectors always find something near, so a question about what a tree does not have got ten confident
-results. A word that is in the tree brings a chunk that has it among the ranked ones, the more so
-the rarer it is; a word that none of them has is therefore most likely nowhere.
+Vectors always find something near, so a question about something that the tree does not have would
+get confident results. If a word occurs in the tree, a chunk with it is among the ranked ones, the
+more likely the rarer the word is. So a word that none of them has most likely occurs nowhere.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ UNMATCHED = "WORDS_UNMATCHED"
 def unmatched_words(question: AnalyzedQuery | None, groups: Sequence[Group]) -> tuple[str, ...]:
     """The words of a question that no ranked chunk has, as they were written.
 
-    May take a word for present that is only part of a longer one; never names one that a result
-    has.
+    May consider a word present that is only part of a longer one; never returns a word that a
+    result has.
     """
     if question is None or not groups:
         return ()
@@ -41,7 +41,7 @@ def unmatched_words(question: AnalyzedQuery | None, groups: Sequence[Group]) -> 
 
 
 def _beginnings(word: Word) -> list[str]:
-    """What the words that count as this one begin with: an ending may change the last letter."""
+    """Prefixes of the words that count as this one: an ending may change the last letter."""
     terms = (word.term, *word.others)
     return [term[:-1] if len(term) > 3 else term for term in terms]
 

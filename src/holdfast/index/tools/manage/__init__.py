@@ -1,7 +1,7 @@
 """manage_index: create, reindex, sync, status, clear.
 
-The only verb that changes an index; `status` is read-only. Every failure is an answer: the verb
-raises only for a path that cannot exist.
+The only tool that changes an index; `status` is read-only. Every failure is an answer: it raises
+only for a path that cannot exist.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def manage_index(
     allow_unnecessary_reindex: bool = False,
     report: Report = lambda progress: None,
 ) -> ManageAnswer:
-    """Do one lifecycle action, or describe the state of a root."""
+    """Run one lifecycle action, or describe the state of a root."""
     request = ManageRequest(
         action,
         canonical_root(path),
@@ -91,7 +91,7 @@ def _on_root(
     request: ManageRequest,
     act: Callable[[CodeIndex, ManageRequest], ManageAnswer],
 ) -> ManageAnswer:
-    """Act on the root that governs a path: the nearest tracked one, as in every other verb."""
+    """Act on the root of a path: the nearest tracked one, as in every other tool."""
     requested, record = index.root_of(request.path)
     if record is None or record.root == requested or not os.path.isdir(requested):
         return act(index, request)

@@ -47,7 +47,7 @@ def clear(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
 
 
 def _nothing_to_clear(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
-    """Only a whole root is cleared; a directory in it never takes the rest with it."""
+    """Only a whole root can be cleared; clearing a directory in it must not clear the rest."""
     root, above = index.root_of(request.path)
     if above is not None:
         return request.not_indexed(

@@ -1,4 +1,4 @@
-"""manage_index create and reindex: decide whether a build may begin, and begin it.
+"""manage_index create and reindex: decide whether a build may start, and start it.
 
 The decision is made twice: before the lease is taken, to answer at once, and again with the lease,
 because the state may have changed in between.
@@ -51,7 +51,7 @@ NO_HINTS = Hints()
 def create(
     index: CodeIndex, request: ManageRequest, *, whole: bool, finished: Callable[[], None]
 ) -> ManageAnswer:
-    """Begin a build; `whole` rebuilds a root that is indexed. `finished` is called after it."""
+    """Start a build; `whole` rebuilds an indexed root. `finished` is called when it has ended."""
     root = request.path
     if not os.path.isdir(root):
         what = "is not a directory" if os.path.lexists(root) else "does not exist"
@@ -104,7 +104,7 @@ def _with_notes(go: _Go, notes: tuple[str, ...]) -> _Go:
 
 @dataclass(frozen=True, slots=True)
 class _Go:
-    """A build may begin; with what the answer says about it."""
+    """A build may start; with the notes, hints and warnings for the answer."""
 
     notes: tuple[str, ...] = ()
     hints: Hints = NO_HINTS
@@ -155,7 +155,7 @@ def _decide_create(
 def _decide_reindex(
     index: CodeIndex, request: ManageRequest, record: Record | None
 ) -> _Go | ManageAnswer:
-    """A rebuild is refused only when it is certain that it is not needed."""
+    """Decide on a rebuild; it is refused only if it is certainly not needed."""
     if record is None or not record.searchable or fingerprint_gate(record, index.runtime()):
         return _Go()
     if request.action != "reindex" or request.allow_unnecessary_reindex:

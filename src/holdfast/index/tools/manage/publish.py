@@ -1,4 +1,4 @@
-"""Giving the index of a commit to the team."""
+"""Publish the index of a commit to the team."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.index.tools.refusals import refusal
 
 
 def publish_index(index: CodeIndex, path: str, *, accept_history: bool = False) -> ManageAnswer:
-    """Publish the generation of the root that governs a path, if it is that of a commit."""
+    """Publish the generation of a path's root, if it is that of a commit."""
     requested, record = index.root_of(path)
     root = requested if record is None else record.root
     request = ManageRequest("status", root)

@@ -1,4 +1,4 @@
-"""What the actions of manage_index share: the request, its answer, and three refusals."""
+"""What the actions of manage_index share: the request, its answer, and common refusals."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ SHARED_AWAY = "SHARED_INDEX_AWAY"
 
 
 def shared_lines(index: CodeIndex, root: str) -> list[str]:
-    """What the last run took from the team and gave to it, or whether it can be reached."""
+    """What the last run took from the team and gave to it, or whether the team can be reached."""
     pointer = None if index.team is None else index.team.pointer(root)
     if index.team is not None and pointer is not None:
         manifest = index.team.manifest(pointer.key)
@@ -87,7 +87,7 @@ def shared_lines(index: CodeIndex, root: str) -> list[str]:
 
 
 def shared_away(index: CodeIndex, root: str) -> list[Warning]:
-    """A warning if the last run had to work alone."""
+    """A warning if the last run could not reach the team."""
     run = None if index.shared is None else index.shared.runs.get(root)
     return [] if run is None or run.failure is None else [Warning(SHARED_AWAY, run.failure)]
 
@@ -146,7 +146,7 @@ def being_written(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
 
 
 def current_record(index: CodeIndex, root: str) -> Record | None:
-    """The record of a root whose lease we have; a run that it still mentions is dead."""
+    """The record of a root whose lease we hold; a run that it still names is dead."""
     record = index.registry.find(root)
     if record is not None and isinstance(record.state, Indexing):
         return lifecycle.end_interrupted(index, record)

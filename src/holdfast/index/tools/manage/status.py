@@ -1,4 +1,4 @@
-"""manage_index status: what state a root is in, and what to do about it. Read-only."""
+"""manage_index status: the state of a root, and what to do about it. Read-only."""
 
 from __future__ import annotations
 

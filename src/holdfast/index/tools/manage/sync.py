@@ -65,7 +65,7 @@ def sync(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
     if lease is None:
         return being_written(index, request)
     try:
-        # We may have waited for another run; its result is what we continue from.
+        # We may have waited for another run; continue from its result.
         gate = index.gate(current_record(index, root))
         if not isinstance(gate, Open):
             return _refused(index, request, gate)

@@ -18,7 +18,7 @@ from holdfast.text import counted
 def take_for(
     index: CodeIndex, request: ManageRequest, record: Record | None, options: Options
 ) -> ManageAnswer | str:
-    """The answer of a create that needs no build; else why it does. Needs the root's lease."""
+    """The answer of a create that needs no build, or why it does. Requires the root's lease."""
     root = request.path
     if options != Options():
         return (
