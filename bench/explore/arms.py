@@ -6,8 +6,8 @@ have only comments or nothing need not be shown.
 
     ours       one search with the question's words, five results; then those that are not whole
                yet, two in one read, then the others; then the further places that the results
-               name, best result first, by their symbols in one read; then the same for the symbols
-               that have a pattern in their name
+               name, by their lines in one read: those whose name has a word of the question, or
+               all if none has; then the same for the symbols that have a pattern in their name
     ripgrep    the patterns one after the other; definitions among the matches first, each read
                with `sed` from 5 lines before to 45 after, if it is not on the screen yet
 """
@@ -28,6 +28,8 @@ FIRST = 5
 """How many results our explorer asks for."""
 FURTHER = 6
 """How many of the further places that they name it reads, in one call."""
+WORD_MIN = 4
+"""How long a word of the question is that names are compared with."""
 
 
 @dataclass(frozen=True)
@@ -66,64 +68,88 @@ class Explorer:
         return (file, line) in self.seen
 
 
-_RESULT = re.compile(r"^([^\s:\[]*):(\d+)-(\d+)(?:  .*)?$")
+_RESULT = re.compile(r"^([^\s:\[]*):(\d+)-(\d+)(?:  (.*))?$")
 _FURTHER = re.compile(r"^  also (.+)$")
-_NAMED = re.compile(r"(\d+) (\S+)$")
+_NAMED = re.compile(r"(?:lines? )?(\d+)(?:-(\d+))?(?: (\S+))?$")
+_ALIKE = re.compile(r"^  \[\d+ more like it: (.+)\]$")
+_PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+)$")
 _LINE = re.compile(r"^(\d+)(?: .*)?$")
 _MATCH = re.compile(r"^([^\s:]+):(\d+):(.*)$")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+Place = tuple[str, int, int]
+"""A file, and the first and last line."""
 
 
 @dataclass
 class Ours(Explorer):
     """Explores with `holdfast search` and `holdfast read`."""
 
-    further: list[tuple[str, int, str]] = field(default_factory=list)
-    """Places that results name besides their best one: file, first line, symbol."""
+    further: list[tuple[Place, str]] = field(default_factory=list)
+    """Places that results name besides their best one, with the name of the symbol.
+
+    A copy has the name of the result that it is like.
+    """
 
     def run(self, holdfast: Run) -> bool:
-        asks = [self.question.ask, "|".join(f"*{p}*" for p in self.question.patterns)]
-        for number, words in enumerate(asks):
-            query = words if number == 0 else "sym:" + words.replace(" ", "*")
+        for query in (self.question.ask, self._symbols()):
             found = self._places(self.show(holdfast(["search", query, "--limit", str(FIRST)])))
             start = 0
             for count in (2, FIRST):
                 if self.done:
                     return True
-                wanted = [p for p in found[start : start + count] if not self._whole(*p)]
+                self._read(holdfast, found[start : start + count])
                 start += count
-                if wanted:
-                    names = [f"{file}:{first}-{last}" for file, first, last in wanted]
-                    self._read(holdfast, names)
-            further = [
-                f"{file}:{name}"
-                for file, line, name in self.further
-                if not self.is_seen(file, line)
-            ][:FURTHER]
-            if further and not self.done:
-                self._read(holdfast, further)
+            if not self.done:
+                new = [one for one in self.further if not self._whole(*one[0])]
+                wanted = [one for one in new if self._asked(one[1])] or new
+                self._read(holdfast, [place for place, _ in wanted[:FURTHER]])
+            if self.done:
+                return True
             self.further.clear()
-        return self.done
+        return False
 
-    def _read(self, holdfast: Run, names: Sequence[str]) -> None:
-        self._places(self.show(holdfast(["read", "-n", "--no-comments", *names])), names)
+    def _symbols(self) -> str:
+        """A search for symbols that have a pattern in their name."""
+        words = [pattern.removeprefix("class ") for pattern in self.question.patterns]
+        return "sym:" + "|".join(f"*{word}*".replace(" ", "*") for word in words)
+
+    def _asked(self, name: str) -> bool:
+        """Whether a part of a name is a word of the question, or a beginning of one."""
+        asked = [w.lower() for w in _WORD.findall(self.question.ask) if len(w) >= WORD_MIN]
+        parts = [w.lower() for w in _WORD.findall(name) if len(w) >= WORD_MIN]
+        return any(a.startswith(p) or p.startswith(a) for a in asked for p in parts)
+
+    def _read(self, holdfast: Run, places: Sequence[Place]) -> None:
+        names = [f"{file}:{a}-{b}" for file, a, b in places if not self._whole(file, a, b)]
+        if names:
+            self._places(self.show(holdfast(["read", "-n", "--no-comments", *names])), names)
 
     def _whole(self, file: str, first: int, last: int) -> bool:
         code = code_lines(file, (self.tree / file).read_bytes())
         return all(self.is_seen(file, n) for n in range(first, last + 1) if n in code)
 
-    def _places(self, text: str, names: Sequence[str] = ()) -> list[tuple[str, int, int]]:
+    def _places(self, text: str, names: Sequence[str] = ()) -> list[Place]:
         """The places in an output; the lines under them count as seen."""
-        found: list[tuple[str, int, int]] = []
+        found: list[Place] = []
         file = names[0].rpartition(":")[0] if len(names) == 1 else ""
+        symbol = ""
         for line in text.split("\n"):
             if result := _RESULT.match(line):
-                file = result[1] or file
+                file, symbol = result[1] or file, result[4] or ""
                 found.append((file, int(result[2]), int(result[3])))
             elif shown := _LINE.match(line):
                 self.seen.add((file, int(shown[1])))
             elif also := _FURTHER.match(line):
-                named = [_NAMED.match(one) for one in also[1].split(", ")]
-                self.further += [(file, int(one[1]), one[2]) for one in named if one is not None]
+                for named in map(_NAMED.match, also[1].split(", ")):
+                    if named is not None:
+                        first = int(named[1])
+                        place = (file, first, int(named[2] or first))
+                        self.further.append((place, named[3] or ""))
+            elif alike := _ALIKE.match(line):
+                for copy in map(_PLACE.match, alike[1].split(", ")):
+                    if copy is not None:
+                        self.further.append(((copy[1], int(copy[2]), int(copy[3])), symbol))
         return found
 
 

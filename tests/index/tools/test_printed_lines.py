@@ -76,20 +76,22 @@ def test_what_counts_as_printed_stands_in_the_text_and_in_the_file(
     index.close()
 
 
-def test_a_further_place_without_a_name_is_called_a_line() -> None:
-    """`also 12 total, 94` did not say what 94 is."""
+def test_a_further_place_is_named_by_its_lines_so_that_a_read_can_ask_for_them() -> None:
+    """By its first line and its name alone, a read of it showed every symbol of that name."""
     further = (
         FurtherPlace(Span(12, 20), None, "Cart.total"),
         FurtherPlace(Span(94, 99), None, None),
+        FurtherPlace(Span(101, 101), None, "Cart.ZERO"),
+        FurtherPlace(Span(103, 103), None, None),
     )
     result = SearchResult(
         kind="group", file="a.py", span=Span(1, 2), language="python", symbol_id=None,
         symbol_label="Cart", score=1.0, indexed_at=None, staleness_bucket="fresh",
-        further_count=2, further=further,
+        further_count=4, further=further,
     )  # fmt: skip
     answer = SearchAnswer(
         status="ok", path="/tree", query="cart", scope="runtime", group_by="symbol",
         result_mode="grouped", limit=10, freshness_decision=None, results=(result,),
     )  # fmt: skip
     lines = search_text.search_text(answer, SURFACE).split("\n")
-    assert lines == ["a.py:1-2  Cart", "  also 12 total, line 94"]
+    assert lines == ["a.py:1-2  Cart", "  also 12-20 total, lines 94-99, 101 ZERO, line 103"]

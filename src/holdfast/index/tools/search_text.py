@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holdfast.index.answers import Span
 from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface, warning_text
 from holdfast.index.tools.unmatched import UNMATCHED
@@ -122,20 +123,27 @@ def _matches(
 def _alike(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
     if not result.alike_count:
         return
-    places = [f"{surface.file(tree, a.file)}:{a.span.start_line}" for a in result.alike]
+    places = [f"{surface.file(tree, a.file)}:{_lines(a.span)}" for a in result.alike]
     named = f": {', '.join(places)}" if places else ""
     rest = f", …; {surface.all_results} shows all" if result.alike_count > len(places) else ""
     yield f"  [{result.alike_count} more like it{named}{rest}]"
 
 
+def _lines(span: Span) -> str:
+    first, last = span.start_line, span.end_line
+    return str(first) if first == last else f"{first}-{last}"
+
+
 def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
-    """Other places of the file, each by its first line and its name if it has one."""
+    """Other places of the file, each by its lines, which a read takes, and its name if any."""
     if not result.further_count:
         return
     places = []
     for place in result.further:
-        first, name = place.span.start_line, (place.symbol_label or "").rpartition(".")[2]
-        places.append(f"{first} {name}" if name else f"line {first}")
+        name = (place.symbol_label or "").rpartition(".")[2]
+        at = _lines(place.span)
+        noun = "lines" if "-" in at else "line"
+        places.append(f"{at} {name}" if name else f"{noun} {at}")
     rest = ["…"] if result.further_count > len(places) else []
     yield surface.text(f"  also {', '.join([*places, *rest])}")
 
