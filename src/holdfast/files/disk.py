@@ -119,7 +119,7 @@ class _TreeWalk:
                 continue
             # A new object, because another thread may be reading the old one.
             fresh = DirectoryListing(rules, own)
-            known_names = known if known is not None and known.rules == own else _NO_LISTING
+            known_names = known if known is not None and known.decided_by(own) else _NO_LISTING
             # Ignore files are read every time: editing one does not change these times.
             plain = self._list(fresh, known_names, entries, prefix) and not controls
             fresh.remember_stamp(stamp if plain else None, listed_ns)

@@ -9,6 +9,7 @@ keeps matching cheap compared with the system calls of a walk.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -138,33 +139,25 @@ class Rules:
     """The rules of one file, about paths relative to its directory."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._runs: list[_Run] = []
-        patterns = 0
-        for line in lines:
-            rule = parse_rule(line if line.isascii() else _by_byte(line))
-            if rule is None or len(rule.pattern) > PATTERN_LENGTH_MAX:
-                continue
-            if rule.anchored or not _PLAIN.match(rule.pattern):
-                patterns += 1
-                if patterns > PATTERNS_MAX:
-                    continue
-            if not self._runs or self._runs[-1].negated != rule.negated:
-                self._runs.append(_Run(rule.negated))
-            self._runs[-1].add(rule)
-        for run in self._runs:
-            run.seal()
-        self._runs.reverse()
-        by_path = any(run.path_patterns for run in self._runs)
-        by_directory = any(run.directory_path_patterns for run in self._runs)
-        # Where only the name decides, the verdict is cached.
-        self._files: dict[str, bool | None] | None = None if by_path else {}
-        self._directories: dict[str, bool | None] | None = None if by_path or by_directory else {}
+        self._lines = tuple(lines)
+        self._runs: list[_Run] | None = None
+        self._files: dict[str, bool | None] | None = None
+        self._directories: dict[str, bool | None] | None = None
+
+    @property
+    def digest(self) -> bytes:
+        """Identifies the rules; equal for equal lines."""
+        text = "\n".join(self._lines).encode("utf-8", "surrogateescape")
+        return hashlib.blake2b(text, digest_size=16).digest()
 
     def __bool__(self) -> bool:
-        return bool(self._runs)
+        """Whether a line may be a rule."""
+        return any(line.strip() and not line.startswith("#") for line in self._lines)
 
     def verdict(self, path: str, name: str, directory: bool) -> bool | None:
         """True excludes the path, False includes it again, None means no rule matches."""
+        if self._runs is None:
+            self._compile()
         judged = self._directories if directory else self._files
         if judged is None:
             return self._judge(path, name, directory)
@@ -176,10 +169,35 @@ class Rules:
             verdict = judged[name] = self._judge(path, name, directory)
             return verdict
 
+    def _compile(self) -> None:
+        """Parse the lines. A walk that finds nothing new does not need it."""
+        runs: list[_Run] = []
+        patterns = 0
+        for line in self._lines:
+            rule = parse_rule(line if line.isascii() else _by_byte(line))
+            if rule is None or len(rule.pattern) > PATTERN_LENGTH_MAX:
+                continue
+            if rule.anchored or not _PLAIN.match(rule.pattern):
+                patterns += 1
+                if patterns > PATTERNS_MAX:
+                    continue
+            if not runs or runs[-1].negated != rule.negated:
+                runs.append(_Run(rule.negated))
+            runs[-1].add(rule)
+        for run in runs:
+            run.seal()
+        runs.reverse()
+        by_path = any(run.path_patterns for run in runs)
+        by_directory = any(run.directory_path_patterns for run in runs)
+        # Where only the name decides, the verdict is cached.
+        self._files = None if by_path else {}
+        self._directories = None if by_path or by_directory else {}
+        self._runs = runs  # Last, because another thread may ask meanwhile.
+
     def _judge(self, path: str, name: str, directory: bool) -> bool | None:
         if not path.isascii():
             path, name = _by_byte(path), _by_byte(name)
-        for run in self._runs:
+        for run in self._runs or ():
             if run.matches(path, name, directory):
                 return not run.negated
         return None
@@ -195,6 +213,9 @@ def _by_byte(text: str) -> str:
 
 class Layer(Protocol):
     """Something with a verdict on paths."""
+
+    @property
+    def digest(self) -> bytes: ...
 
     def verdict(self, path: str, name: str, directory: bool) -> bool | None: ...
 
@@ -218,6 +239,10 @@ class RuleStack:
             return self
         return RuleStack((*self.layers, (rules, prefix, drop)), self.user)
 
+    def digest(self) -> bytes:
+        """Identifies the rules; equal for stacks of equal rules, also in another process."""
+        return _digest(self)
+
     def excludes(self, path: str, name: str, directory: bool) -> bool:
         """Whether these rules leave a path out, given that its directory is not left out."""
         for rules, prefix, drop in reversed(self.layers):
@@ -236,6 +261,16 @@ class RuleStack:
 
 
 @lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)
+def _digest(stack: RuleStack) -> bytes:
+    found = hashlib.blake2b(b"" if stack.user is None else stack.user.digest, digest_size=16)
+    for rules, prefix, drop in stack.layers:
+        place = prefix.encode("utf-8", "surrogateescape")
+        found.update(rules.digest + drop.to_bytes(4, "little") + len(place).to_bytes(4, "little"))
+        found.update(place)
+    return found.digest()
+
+
 def _name_regex(pattern: str) -> str | None:
     return _translate(pattern, path=False)
 

@@ -29,10 +29,14 @@ def stamp_of(seen: os.stat_result) -> Stamp:
 class DirectoryListing:
     """The names of a directory when it was listed, sorted by the decision about them."""
 
-    __slots__ = ("above", "files", "folders", "others", "rules", "skipped", "stamp", "still_ns")
+    __slots__ = (
+        "above", "digests", "files", "folders", "others", "rules", "skipped", "stamp", "still_ns",
+    )  # fmt: skip
 
     def __init__(self, above: RuleStack, rules: RuleStack) -> None:
         self.above, self.rules = above, rules
+        self.digests: tuple[bytes, bytes] | None = None
+        """The digests of `above` and `rules`, of a listing that was stored and not used yet."""
         self.files: set[str] = set()
         """Names of files that are indexed."""
         self.folders: set[str] = set()
@@ -50,12 +54,22 @@ class DirectoryListing:
 
     def is_current(self, above: RuleStack, stamp: Stamp) -> bool:
         """Whether the directory still has the same names, and the same rules apply."""
-        return (
-            self.stamp == stamp
-            and stamp[2] < self.still_ns
-            and stamp[3] < self.still_ns
-            and (self.above is above or self.above == above)
-        )
+        if self.stamp != stamp or stamp[2] >= self.still_ns or stamp[3] >= self.still_ns:
+            return False
+        digests = self.digests
+        if digests is None:
+            return self.above is above or self.above == above
+        if digests != (above.digest(), above.digest()):
+            return False
+        # A directory with a stamp has no rules of its own.
+        self.above = self.rules = above
+        self.digests = None
+        return True
+
+    def decided_by(self, rules: RuleStack) -> bool:
+        """Whether its names were decided by these rules."""
+        digests = self.digests
+        return self.rules == rules if digests is None else digests[1] == rules.digest()
 
 
 _trees: OrderedDict[tuple[str, Policy], dict[str, DirectoryListing]] = OrderedDict()
@@ -66,6 +80,12 @@ def listings_of(root: str, policy: Policy) -> dict[str, DirectoryListing]:
     """The cached listings of a tree under a policy, by directory."""
     with _lock:
         return _trees.get((root, policy), {})
+
+
+def restore(root: str, policy: Policy, listings: dict[str, DirectoryListing]) -> None:
+    """Take over listings that were stored, unless the tree has been listed in this process."""
+    with _lock:
+        _trees.setdefault((root, policy), listings)
 
 
 def remember(root: str, policy: Policy, listings: dict[str, DirectoryListing]) -> None:

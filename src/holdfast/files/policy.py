@@ -214,6 +214,7 @@ class Outputs:
 
     def __init__(self, ruled: bool = False) -> None:
         self._names = ALWAYS_OUTPUT if ruled else OUTPUT_FOLDERS
+        self.digest = b"outputs, ruled" if ruled else b"outputs"
 
     def __bool__(self) -> bool:
         return True

@@ -40,6 +40,7 @@ COLUMNS = [
         "segment": "id digest rows size_bytes checks segment_check",
         "trigram": "file_id signatures names trigram_check",
         "link": "id digest files size_bytes data_check run link_check",
+        "listings": "data listings_check",
     }.items()
     for column in columns.split()
 ]

@@ -43,6 +43,9 @@ class Manifest:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
+    def listings(self) -> bytes | None:
+        return None
+
 
 def _stat(path: Path) -> Stat:
     found = path.stat()

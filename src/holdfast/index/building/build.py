@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
+from holdfast.files.listing_store import stored_listings, use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, compressed, covered
 from holdfast.index.building.build_tools import BuildTools
@@ -22,7 +24,7 @@ from holdfast.index.errors import DamagedBackend, RootMissing
 from holdfast.index.generations import marker as markers
 from holdfast.index.generations.fingerprint import from_wire as fingerprint_from_wire
 from holdfast.index.generations.leases import root_key
-from holdfast.index.generations.model import Identity, Totals, Writer
+from holdfast.index.generations.model import Backend, Identity, Totals, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def _build(
     meter = Meter(report, tools.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
+    use_listings(root, policy, lambda: _stored_listings(root, tools.backend))
     found = _listed(root, policy)
     identity: Identity = (0, "")
     plan = make_plan(Snapshot({}, 0), found)
@@ -112,6 +115,8 @@ def _build(
             _remove(writer, path)
         for path in changes.touched:
             writer.restat(path, files.entries[path])
+        if whole or changes.added or changes.removed:
+            writer.put_listings(stored_listings(root, policy))
         totals = writer.totals()
         meter.publishing(totals.files)
         status = markers.LIMIT_REACHED if files.limit_reached else markers.COMPLETED
@@ -134,6 +139,12 @@ def _build(
         totals, changes, status, found.skipped, unreadable, frozenset(files.unparsed),
         identity=identity, snapshot=manifest,
     )  # fmt: skip
+
+
+def _stored_listings(root: str, backend: Backend) -> bytes | None:
+    with suppress(CodeIndexError), backend.reader(root) as reader:
+        return reader.listings()
+    return None
 
 
 def _listed(root: str, policy: Policy) -> disk.Walk:

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from holdfast import system
 from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
+from holdfast.files.listing_store import use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, Stat, compare, compressed
 from holdfast.index.generations.model import Identity, PreparedFile, Reader, SourceFile
@@ -162,6 +163,7 @@ class FreshnessChecks:
         fresh = FreshFiles(reader.identity, before, self._clock())
         fresh.confirmed_ns = 0 if same is None else same.confirmed_ns
         looked_ns = self._now_ns()
+        use_listings(root, policy, reader.listings)
         try:
             found = disk.walk(root, policy)
         except disk.TreeMissing:

@@ -127,6 +127,10 @@ class Reader(Protocol):
         """
         ...
 
+    def listings(self) -> bytes | None:
+        """The stored listings of directories (`files/listing_store.py`), if there are any."""
+        ...
+
 
 class Writer(Protocol):
     """The next generation, invisible to readers until `publish`."""
@@ -147,6 +151,10 @@ class Writer(Protocol):
         ...
 
     def restat(self, path: str, entry: Entry) -> None: ...
+    def put_listings(self, data: bytes | None) -> None:
+        """Store the listings of directories, in place of those before."""
+        ...
+
     def publish(self, marker: str, taken_ns: int) -> Identity: ...
 
 

@@ -190,5 +190,8 @@ class TeamReader:
     def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         return {}  # The facts of all files are read instead.
 
+    def listings(self) -> bytes | None:
+        return None  # They describe one machine's checkout.
+
     def problems(self) -> Mapping[str, str]:
         return {file.path: file.problem for file in self.manifest.files if file.problem}

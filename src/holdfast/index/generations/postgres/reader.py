@@ -158,6 +158,9 @@ class PostgresReader:
     def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         return {}  # The facts of all files are read instead.
 
+    def listings(self) -> bytes | None:
+        return None  # They describe one machine's checkout.
+
     def problems(self) -> Mapping[str, str]:
         found = self._connection.execute(
             f"SELECT {tables.PLACE}, place_check FROM file "

@@ -208,6 +208,9 @@ class PostgresWriter:
             (self._root, path, *times, entry.digest, row_check((path, entry.digest, *times))),
         )
 
+    def put_listings(self, data: bytes | None) -> None:
+        pass  # They describe one machine's checkout.
+
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
         self._merge_segments()

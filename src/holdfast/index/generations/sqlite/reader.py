@@ -192,6 +192,9 @@ class SqliteReader:
         stored, _ = tables.stored_links(self._connection)
         return open_links(self._segments, stored, known)
 
+    def listings(self) -> bytes | None:
+        return tables.stored_listings(self._connection)[0]
+
     def _verify_links(self) -> None:
         stored, whole = tables.stored_links(self._connection)
         segments = open_links(self._segments, stored, {})
@@ -255,6 +258,8 @@ class SqliteReader:
         for segment in segments.values():
             self._segments.verify(segment, dimension)
         self._verify_links()
+        if not tables.stored_listings(self._connection)[1]:
+            raise DamagedBackend("the listings of the index are damaged")
         for path, facts in self.all_facts():
             # `_place` also checks the index of paths, which lookups use.
             if facts is None or self._place(path) is None:

@@ -84,9 +84,13 @@ CREATE TABLE IF NOT EXISTS link (
 )
 """
 """The segments of links (`generations/link_files.py`); separate for the same reason."""
+LISTINGS = """
+CREATE TABLE IF NOT EXISTS listings (data BLOB NOT NULL, listings_check INTEGER NOT NULL)
+"""
+"""The listings of directories (`files/listing_store.py`); separate for the same reason."""
 _DROPS = (
     "vocabulary", "posting", "chunk", "text", "vector", "facts", "file", "segment", "trigram",
-    "link",
+    "link", "listings",
 )  # fmt: skip
 
 STAT = "id, path, digest, size_bytes, mtime_ns, ctime_ns"
@@ -132,6 +136,7 @@ def prepared(path: Path) -> apsw.Connection:
             connection.execute("COMMIT")
         connection.execute(TRIGRAM)
         connection.execute(LINK)
+        connection.execute(LISTINGS)
         connection.execute("BEGIN IMMEDIATE")
     except BaseException:
         connection.close()
@@ -250,6 +255,24 @@ def stored_links(connection: apsw.Connection) -> tuple[list[LinkRow], bool]:
     )
     good = [values for *values, check in found if check == row_check(tuple(values))]
     return [LinkRow(*values[1:]) for values in good], len(good) == len(found)
+
+
+def put_listings(connection: apsw.Connection, data: bytes | None) -> None:
+    """Store the listings of directories, in place of those before."""
+    connection.execute("DELETE FROM listings")
+    if data is not None:
+        connection.execute("INSERT INTO listings VALUES (?,?)", (data, row_check((data,))))
+
+
+def stored_listings(connection: apsw.Connection) -> tuple[bytes | None, bool]:
+    """The listings of directories, if there are any, and whether they are not damaged."""
+    if row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'listings'") is None:
+        return None, True
+    found = row(connection, "SELECT data, listings_check FROM listings")
+    if found is None:
+        return None, True
+    data, check = found
+    return (data, True) if check == row_check((data,)) else (None, False)
 
 
 @contextmanager

@@ -93,6 +93,7 @@ class SqliteWriter:
             self._connection.execute(tables.TABLES.split(";\n", 1)[1])
             self._connection.execute(tables.TRIGRAM)
             self._connection.execute(tables.LINK)
+            self._connection.execute(tables.LISTINGS)
         except tables.DAMAGED:
             self._connection.close()
             self._connection = self._anew()
@@ -218,6 +219,9 @@ class SqliteWriter:
             "UPDATE file SET size_bytes=?, mtime_ns=?, ctime_ns=?, stat_check=? WHERE id=?",
             (*times, check, number[0]),
         )
+
+    def put_listings(self, data: bytes | None) -> None:
+        tables.put_listings(self._connection, data)
 
     def _notes(self, identity: Identity) -> str | None:
         """The change log for readers of an earlier generation; None if they must read

@@ -1,0 +1,130 @@
+"""Listings of directories as bytes, so that the first walk of a process need not decide on names.
+
+A stored listing is used under the same conditions as one of this process: the directory has the
+same identity and times, and the same rules apply. It says nothing about the content of files.
+
+The form, version 1: msgpack, compressed, of
+
+    [version, check of the code, check of the policy, digests of rules,
+     {directory: [digests above and in it, stamp, still_ns, files, folders, others, skipped]}]
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from holdfast.files.ignore import RuleStack
+from holdfast.files.listing_cache import DirectoryListing, Stamp, listings_of, restore
+from holdfast.files.policy import Policy
+
+VERSION = 1
+"""- 1: the first."""
+
+_NO_RULES = RuleStack()
+_DECIDING = ("disk.py", "ignore.py", "listing_cache.py", "policy.py", "secrets.py")
+"""The modules that decide on names."""
+
+
+class _Directory(msgspec.Struct, array_like=True):
+    above: int
+    rules: int
+    stamp: Stamp | None
+    still_ns: int
+    files: list[str]
+    folders: list[str]
+    others: dict[str, str]
+    skipped: dict[str, int]
+
+
+class _Stored(msgspec.Struct, array_like=True):
+    version: int
+    code: int
+    policy: int
+    digests: list[bytes]
+    directories: dict[str, _Directory]
+
+
+def stored_listings(root: str, policy: Policy) -> bytes | None:
+    """What this process knows of a tree's directories, to be stored."""
+    return encode(listings_of(root, policy), policy)
+
+
+def use_listings(root: str, policy: Policy, load: Callable[[], bytes | None]) -> None:
+    """Have the next walk use stored listings, unless this process has listed the tree."""
+    if listings_of(root, policy):
+        return
+    data = load()
+    listings = None if data is None else decode(data, policy)
+    if listings is not None:
+        restore(root, policy, listings)
+
+
+def encode(listings: dict[str, DirectoryListing], policy: Policy) -> bytes | None:
+    """The listings of a tree as bytes; None if the deciding code cannot be identified."""
+    code = _code_check()
+    if code is None:
+        return None
+    numbers: dict[bytes, int] = {}
+    directories = {}
+    for key, listing in listings.items():
+        above, rules = listing.digests or (listing.above.digest(), listing.rules.digest())
+        directories[key] = _Directory(
+            numbers.setdefault(above, len(numbers)),
+            numbers.setdefault(rules, len(numbers)),
+            listing.stamp,
+            listing.still_ns,
+            sorted(listing.files),
+            sorted(listing.folders),
+            {name: why for name, why in listing.others.items() if _is_text(name)},
+            listing.skipped,
+        )
+    stored = _Stored(VERSION, code, _policy_check(policy), list(numbers), directories)
+    return zlib.compress(msgspec.msgpack.encode(stored), 1)
+
+
+def decode(data: bytes, policy: Policy) -> dict[str, DirectoryListing] | None:
+    """The stored listings; None if another version, other code or another policy made them."""
+    with suppress(zlib.error, msgspec.DecodeError, msgspec.ValidationError, IndexError):
+        stored = msgspec.msgpack.decode(zlib.decompress(data), type=_Stored)
+        made = (stored.version, stored.code, stored.policy)
+        if made == (VERSION, _code_check(), _policy_check(policy)):
+            return {key: _listing(one, stored) for key, one in stored.directories.items()}
+    return None
+
+
+def _listing(one: _Directory, stored: _Stored) -> DirectoryListing:
+    listing = DirectoryListing(_NO_RULES, _NO_RULES)
+    listing.digests = stored.digests[one.above], stored.digests[one.rules]
+    listing.stamp, listing.still_ns = one.stamp, one.still_ns
+    listing.files, listing.folders = set(one.files), set(one.folders)
+    listing.others, listing.skipped = one.others, one.skipped
+    return listing
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be stored. Names are optional: one that is missing is decided again."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _policy_check(policy: Policy) -> int:
+    return zlib.crc32(msgspec.msgpack.encode(policy))
+
+
+def _code_check() -> int | None:
+    """A checksum of the code that decides on names: what other code decided is not used."""
+    check = 0
+    try:
+        for name in _DECIDING:
+            check = zlib.crc32(Path(__file__).with_name(name).read_bytes(), check)
+    except OSError:
+        return None
+    return check

@@ -1,0 +1,79 @@
+"""A build stores the listings of directories, and a later process uses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import pytest
+
+from holdfast.files import disk, listing_cache
+from tests.index.wire import manage_index, search_code
+from tests.index.world import World
+
+
+def _files(world: World, query: str = "price of an item") -> list[str]:
+    answer: Any = search_code(world.index, world.root, query)
+    return [hit["file"] for hit in answer["results"]]
+
+
+def _decided(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names that walks decide from now on."""
+    names: list[str] = []
+    real = disk._left_out
+
+    def noting(name: str, *more: Any) -> Any:
+        names.append(name)
+        return real(name, *more)
+
+    monkeypatch.setattr(disk, "_left_out", noting)
+    return names
+
+
+@pytest.mark.shows("FILES-STORED-LISTINGS")
+def test_the_first_search_of_a_process_decides_on_new_names_only(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    before = _files(world)
+    listing_cache._trees.clear()
+    world.later(60)
+    names = _decided(monkeypatch)
+    assert _files(world) == before
+    assert names == []
+    listing_cache._trees.clear()
+    world.write("src/discount.py", "def discount_of(item):\n    return 2\n")
+    world.later(60)
+    assert "src/discount.py" in _files(world, "discount of an item")
+    assert names == ["discount.py"]
+    assert manage_index(world.index, "sync", world.root)["status"] == "ok"
+    listing_cache._trees.clear()
+    names.clear()
+    world.later(60)
+    assert "src/discount.py" in _files(world, "discount of an item")
+    assert names == []
+
+
+@pytest.mark.shows("FILES-STORED-LISTINGS")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE listings SET data = x'00'",
+        "UPDATE listings SET listings_check = listings_check + 1",
+        "DELETE FROM listings",
+        "DROP TABLE listings",
+    ],
+)
+def test_damaged_listings_are_not_used(world: World, statement: str) -> None:
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    before = _files(world)
+    (file,) = (world.home / "index" / "roots").glob("*.sqlite")
+    connection = apsw.Connection(str(file))
+    connection.execute(statement)
+    connection.close()
+    listing_cache._trees.clear()
+    world.later(60)
+    assert _files(world) == before
+    world.write("src/discount.py", "def discount_of(item):\n    return 2\n")
+    assert manage_index(world.index, "sync", world.root)["status"] == "ok"
+    assert "src/discount.py" in _files(world, "discount of an item")
