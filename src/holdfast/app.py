@@ -77,7 +77,7 @@ class App:
         self.home = Home(home)
         self.database_url = database_url
         self.environment: Mapping[str, str] = {} if environment is None else environment
-        """What the user set, for the parts that read settings of their own."""
+        """The environment, for the parts that read settings of their own."""
         self.clock, self.new_id = clock, new_id
         self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
         self._machines: dict[str, Machine] = {}
@@ -334,7 +334,7 @@ class App:
         ]
 
     def repository_workspace(self, principal: str) -> Workspace:
-        """What a principal with a pass may read: the files of its repositories."""
+        """The files that a principal with a pass may read: those of its repositories."""
         from holdfast.files.workspace import Workspace, roots_at
 
         roots = [tree.root for tree in self.readable_repositories(principal)]

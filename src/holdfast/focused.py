@@ -79,7 +79,7 @@ def _stored(index: CodeIndex, path: str, data: bytes) -> FileFacts | None:
     key = os.path.relpath(os.path.realpath(path), record.root)
     with index.backend.reader(record.root) as reader:
         entry = reader.entry(key)
-        # What an agent prints of a file may lack its last newline.
+        # The text that an agent printed may lack the file's last newline.
         if entry is None or entry.digest not in (disk.digest(data), disk.digest(data + b"\n")):
             return None
         stored = reader.facts([key]).get(key)

@@ -120,7 +120,7 @@ class Home:
 
     @property
     def index_shared(self) -> Path:
-        """What `holdfast serve` shares with a team."""
+        """The data that `holdfast serve` shares with a team."""
         return self._below("index", "shared.sqlite")
 
     @property

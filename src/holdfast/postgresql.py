@@ -210,7 +210,7 @@ def explain(message: str, url: str) -> tuple[str, str]:
 
 
 def _parameters(url: str) -> dict[str, str]:
-    """What the address and libpq's environment set; empty if the address cannot be parsed."""
+    """The parameters of an address and libpq's environment; empty if it cannot be parsed."""
     try:
         from psycopg import pq
         from psycopg.conninfo import conninfo_to_dict
@@ -221,7 +221,7 @@ def _parameters(url: str) -> dict[str, str]:
             for option in pq.Conninfo.get_defaults()
             if option.val
         }
-        # What is not set anywhere has no value.
+        # Parameters that are not set anywhere have no value.
         return defaults | {key: str(val) for key, val in conninfo_to_dict(url).items() if val}
     except Exception:  # an address that cannot be parsed names no host
         return {}

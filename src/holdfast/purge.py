@@ -6,7 +6,7 @@ segments, stored texts and our own session logs. Then the whole home is searched
 purged files. Documents in memory are the user's own and are not touched; if a trace is in one of
 them, the answer names its file.
 
-May delete more than was asked for, which costs a rebuild. Never reports *no trace* without having
+May delete more than requested, which costs a rebuild. Never reports *no trace* without having
 searched every file of the home: as it is, and what is compressed in databases and git objects.
 """
 
@@ -45,7 +45,7 @@ SESSIONS = "sessions"
 
 @dataclass(frozen=True, slots=True)
 class PurgeAnswer:
-    """What was removed, and where a trace is left."""
+    """The removed files, and those that still have a trace."""
 
     roots: tuple[str, ...]
     """Trees whose index was cleared."""

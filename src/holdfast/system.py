@@ -99,7 +99,7 @@ def environment() -> Mapping[str, str]:
 
 
 def secure_imports() -> None:
-    """Import nothing from the working directory, which may be a repository of someone else.
+    """Import nothing from the working directory, which may be an untrusted repository.
 
     `python -m` puts it on the path of imports, and relative entries of PYTHONPATH lead into it; an
     empty entry is the directory itself. Processes that this one starts inherit what is left.
@@ -128,6 +128,6 @@ def prepare_process() -> None:
     """Set what libraries read from the environment; called once, when a process starts."""
     # Our matrices are too small to share among threads, and numpy loads faster without them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # An empty HOME would make `~` the root directory. Unset, the password database is asked.
+    # An empty HOME would make `~` the root directory. If unset, the password database is used.
     if os.environ.get("HOME") == "":
         del os.environ["HOME"]

@@ -35,7 +35,7 @@ APART_MAX = 12
 """How many lines before or after a place are compared to tell it from the others."""
 
 LOOK_AHEAD = 6
-"""How many lines of the old text may be missing in the file before the next that is there."""
+"""How many lines of the old text may be missing in the file before one that matches."""
 
 SHARE_MIN = 0.34
 """The share of the old text's tokens that the nearest place must have."""

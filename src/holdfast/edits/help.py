@@ -1,4 +1,4 @@
-"""Help for a failed edit: reads the file that the call names, and explains what is there.
+"""Help for a failed edit: reads the file that the call names, and explains the difference.
 
 Help is given only for a file that the agent has just opened itself (see `attempt.failure_of`). A
 file that is secret by its name is left alone, and secrets in the lines shown are masked.

@@ -41,7 +41,7 @@ class LinkedCode:
             return Judged(link, "unverified", str(error))
 
     def read(self, link: CodeLink) -> bytes | None:
-        """The file of a link; None if it is not there or may not be read."""
+        """The file of a link; None if it does not exist or may not be read."""
         try:
             return self._below(link.path, link.root)
         except OutsideWorkspace:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 EMBEDDED_MAX = 2_000
-"""Of more documents only those with the best words are compared by meaning."""
+"""With more documents, only those with the best words are compared by meaning."""
 TEXT_MAX = 8_000
 SATURATION, LENGTH_SHARE = 1.2, 0.6
 MEANING_SHARE = 0.4

@@ -30,7 +30,7 @@ BYTES_MAX = 240
 """60 tokens of 4 bytes."""
 WORDS_WIDTH = 72
 DOCUMENTS_MAX = 20_000
-"""Of a larger space only this many documents are looked at, by id."""
+"""In a larger space only this many documents are read, by id."""
 JUDGED_MAX = 512
 
 Lines = tuple[int, int]

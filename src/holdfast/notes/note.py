@@ -98,7 +98,7 @@ def commit_note(
 
 
 def text_in(document: Any, depth: int = 0) -> str:
-    """Every text of a document, in order; what a search for words looks at."""
+    """Every text of a document, in order; this is what a search for words reads."""
     if isinstance(document, str):
         return document
     if depth > 100:

@@ -55,7 +55,7 @@ class Snippet:
         return line, offset - self._lines[line - 1] + 1
 
     def line_starts(self, tokens: int) -> list[tuple[int, int, int]]:
-        """Of its first `tokens` tokens those with only blanks before them: number, line, column."""
+        """Number, line and column of each of the first `tokens` tokens that begins its line."""
         starts, found = self.lexed.starts, []
         for begin, end in pairwise([*self._lines, len(self.source) + 1]):
             at = bisect_left(starts, begin, 0, tokens)

@@ -49,7 +49,7 @@ class Occurrence:
         return self.position - int(self.segment.firsts[number])
 
     def texts(self, before: int = 0, after: int = 0) -> list[bytes]:
-        """Its tokens, and up to so many tokens before and after them in the document."""
+        """Its tokens, with up to `before` and `after` more on either side in the document."""
         segment, number = self.segment, self.segment.document_at(self.position)
         low = max(int(segment.firsts[number]), self.position - before)
         high = min(int(segment.firsts[number + 1]) - 1, self.position + self.length + after)

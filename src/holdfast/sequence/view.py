@@ -43,7 +43,7 @@ class Container:
     start: int
     end: int
     patterns: tuple[tuple[str, ...], ...]
-    """Of each decomposition the children that the match touches; `…` stands for the others."""
+    """The children of each decomposition that the match touches; `…` stands for the others."""
     cut_from: int | None = None
     """The width of the repeat or document that this window is cut from; None if it is not cut."""
 

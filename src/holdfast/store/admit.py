@@ -48,7 +48,7 @@ class RevisionWrite(NamedTuple):
 
 
 class StoredWrite:
-    """A revision as it is stored. Its patches are decoded when they are looked at.
+    """A revision as it is stored. Its patches are decoded on first use.
 
     Only the kinds and paths are decoded, not the values: that takes a tenth of the time.
     """

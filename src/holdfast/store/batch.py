@@ -59,7 +59,7 @@ class CommitRequest(NamedTuple):
     encoded: Sequence[str | None]
     guard: Guard | None = None
     merged: str | None = None
-    """What it merges, for the column `merged`."""
+    """The branch and seq that it merges, for the column `merged`."""
     patches: bool = True
     """Whether it may have patches; without any there is nothing to apply."""
 

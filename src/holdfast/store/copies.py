@@ -39,7 +39,7 @@ class Copy:
 
 
 def copy_of(path: Path) -> Copy:
-    """Copy a database that this user may not write, into a directory of its own."""
+    """Copy a database that this user may not write into a new directory."""
     sources = [path, path.with_name(path.name + "-wal")]
     copy: Copy | None = None
     try:

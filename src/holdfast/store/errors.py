@@ -1,4 +1,4 @@
-"""What the store raises.
+"""The exceptions of the store.
 
     StoreError
     ├── InvalidValue              a value, or a text, that no document can hold
@@ -46,7 +46,7 @@ Step = str | int
 
 
 class ConflictFacts(Protocol):
-    """What an error needs of `store.conflict.Conflict`, which itself imports this module."""
+    """The members of `store.conflict.Conflict` (which imports this module) that an error uses."""
 
     @property
     def id(self) -> str: ...
@@ -57,7 +57,7 @@ class ConflictFacts(Protocol):
 
 
 class ClashFacts(Protocol):
-    """What an error needs of `store.merge.Clash`, which itself imports this module."""
+    """The members of `store.merge.Clash` (which imports this module) that an error uses."""
 
     @property
     def id(self) -> str: ...

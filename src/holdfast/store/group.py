@@ -100,7 +100,7 @@ class GroupCommit(Generic[Item, Answer]):
             self._bell.release()
 
     def exclusively(self, act: Callable[[], Made]) -> Made:
-        """Run a write of its own between batches."""
+        """Run a write that is not a commit, between batches."""
         with self._writing:
             if self._closed:
                 raise StoreClosed

@@ -155,7 +155,7 @@ class Applied(NamedTuple):
 
     @property
     def revisions(self) -> tuple[Revision, ...]:
-        """What the commit wrote; built on demand, because few callers need it."""
+        """The revisions that the commit wrote; built on demand, because few callers need them."""
         branch, seq = self.commit.branch, self.seq
         return tuple(
             [

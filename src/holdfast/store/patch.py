@@ -1,7 +1,7 @@
 """Applying edits to documents.
 
 A patch is a list of small operations, applied left to right; the first failure fails the list.
-There are nine kinds. Five depend on what is there:
+There are nine kinds. Five depend on the current value:
 
     replace  add  remove  move  splice
 
@@ -27,7 +27,7 @@ from holdfast.store.values import NESTING_MAX, SAFE_INTEGER, same
 
 Operation = Mapping[str, Any]
 
-# Named once: `dict | list` in a check makes the union anew each time.
+# Named once: `dict | list` in a check creates a new union each time.
 _CONTAINERS = (dict, list)
 _NUMBERS = (int, float)
 
@@ -63,7 +63,7 @@ def has(document: Any, path: Path) -> bool:
 
 
 def get(document: Any, path: Path) -> Any:
-    """What a document has at this path."""
+    """The value of a document at this path."""
     return _DocumentDraft(document).value(path)
 
 

@@ -1,4 +1,4 @@
-"""What recent commits wrote to documents whose readers were checked, kept in memory.
+"""A cache of recent writes to documents whose readers were checked.
 
 Checking a read that is a thousand commits old means looking at a thousand writes. Reading and
 decoding them takes milliseconds of the writer's time, again for every such read. So they are looked

@@ -32,7 +32,7 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Squashed:
-    """What was removed, and what can be read now."""
+    """How much was removed, and the oldest seq that can be read."""
 
     oldest_seq: Seq
     """The oldest seq that can be read."""

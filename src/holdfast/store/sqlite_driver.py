@@ -149,7 +149,7 @@ class SqliteDriver:
 
 
 def _is_full(name: str) -> bool:
-    """Whether there is no room left for another few pages where a file is."""
+    """Whether the file system of a file has no room for a few more pages."""
     try:
         found = os.statvfs(os.path.dirname(os.path.abspath(name)))
     except OSError:

@@ -15,7 +15,7 @@ _START = Seq(0)
 
 @dataclass(slots=True)
 class BranchHistory:
-    """What the commits record about a branch."""
+    """The facts about a branch that its commits record."""
 
     oldest: Seq | None = None
     newest: Seq = _START
@@ -55,7 +55,7 @@ def note(
 
 
 def problems(branch: Branch, above: Branch | None, history: BranchHistory) -> Iterator[str]:
-    """What is wrong with the row of a branch; `above` is its parent's row."""
+    """The problems of a branch's row; `above` is its parent's row."""
     name, start = branch.name, _START
     if branch.parent is None:
         if name != MAIN:

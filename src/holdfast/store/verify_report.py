@@ -1,4 +1,4 @@
-"""What verifying a space checked, and what it found."""
+"""The result of verifying a space."""
 
 from __future__ import annotations
 

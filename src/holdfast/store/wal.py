@@ -106,7 +106,7 @@ def _one_bit_away(frame: bytes, start: Sums, order: str, computed: Sums, stored:
     data = frame[:8] + frame[FRAME_HEADER:]
     words = struct.unpack(f"{order}{len(data) // 4}I", data)
     wanted = ((stored[0] - computed[0]) & _MASK, (stored[1] - computed[1]) & _MASK)
-    # What a change of a word does to both sums, from the last word to the first.
+    # The effect of a changed word on both sums, from the last word to the first.
     a, b, c, d = 1, 0, 0, 1
     for place in range(len(words) - 2, -1, -2):
         for word, effect in (

@@ -126,7 +126,7 @@ def cut(
     joined = b"".join([_AROUND, *pieces, _AROUND])
     code_sizes = np.fromiter(map(len, pieces[0::2]), np.int64, len(marks))
     sizes = np.fromiter(map(len, literals), np.int64, len(marks))
-    stand = np.cumsum(code_sizes + 1) + (len(_AROUND) - 1)  # where the marks stand in the code
+    stand = np.cumsum(code_sizes + 1) + (len(_AROUND) - 1)  # where the marks are in the code
 
     starts, ends = _tokens(joined)
     lengths = ends - starts

@@ -82,7 +82,7 @@ Frontier = dict[EntityId, dict[Selector, tuple[GraphPlace, ...]]]
 
 
 class TrackedGraph:
-    """What some roots reach on one branch. Pass every write to `refresh` before growing again."""
+    """The documents that roots reach on one branch. Pass writes to `refresh` before growing."""
 
     def __init__(
         self,

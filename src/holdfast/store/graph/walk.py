@@ -65,7 +65,7 @@ class Documents:
 
 
 Memo = dict[tuple[GraphPlace, Seq], tuple[GraphPlace, ...]]
-"""What places lead to, by place and revision; entries may become unused but never wrong."""
+"""The targets of places, by place and revision; entries may become unused but never wrong."""
 
 
 class Traversal:

@@ -30,7 +30,7 @@ DEFAULT_BRANCH = "the default branch"
 
 
 class Tone(Enum):
-    """What a line is about; a terminal gives each tone a colour."""
+    """The meaning of a line; a terminal gives each tone a colour."""
 
     PLAIN = "plain"
     ADDED = "added"

@@ -1,4 +1,4 @@
-"""What the store needs of a database, and the names and version of its tables."""
+"""The interface of a database, and the names and version of the store's tables."""
 
 from __future__ import annotations
 

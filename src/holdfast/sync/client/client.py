@@ -108,9 +108,9 @@ class Client:
         author: Author | None = None,
         ask_again: bool = False,
     ) -> None:
-        """`author` is stated in every commit; a peer that knows nothing of authors ignores it.
+        """`author` is stated in every commit; a peer that does not support authors ignores it.
 
-        With `ask_again`, reads and watches whose answer was lost are asked again on the next
+        With `ask_again`, reads and watches whose answer was lost are sent again on the next
         connection, which may be to another server; otherwise they fail with `ConnectionLost`.
         """
         self.author, self.ask_again = author, ask_again

@@ -18,7 +18,7 @@ LENGTH = "length"
 
 
 def get(document: Any, path: Path, id: str) -> Any:
-    """What a document has at `path`; `MISSING` if the last container has no such member."""
+    """The value of a document at `path`; `MISSING` if the last container has no such member."""
     node = document
     for depth, token in enumerate(path):
         if node is MISSING:

@@ -1,4 +1,4 @@
-"""What the client half of sync raises, beside `holdfast.sync.wire.errors`.
+"""The exceptions of the client, in addition to `holdfast.sync.wire.errors`.
 
     SyncError
     ├── ConnectionLost                  the transport was lost; a request may have been carried out

@@ -1,4 +1,4 @@
-"""What a session needs of its client, and what the parts of a session need of it."""
+"""The interfaces of a client for its sessions, and of a session for its parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClientPort(Protocol):
     """Who writes; stated in every commit."""
 
     ask_again: bool
-    """Whether a read whose answer was lost is asked again on the next connection."""
+    """Whether a read whose answer was lost is sent again on the next connection."""
 
     @property
     def ready(self) -> bool: ...

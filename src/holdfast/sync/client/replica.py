@@ -144,7 +144,7 @@ class Replica:
         branch: str = MAIN,
         extra: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """What a commit would send now. Nothing is shown yet."""
+        """The message that a commit would send now. Nothing is shown yet."""
         on = BranchName(branch)
         wire: dict[str, Any] = {
             "localSeq": self._next,
@@ -174,7 +174,7 @@ class Replica:
         self._notify("commit", before, source=source)
 
     def bases(self, commit: Mapping[str, Any]) -> list[Base]:
-        """What is confirmed below the patches of a commit, so that they can be shown later too."""
+        """The confirmed documents below a commit's patches, so that these can be shown later."""
         branch = BranchName(commit.get("branch", MAIN))
         patched = {op["id"]: None for op in commit["operations"] if op["op"] == "patch"}
         return [

@@ -23,7 +23,7 @@ from holdfast.sync.wire.messages import Response, Sync
 
 
 class Restoring:
-    """What a session still waits for after it was opened again."""
+    """The answers that a session still waits for after it was opened again."""
 
     def __init__(
         self, commits: Commits, replica: Replica, missed: Sync | None, reinstalls: bool

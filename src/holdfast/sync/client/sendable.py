@@ -1,4 +1,4 @@
-"""What a caller writes, checked and copied before it is shown or sent.
+"""Check and copy what a caller writes, before it is shown or sent.
 
 A value that cannot be encoded would be noticed only when its message is sent, when the caller has
 returned and other commits wait behind it. So it is refused here, with its path. The caller may

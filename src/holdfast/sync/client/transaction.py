@@ -190,7 +190,7 @@ class Transaction:
         return bool(self._ended)
 
     def operations(self) -> list[drafting.Drafted]:
-        """What would be committed now."""
+        """The operations that would be committed now."""
         drafted = [
             drafting.operation(id, working.before, working.after, working.written)
             for (_, _, id), working in self._working.items()

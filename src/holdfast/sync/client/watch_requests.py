@@ -45,7 +45,7 @@ class WatchRequests:
         self._session, self._view = session, view
         self.watches: dict[str, WatchSpec] = {}
         self.unsure = unsure
-        """Whether the server may have other watches than this client believes."""
+        """Whether the server's watches may differ from this client's."""
         self._mutations: deque[Mutation] = deque()
         self._mutating: Mutation | None = None
         self._interests = Interests()

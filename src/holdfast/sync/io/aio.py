@@ -213,7 +213,7 @@ class AsyncSpace:
         return await self.link.settled(self.session.transact(commit))
 
     async def history(self, from_seq: int = 0, **where: Any) -> AsyncIterator[Any]:
-        """What was written after `from_seq`, oldest first, fetched a page at a time."""
+        """The changes after `from_seq`, oldest first, fetched a page at a time."""
         more = True
         while more:
             page = await self.link.settled(self.session.history(from_seq, **where))

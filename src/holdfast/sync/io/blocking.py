@@ -214,7 +214,7 @@ class BlockingSpace:
         return self._thread.run(self._inner.merge(source, target, resolutions))
 
     def history(self, from_seq: int = 0, **where: Any) -> Iterator[Any]:
-        """What was written after `from_seq`, oldest first, fetched a page at a time."""
+        """The changes after `from_seq`, oldest first, fetched a page at a time."""
         more = True
         while more:
             with self._link.lock:

@@ -57,7 +57,7 @@ def websocket_urls(url: str | Sequence[str]) -> tuple[str, ...]:
 
 
 class PendingConnection:
-    """What `connect` returns: enter it with `with` or `async with`, or await it."""
+    """The result of `connect`: enter it with `with` or `async with`, or await it."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ EVERYONE = "*"
 
 
 class Right(IntEnum):
-    """What a principal may do; each right includes the ones below it."""
+    """The rights of a principal; each includes the ones below it."""
 
     NONE = 0
     READ = 1
@@ -71,7 +71,7 @@ def has_named_owner(rights: Mapping[str, Right]) -> bool:
 
 
 def right_of(rights: Mapping[str, Right] | None, principal: str | None, space: str) -> Right:
-    """What a principal may do; without a list the space's own key may do everything."""
+    """The right of a principal; without a list the space's own key may do everything."""
     if rights is None:
         return Right.OWNER if principal == space else Right.NONE
     own = rights.get(principal, Right.NONE) if principal is not None else Right.NONE

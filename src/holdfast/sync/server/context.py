@@ -63,7 +63,7 @@ class ServerContext:
         self.access: dict[SpaceId, Access] = {}
         self.connections: dict[Peer, None] = {}
         self.usages: dict[str, Usage] = {}
-        """What the connections of each principal use now."""
+        """The usage of each principal's connections."""
         self.notifier = Notifier(settings, self.registry, self.spaces)
 
     def space(self, name: SpaceId, create: bool = True) -> Space:

@@ -10,7 +10,7 @@ from holdfast.sync.wire.messages import MESSAGE_BYTES_MAX
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server accepts from one peer. Each limit has its own error."""
+    """The limits of one peer. Each limit has its own error."""
 
     message_bytes_max: int = MESSAGE_BYTES_MAX
 
@@ -34,7 +34,7 @@ class Limits:
     watches_per_session: int = 10_000
     history_page_max: int = 1_000
 
-    # What all connections of one principal may use together.
+    # Limits of all connections of one principal together.
     connections_per_principal: int = 2_000
     sessions_per_principal: int = 10_000
     spaces_per_principal: int = 96
@@ -68,7 +68,7 @@ def fitted(limits: Limits, open_files: int) -> Limits:
 
 @dataclass(slots=True)
 class Usage:
-    """What the connections of one principal use now."""
+    """The resources that the connections of one principal use now."""
 
     connections: int = 0
     unread_bytes: int = 0

@@ -151,7 +151,7 @@ def invocation_for(
     now_s: int,
     lasts_s: int = 60,
 ) -> dict[str, Any]:
-    """What a client signs to open a session."""
+    """The invocation that a client signs to open a session."""
     invocation: dict[str, Any] = {
         "iss": issuer,
         "cmd": "session.open",

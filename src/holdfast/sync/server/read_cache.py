@@ -76,7 +76,7 @@ class ReadCache:
 
     @property
     def memo(self) -> Memo:
-        """What places lead to; shared by all traversals as of this seq."""
+        """The targets of places; shared by all traversals as of this seq."""
         if len(self._memo) >= MEMO_MAX:
             self._memo = {}
         return self._memo

@@ -1,7 +1,7 @@
 """The server without sockets, clocks, databases or threads of its own.
 
 An adapter feeds it: `connect` for a new peer, `Connection.receive` for each frame, `refresh` when
-the time it asked for has come. It reads what is to be sent from `Connection.take`, in order, and
+the requested time has come. It reads what is to be sent from `Connection.take`, in order, and
 closes when `Connection.closing` says so. The space registry, the time, ids, tokens, the authority
 and the way to the disk are passed in (`settings.py`).
 """

@@ -88,9 +88,9 @@ class ServerSession:
     verified: int | None = None
     """The version of the session store at which it was last found to be this server's."""
     kept_until_ms: int = 0
-    """Until when the session store keeps it without another write."""
+    """When the session store drops it unless it is written again."""
     orphaned_at: int | None = None
-    """Since when its client has documents that no watch reaches; None if it has none."""
+    """When its client first had documents that no watch reaches; None if it has none."""
     key: tuple[SpaceId, SessionId] = field(init=False)
     effect_head: str = field(init=False)
     """The beginning of every effect that is sent to it."""

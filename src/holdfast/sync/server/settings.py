@@ -66,7 +66,7 @@ def allow_anyone(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """What a server needs, and how it behaves."""
+    """The dependencies and settings of a server."""
 
     open_space: OpenSpace
     """Opens a space, and creates it if it does not exist."""

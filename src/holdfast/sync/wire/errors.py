@@ -1,4 +1,4 @@
-"""What sync raises, on either side of a connection.
+"""The exceptions of sync, on either side of a connection.
 
     SyncError
     ├── Unreadable                a frame that cannot be executed; knows which request it was
@@ -7,7 +7,7 @@
     ├── ProtocolError             a message that is not allowed here, or not now
     │   └── UnsupportedProtocol   a peer that speaks another protocol
     ├── SessionError              a command for a session that is not open on this connection
-    ├── SessionRevoked            a session that belongs to someone else by now
+    ├── SessionRevoked            a session that another connection has taken over
     ├── Forbidden                 a principal who may not do this
     ├── Unreachable               a server that did not answer in time; also a TimeoutError
     └── LimitReached              more than this server takes: too large, too many, too fast
@@ -87,7 +87,7 @@ class SessionError(_Refusal):
 
 
 class SessionRevoked(_Refusal):
-    """Raised when a session belongs to someone else by now."""
+    """Raised when another connection has taken the session over."""
 
     name = "SessionRevokedError"
 
