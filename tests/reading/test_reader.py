@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -185,6 +186,28 @@ def test_a_diff_that_takes_too_long_falls_back(desk: Desk) -> None:
     )
     answer = slow.read(Request("a.py"), desk.session)
     assert (answer.mode, reason(answer)) == ("baseline_fallback", "diff_unavailable_or_empty")
+
+
+def test_the_import_of_numpy_does_not_count_as_time_of_the_diff(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took most of the 200 ms, or all of them: the first long diff of a process was given up."""
+    wide = "holdfast.reading.wide_myers"
+    monkeypatch.delitem(sys.modules, wide, raising=False)
+    reader = Reader(
+        desk.place,
+        desk.objects,
+        now_ms=desk.now_ms,
+        monotonic=lambda: 60.0 if wide in sys.modules else 0.0,
+    )
+    lines = [f"line {n} of a file that is long enough" for n in range(1000)]
+    desk.write("a.txt", "\n".join(lines))
+    first = reader.read(Request("a.txt"), desk.session)
+    desk.session.append_read(first.content, first.details)
+    lines[100:200] = [f"{line}!" for line in lines[100:200]]
+    desk.write("a.txt", "\n".join(lines))
+    assert reader.read(Request("a.txt"), desk.session).mode == "diff"
+    assert wide in sys.modules, "the diff was long enough"
 
 
 @pytest.mark.shows("READ-SENSITIVE", "READ-DEC-05", "READ-T-TOOL")

@@ -16,6 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.reading.budget import Budget
+
+if TYPE_CHECKING:
+    from holdfast.reading.wide_myers import WideSearch
 
 DEAD = -2
 """Marks a diagonal that cannot be reached; -1 is before the first line."""
@@ -53,14 +59,19 @@ def edit(
         if edits > PLAIN_EDITS:
             if at_least is not None and at_least() > longest:
                 return None
-            from holdfast.reading.wide_myers import WideSearch
-
-            return WideSearch(search, old, new).run(edits, longest, expired)
+            wide = expired.uncounted(_wide) if isinstance(expired, Budget) else _wide()
+            return wide(search, old, new).run(edits, longest, expired)
         if search.round(edits):
             return search.steps(edits)
         if not edits & 15 and expired():
             return None
     return None
+
+
+def _wide() -> type[WideSearch]:
+    from holdfast.reading.wide_myers import WideSearch
+
+    return WideSearch
 
 
 def _common_prefix(old: Sequence[int], new: Sequence[int]) -> int:

@@ -20,6 +20,7 @@ from holdfast.reading import focus as focus_of
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, lines_of, stored_text_rows
 from holdfast.reading.baseline import Dialect
+from holdfast.reading.budget import Budget
 from holdfast.reading.context import ContextMap, HeldFile, held_file, held_lines
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
@@ -220,7 +221,7 @@ class Reader:
         evidence: Evidence | Doubt,
         log: SessionLog | None = None,
     ) -> Case:
-        deadline = self._monotonic() + self.settings.diff_budget_s
+        budget = Budget(self.settings.diff_budget_s, self._monotonic)
         policy = self.settings.policy
         if policy.unseen and not isinstance(log, ShownLines):
             policy = replace(policy, unseen=False)  # the printed lines would not count as shown
@@ -231,7 +232,7 @@ class Reader:
             self.objects.load,
             policy,
             bypass=request.bypass_cache is True,
-            expired=lambda: self._monotonic() > deadline,
+            expired=budget,
             horizon=None if isinstance(evidence, Doubt) else evidence.horizon,
             shown_bytes=0 if isinstance(evidence, Doubt) else evidence.seen_bytes,
         )
