@@ -1,1 +1,1 @@
-"""What is in the source tree, and proof that it is all there."""
+"""The contents of a source tree, indexed, with proof that the index is complete."""

@@ -1,4 +1,4 @@
-"""The code index of one home: what every tool works with.
+"""The code index of one home, which every tool uses.
 
 It has the registry, the backend and the current settings, and evaluates the gate. It makes no
 decisions of its own and starts nothing by itself.
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from holdfast.index.shared.work import SharedIndex
 
 CHANGED_FIRST_S, CHANGED_ALL_S = 2.0, 6.0
-"""The budget for changed files that no parser copes with: a caller waits for the answer."""
+"""The parse budget for changed files; small, because a caller waits for the answer."""
 RETRY_AFTER_MS = 2_000
 STALE_INDEXING_S = 120.0
 
@@ -75,18 +75,18 @@ _making = threading.Lock()
 
 
 def run_here(job: Callable[[], None]) -> None:
-    """Run a build before the action returns: for commands, which wait for it anyway."""
+    """Run a build before the action returns; for commands, which wait for it anyway."""
     job()
 
 
 def run_in_thread(job: Callable[[], None]) -> None:
-    """Run a build in a thread: for a host that serves other calls meanwhile."""
+    """Run a build in a thread; for a host that serves other calls meanwhile."""
     threading.Thread(target=job, name="holdfast index", daemon=True).start()
 
 
 @dataclass(slots=True)
 class CodeIndex:
-    """Everything a tool needs. The clock, ids and how builds are started are passed in."""
+    """Everything a tool needs. The clock, the ids and the way builds are started are passed in."""
 
     registry: Registry
     backend: Backend
@@ -99,36 +99,36 @@ class CodeIndex:
     start: Callable[[Callable[[], None]], None] = run_in_thread
     processes: int | None = None
     memory_bytes_max: int | None = None
-    """What a build may use, all its processes together; None for the default."""
+    """The memory limit of a build, all its processes together; None for the default."""
     schema_version: str = SCHEMA_VERSION
     watches: bool = False
     published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
     """Called with the root and the manifest after a generation was published or confirmed."""
     shared: SharedIndex | None = None
-    """What the team has prepared; None without HOLDFAST_INDEX_URL."""
+    """The team's shared index; None without HOLDFAST_INDEX_URL."""
     team: TeamBackend | None = None
     """The backend, if roots may use generations of the team."""
     identify: Callable[[str], RepositoryIdentity | Unidentified] = identify
-    """Which repository a root belongs to."""
+    """Finds the repository that a root belongs to."""
     origin: Callable[[str], str | None] = lambda root: None
-    """Where the files of a root are from, if it is not a directory of the user's."""
+    """Where the files of a root come from, if it is not a directory of the user."""
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None
     watchers: dict[str, Watcher] = field(default_factory=dict)
     edited: EditedFiles = field(default_factory=EditedFiles)
     _damage: dict[str, tuple[object, str]] = field(default_factory=dict)
-    """By root: the damage that a read met, and the stamp of the data then."""
+    """By root: the stamp of the data when a read found damage, and the damage."""
     _sound: dict[str, object] = field(default_factory=dict)
-    """By root: the stamp of the data that was read completely and found sound."""
+    """By root: the stamp of the data when it was read completely without finding damage."""
     _spotted: dict[str, object] = field(default_factory=dict)
-    """By root: the stamp of the data whose spot check found nothing."""
+    """By root: the stamp of the data when a spot check found no damage."""
 
     def __post_init__(self) -> None:
         self._use(self.backend)
 
     def join_team(self, directory: Path, shared: SharedIndex | None) -> None:
-        """Let roots use generations of the team; what was fetched is kept in a directory."""
+        """Let roots use generations of the team; fetched rows are kept in `directory`."""
         from holdfast.index.shared.cached_rows import CachedRows
         from holdfast.index.shared.rows import Seal
         from holdfast.index.shared.store import SqliteShared
@@ -172,10 +172,10 @@ class CodeIndex:
         return self.with_details(gate)
 
     def with_details(self, gate: Gate) -> Gate:
-        """The gate, with what the registry and the marker do not tell.
+        """The gate, refined by what the registry and the marker do not show.
 
-        A build may be abandoned, a read may have met damage, and an index that was made with other
-        settings may be of a newer version.
+        A build may be abandoned, a read may have found damage, and an index that was made with
+        other settings may be of a newer version.
         """
         match gate:
             case Building():
@@ -198,21 +198,21 @@ class CodeIndex:
         return gate
 
     def spot_checked_gate(self, record: Record | None) -> Gate:
-        """The gate after a few rows of every table were read, for tools that report a state."""
+        """The gate after reading a few rows of every table, for tools that report a state."""
         return self.spot_checked(self.gate(record))
 
     def spot_checked(self, gate: Gate) -> Gate:
         return self._checked(gate, self.backend.spot_check, self._spotted)
 
     def verified_gate(self, record: Record | None) -> Gate:
-        """The gate after all stored data was read, for tools that check or mend the index."""
+        """The gate after reading all stored data, for tools that check or repair the index."""
         return self.verified(self.gate(record))
 
     def verified(self, gate: Gate) -> Gate:
         return self._checked(gate, self.backend.verify, self._sound)
 
     def _checked(self, gate: Gate, check: Callable[[str], None], sound: dict[str, object]) -> Gate:
-        """The gate after a check; the check is not repeated while the data is the same."""
+        """The gate after a check; the check is not repeated while the data is unchanged."""
         if not isinstance(gate, Open) or gate.marker is None:
             return gate
         root = gate.record.root
@@ -244,7 +244,7 @@ class CodeIndex:
         return self.freshness.check(record.root, reader, policy, prepared)
 
     def _prepare(self, file: SourceFile, budget: ParseBudget) -> PreparedFile:
-        """A changed file, with vectors only when they do not cost a request."""
+        """A changed file; with vectors only if they need no request."""
         allowance = budget.allowance()
         if allowance.parses(file.path, len(file.source)):
             with lowered_limits(allowance.share):
@@ -256,7 +256,7 @@ class CodeIndex:
         return with_vectors(made, self.provider) if self.provider.local else made
 
     def facts_on_disk(self, root: str, key: str) -> facts.FileFacts | None:
-        """The facts of a file as it is now; None when it is missing or is not text."""
+        """The facts of a file as it is on disk; None if it is missing or not text."""
         try:
             source, _ = disk.read_file(root, key)
         except OSError:
@@ -284,11 +284,11 @@ class CodeIndex:
             return self._programs
 
     def tools(self) -> BuildTools:
-        """What a build works with."""
+        """The dependencies of a build."""
         from holdfast.index.building.build_tools import BuildTools
         from holdfast.index.building.memory_budget import processes_within
 
-        # A build forks its workers if there is no other thread.
+        # A build forks its workers only if there is no other thread.
         self.prober.rest()
         return BuildTools(
             self.backend,
@@ -321,8 +321,8 @@ def open_index(
 ) -> CodeIndex:
     """The code index of a home directory, with the embedded backend unless one is given.
 
-    The cache of prepared files takes `cache_bytes_max`, or by default what indexes leave of 2.5
-    times the source.
+    The cache of prepared files is limited to `cache_bytes_max`; by default, cache and indexes
+    together are limited to 2.5 times the source.
     """
     home = Home(home)
     if provider is None:

@@ -20,7 +20,7 @@ HOME_HINT = "set HOLDFAST_HOME to a directory that you may read and write"
 
 
 class BackendUnavailable(CodeIndexError):
-    """Raised when the backend could not finish a request; it says nothing about the index."""
+    """Raised when the backend could not finish a request; the state of the index is unknown."""
 
     def __init__(self, message: str, hint: str = "try again; nothing was changed") -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class BackendUnavailable(CodeIndexError):
 
 
 class SourceMoved(BackendUnavailable):
-    """Raised when a file is no longer what the index was compared with; look at the tree again."""
+    """Raised when a file has changed since the tree was checked; check the tree again."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} changed while it was read", hint="try again")
@@ -54,7 +54,7 @@ class DamagedBackend(CodeIndexError):
 
 
 class RegistryDamaged(CodeIndexError):
-    """Raised when the registry of roots cannot be read; its roots are not taken for gone."""
+    """Raised when the registry of roots cannot be read; its roots are not considered gone."""
 
     def __init__(self, path: str, why: str, hint: str = "") -> None:
         super().__init__(path, why, hint)

@@ -1,8 +1,8 @@
-"""Whether a helper process is frozen: stopped (SIGSTOP), in a debugger or a frozen cgroup.
+"""Detect a frozen helper process: stopped (SIGSTOP), in a debugger or in a frozen cgroup.
 
-Such a process keeps its pipes, so its parent would wait without limit. It cannot be told from a
-busy one by the clock alone: on a machine with much to do a process waits for long. So a process is
-frozen when it is stopped, or used no processor time, at several looks in a row.
+Such a process keeps its pipes open, so its parent would wait without limit. The clock alone does
+not tell it from a busy one: on a busy machine a process may wait for long. So a process counts as
+frozen when it is stopped, or uses no processor time, at several checks in a row.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from holdfast.locks import process_state
 
 LOOK_S = 1.0
-"""How long the answer of a helper process is waited for before it is looked at."""
+"""Seconds to wait for an answer before the process is checked."""
 STOPPED_LOOKS = 5
-"""So often in a row it is stopped when it is given up."""
+"""A process that is stopped at this many checks in a row is frozen."""
 IDLE_LOOKS = 60
-"""So often in a row it used no processor time."""
+"""The same for a process that used no processor time."""
 UNKNOWN_LOOKS = 900
-"""The same where the system does not tell what a process does."""
+"""The same where the system does not report the state of a process."""
 
 
 class Frozen(OSError):
@@ -30,23 +30,23 @@ class Frozen(OSError):
 
 @dataclass(slots=True)
 class Watch:
-    """Looks at one process while its answer is waited for."""
+    """Checks one process while waiting for its answer."""
 
     pid: int
     look_s: float = LOOK_S
     answer_s: float | None = None
-    """How long it may take to answer, however busy it is."""
+    """The maximum time for an answer, even if the process is busy."""
     state: Callable[[int], tuple[bool, int] | None] = process_state
     _before: tuple[bool, int] | None = None
     _looks: int = 0
     _waited_s: float = 0.0
 
     def heard(self) -> None:
-        """It answered: from now on looks are counted anew."""
+        """The process answered: start counting again."""
         self._looks, self._before, self._waited_s = 0, None, 0.0
 
     def is_frozen(self) -> bool:
-        """Look once more; whether it is frozen."""
+        """Check once more, and return whether the process is frozen."""
         now = self.state(self.pid)
         still = now is None or now[0] or now == self._before
         self._looks = self._looks + 1 if still else 0
@@ -56,7 +56,7 @@ class Watch:
         return self._looks >= (STOPPED_LOOKS if now[0] else IDLE_LOOKS)
 
     def read(self, pipe: int, size_bytes: int) -> bytes:
-        """So many bytes; fewer if the other end is closed. Raises `Frozen`."""
+        """Read this many bytes; fewer if the other end is closed. Raises `Frozen`."""
         pieces, left = [], size_bytes
         while left:
             self._wait(pipe, select.POLLIN)
@@ -68,7 +68,7 @@ class Watch:
         return b"".join(pieces)
 
     def write(self, pipe: int, *parts: bytes) -> None:
-        """Write everything to a pipe that does not block; raises `Frozen`."""
+        """Write everything to a non-blocking pipe; raises `Frozen`."""
         for part in parts:
             left = memoryview(part)
             while left:
@@ -78,7 +78,7 @@ class Watch:
                     self._wait(pipe, select.POLLOUT)
 
     def _wait(self, pipe: int, event: int) -> None:
-        # Not select(), which takes no descriptor above 1023.
+        # Not select(), which does not accept descriptors above 1023.
         ready = select.poll()
         ready.register(pipe, event)
         while not ready.poll(self.look_s * 1000):

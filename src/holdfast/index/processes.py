@@ -1,13 +1,13 @@
-"""Starting a helper process that inherits nothing but some pipes.
+"""Start a helper process that inherits only some pipes.
 
-Forking is the quickest way, and the child shares the loaded modules. It is unsafe when another
-Python thread may hold a lock, because nothing would release the lock in the child; then a new
-interpreter is started. The new interpreter does not run the caller's main program, which may not be
-in a file or would start everything again. (Threads outside of Python do not count: their locks are
-their own, or are handled at fork, as memory allocators and linear algebra libraries do.)
+Forking is fastest, and the child shares the loaded modules. It is unsafe when another Python thread
+may hold a lock, because nothing would release the lock in the child; then a new interpreter is
+started. The new interpreter does not run the caller's main program, which may not be in a file or
+would start everything again. (Threads outside Python do not count: their locks are private or
+handled at fork, as in memory allocators and linear algebra libraries.)
 
-The caller reads a first message from the process before it trusts anything it does: a process that
-ends without that message could not be started, and its end says nothing about the work.
+The caller first waits for a ready message from the process: a process that ends without that
+message could not be started, and its work is not the cause.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def may_fork() -> bool:
 def start(serve: Callable[[], None], pipes: Sequence[int]) -> int:
     """Start a process that runs `serve`, and return its pid; OSError if none could be started.
 
-    It has its ends of the pipes as 0, 1, and from 3 on, whatever their numbers are here. It ignores
-    Ctrl-C, which is for the parent. Its garbage collector is off: prepared files have no cycles,
-    and scanning the nodes of a syntax tree took a third of the time.
+    In the process the pipes have the descriptors 0, 1, and 3 onwards. It ignores Ctrl-C, which is
+    for the parent. Its garbage collector is off: prepared files have no cycles, and scanning the
+    nodes of a syntax tree took a third of the time.
     """
     import fcntl
 
@@ -78,7 +78,7 @@ def _forked(serve: Callable[[], None], pipes: Sequence[int]) -> int:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads outside of Python
+            warnings.simplefilter("ignore", DeprecationWarning)  # for threads outside Python
             pid = os.fork()
             if not pid:
                 _child(serve, pipes, before)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.index.shared.work import SharedIndex
 
 MEMORY_MB_MIN = 300
-"""Less is not enough for a build in one process."""
+"""The least that a build in one process needs."""
 
 
 def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
@@ -63,13 +63,13 @@ def _megabytes(environment: Mapping[str, str], name: str, least: int) -> int | N
 
 
 def shared_bytes_max(environment: Mapping[str, str]) -> int | None:
-    """How much shared work is kept; None if there is no limit."""
+    """How much shared work is kept, in bytes; None for no limit."""
     limit = _megabytes(environment, "HOLDFAST_INDEX_SHARED_MB", 1)
     return None if limit is None else limit << 20
 
 
 def shared_of(environment: Mapping[str, str]) -> SharedIndex | None:
-    """What the team shares, if HOLDFAST_INDEX_URL names a place; nothing is connected yet."""
+    """The team's shared index, if HOLDFAST_INDEX_URL is set; does not connect yet."""
     url = environment.get("HOLDFAST_INDEX_URL", "")
     if not url:
         return None

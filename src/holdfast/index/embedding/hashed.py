@@ -79,7 +79,7 @@ class HashedEmbedding:
         return self.embed([text])
 
     def _learn(self, met: set[str]) -> None:
-        """Compute the vectors of the words that are new."""
+        """Compute the vectors of new words."""
         import numpy as np
 
         new = sorted(word for word in met if word not in self._row_of)
@@ -90,7 +90,7 @@ class HashedEmbedding:
         first = len(self._row_of)
         last = first + len(new)
         if self._rows is None or last > len(self._rows):
-            # Doubled each time, so that rows are copied a few times in all, not once per text.
+            # Doubled each time, so that rows are copied only a few times, not once per text.
             grown = np.zeros((max(1024, 2 * last), DIMENSION), dtype=np.float32)
             if self._rows is not None:
                 grown[:first] = self._rows[:first]

@@ -40,7 +40,7 @@ Post = Callable[[str, dict[str, str], bytes], bytes]
 
 
 def post(url: str, headers: dict[str, str], body: bytes) -> bytes:
-    """Send one request; map transport errors and status codes to the kinds of failure."""
+    """Send one request; maps transport errors and status codes to the kinds of failure."""
     if not url.startswith(("http://", "https://")):
         raise EmbeddingFailed(url, "not an http address")
     request = urllib.request.Request(url, body, headers)  # noqa: S310  (checked just above)

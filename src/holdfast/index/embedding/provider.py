@@ -1,4 +1,4 @@
-"""The interface of an embedding, and how many texts are embedded with retries.
+"""The interface of an embedding, and embedding many texts with retries.
 
 A provider returns a vector for every text or raises. A batch that is too large is halved; a
 transient failure is retried a few times; any other failure fails the run. A run never continues
@@ -23,7 +23,7 @@ BATCH_TEXTS = 64
 TRIES = 4
 BACKOFF_S = 0.5
 COMPONENT_MAX = 1e15
-"""Sums of products of such numbers are finite in 32-bit floats."""
+"""Sums of products of numbers up to this are finite in 32-bit floats."""
 NOT_FINITE = f"a vector has a number that is not finite or above {COMPONENT_MAX:g}"
 
 
@@ -104,7 +104,7 @@ def finite(provider: str, vectors: Vectors) -> Vectors:
 
 
 def usable(vectors: NDArray[Any]) -> bool:
-    """Whether all numbers are finite, and small enough for finite products."""
+    """Whether all numbers are finite, and small enough for products to be finite."""
     import numpy as np
 
     # A comparison with NaN is false.

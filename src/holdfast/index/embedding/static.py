@@ -5,8 +5,8 @@ for code. A text is the weighted sum of its pieces; there is no neural network t
 takes tens of microseconds. Code has three fields, on separate lines: the path, the symbol, the
 text. Each is normalised before they are added, so that a long body does not outweigh the name.
 
-The model relates `remove` and `delete`. It ignores word order, and knows unseen words only by their
-spelling. `models/CARD.md` describes how it was trained.
+The model relates `remove` and `delete`. It ignores word order, and relates unseen words only by
+their spelling. `models/CARD.md` describes how it was trained.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FORMAT_VERSION = 1
 
 ALIGNMENT = 64
 COUNT_MAX = 255
-"""More occurrences of a piece in a text than this are not counted."""
+"""Occurrences of a piece in a text are counted up to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Header:
 
 @cache
 def read_header(path: Path = MODEL_FILE) -> Header:
-    """Read the header alone, so that a fingerprint does not load the model."""
+    """Read only the header, so that computing a fingerprint does not load the model."""
     try:
         with path.open("rb") as file:
             start = file.read(12)
@@ -103,7 +103,7 @@ def _check_sections(sections: dict[str, tuple[int, int]], pieces: int, dimension
 
 
 def _check_digest(path: Path, header: Header) -> None:
-    """Raise EmbeddingFailed unless a model is what its digest says. Takes a few milliseconds."""
+    """Raise EmbeddingFailed unless a model matches its digest. Takes a few milliseconds."""
     found = hashlib.sha256(json.dumps(list(header.fields)).encode())
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         found.update(memoryview(data)[header.body :])
@@ -128,7 +128,7 @@ class _Loaded:
     def check_size(self) -> None:
         """Raise EmbeddingFailed if the file was truncated since it was mapped.
 
-        Reading behind the end of a mapped file ends the process (SIGBUS).
+        Reading past the end of a mapped file kills the process (SIGBUS).
         """
         if self.data.size() < len(self.data):
             raise EmbeddingFailed(
@@ -138,9 +138,9 @@ class _Loaded:
 
 @cache
 def _load(path: Path, process: int) -> _Loaded:
-    """Load the model, after checking it. Its vectors are memory-mapped: shared by processes.
+    """Check and load the model. Its vectors are memory-mapped, so processes share them.
 
-    Once for each process: a forked worker has the memory of its parent, but not the open file.
+    Cached per process: a forked worker has the memory of its parent, but not the open file.
     """
     import numpy as np
 
@@ -169,7 +169,7 @@ def _load(path: Path, process: int) -> _Loaded:
 
 
 def _opened(path: Path) -> _Loaded:
-    """The model, loaded once; checked each time that it was not truncated."""
+    """The model, loaded once; each call checks that it was not truncated."""
     model = _load(path, os.getpid())
     model.check_size()
     return model

@@ -1,4 +1,4 @@
-"""In which branch of a function a statement is."""
+"""Find the branch of a function that a statement is in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCKS = frozenset({"block", "statement_block"})
 
 
 def branch_end(node: tree_sitter.Node) -> int:
-    """The last line of the branch that a statement is in; 0 when it is in none."""
+    """The last line of the branch that contains a statement; 0 if it is not in a branch."""
     if not node.start_point[1]:
         return 0
     up = node.parent

@@ -1,8 +1,8 @@
-"""Expressions reduced to chains of names, read from text rather than from syntax nodes.
+"""Expressions reduced to chains of names, parsed from text rather than from syntax nodes.
 
 Most callees are written as a path: `self.repo.save`, `Cart::new`, `makeCart().items`. A path looks
 nearly the same in all languages, and reading a short slice of text costs a fraction of visiting its
-syntax nodes, so one small reader serves every language. Anything else becomes "?", which never
+syntax nodes, so one small parser serves every language. Anything else becomes "?", which never
 resolves.
 """
 
@@ -143,7 +143,7 @@ _NOISE = re.compile(
 
 @lru_cache(maxsize=16_384)
 def type_name(text: str) -> str:
-    """The dotted name of the class that a type, as written, refers to; "" when there is none.
+    """The dotted name of the class that a type expression refers to; "" when there is none.
 
     Wrappers are removed (`Optional[Cart]`, `Box<Cart>`), and so is a union with None. Collections
     keep their own name: a list of carts is not a cart.

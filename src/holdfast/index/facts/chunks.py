@@ -1,9 +1,9 @@
-"""Cutting a file into chunks along its symbols.
+"""Cut a file into chunks along its symbols.
 
 Every byte belongs to exactly one chunk. First each line gets an owner: the innermost symbol that is
-large enough for a chunk of its own. Then runs of lines with the same owner become chunks. A run
-that is too long is cut at the start of a statement, at the lowest nesting depth possible; the
-syntax tree confirms that a statement starts there.
+large enough for its own chunk. Then runs of lines with the same owner become chunks. A run that is
+too long is cut at the start of a statement, at the lowest nesting depth possible; the syntax tree
+confirms that a statement starts there.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ LEAD_LINES_MAX = 200
 LINE_BYTES_MAX = 400
 """A longer line is not part of a comment."""
 BLOCK_BYTES_MAX = 8_000
-"""How far back the start of a block comment is looked for."""
+"""How far back the start of a block comment is searched for."""
 
 _WORDS = re.compile(rb"[A-Za-z_(\s]+\Z")  # `export const`, `local`, `type (`
 _MARKS = re.compile(r"^[ \t]*(?:/\*[*!]?|\*/|\*(?!/)|//[/!]?|#+|--+|;+)?[ \t]?", re.MULTILINE)
@@ -42,7 +42,7 @@ def comment_above(
     begin = starts[first_line - 1]
     before = source[begin : min(start, begin + LEAD_BYTES_MAX)].strip()
     if before and not _WORDS.match(before[:80]):
-        return first_line, ""  # the comment belongs to what starts the line
+        return first_line, ""  # the comment belongs to the code that starts the line
     line, lead = first_line - 1, first_line
     comments, attributes = language.comment_marks, language.attribute_marks
     found: list[bytes] = []
@@ -78,6 +78,6 @@ def comment_above(
 
 
 def without_marks(comment: str) -> str:
-    """The text of a comment."""
+    """The text of a comment without comment marks."""
     text = _MARKS.sub("", comment.strip().removesuffix("*/"))
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))[:DOC_MAX]

@@ -1,7 +1,7 @@
-"""Names inside comments and strings that are meant as names of the program.
+"""Names inside comments and strings that refer to symbols of the program.
 
-A type in a JSDoc comment (`@param {Cart} cart`), a `{@link Cart}`, a name in `__all__`, and a type
-in quotes (`cast("Cart", x)`, `Union["Cart", Box]`). Type checkers count these as references.
+These are types in a JSDoc comment (`@param {Cart} cart`), `{@link Cart}`, names in `__all__`, and
+types in quotes (`cast("Cart", x)`, `Union["Cart", Box]`). Type checkers count them as references.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _TYPES = frozenset({
 
 
 def in_comment(comment: str, start: int, end: int, *, types: bool) -> str | None:
-    """The receiver of a name in a JSDoc comment; None when it is only a word there.
+    """The receiver of a name in a JSDoc comment; None if the name is an ordinary word.
 
-    `types`: whether types in braces count; in TypeScript they are written in the code.
+    `types` tells whether types in braces count; in TypeScript they are in the code instead.
     """
     if not comment.startswith("/**") or comment[end : end + 1] in ("'", '"'):
         return None
@@ -51,7 +51,7 @@ def in_comment(comment: str, start: int, end: int, *, types: bool) -> str | None
 
 
 def _open_brace(text: str) -> int:
-    """Where the outermost brace opens that is still open at the end; -1 when there is none."""
+    """The position of the outermost brace that is still open at the end; -1 if there is none."""
     depth = 0
     found = -1
     for at in range(len(text) - 1, -1, -1):
@@ -70,7 +70,9 @@ def _open_brace(text: str) -> int:
 def in_string(
     node: tree_sitter.Node, source: bytes, start: int, end: int
 ) -> Literal["value", "annotation"] | None:
-    """What a name in a Python string is: "value" in `__all__`, "annotation" as a type, or None."""
+    """The role of a name in a Python string: "value" in `__all__`, "annotation" as a type,
+    or None.
+    """
     string = node if node.type == "string" else node.parent
     if string is None or string.type != "string":
         return None

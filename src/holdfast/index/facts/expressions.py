@@ -1,8 +1,8 @@
-"""Values reduced to small expressions, read from syntax nodes.
+"""Values reduced to small expressions, built from syntax nodes.
 
-A chain of names (`chains.py`) is enough for most callees. What a variable, a field or a function
-holds is often written in other ways: one of two values, an element of a list, a cast. Those are
-read from the syntax tree into an expression that the resolver can evaluate:
+A chain of names (`chains.py`) is enough for most callees. The value of a variable, a field or a
+function is often more complex: one of two values, an element of a list, a cast. Those become
+expressions that the resolver can evaluate:
 
     a.b().c           a chain
     a|b               one of several: `a or b`, `b if a else c`, `a ?? b`
@@ -129,7 +129,7 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
 
 
 def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
-    """What `(function () { …; return x; })()` gives."""
+    """The result of `(function () { …; return x; })()`."""
     while function.type == "parenthesized_expression" and function.named_child_count == 1:
         inner = function.named_child(0)
         if inner is None:
@@ -157,7 +157,7 @@ _OBJECT = frozenset({"assign", "freeze", "seal"})
 
 
 def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
-    """Built-in functions whose result is what they are given, in another form."""
+    """Built-in functions that return their argument in another form."""
     arguments = [c for c in given.named_children[:4] if c.type != "comment"]
     if not arguments:
         return ""
@@ -201,7 +201,7 @@ def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
 
 
 def _by_key(walk: Walk, owner: str, given: Node, depth: int) -> str:
-    """`table.get("k", other)` of a dictionary that is written out in this file."""
+    """`table.get("k", other)` on a dictionary literal of this file."""
     arguments = [c for c in given.named_children[:3] if c.type != "comment"]
     if not arguments or arguments[0].type != "string" or not chains.PLAIN.match(owner):
         return ""
@@ -214,11 +214,11 @@ def _by_key(walk: Walk, owner: str, given: Node, depth: int) -> str:
 
 
 NEAR = 200
-"""So many bindings before it are searched for what a dictionary was made of."""
+"""How many earlier bindings are searched for the literal of a dictionary."""
 
 
 def _awaited(walk: Walk, name: str, given: Node, depth: int) -> str:
-    """Functions of asyncio whose result is that of what they run."""
+    """Functions of asyncio that return the result of what they run."""
     texts = [_read(walk, each, depth) for each in given.named_children[:PARTS_MAX]]
     if not texts or texts[0] == UNKNOWN:
         return ""
@@ -226,7 +226,7 @@ def _awaited(walk: Walk, name: str, given: Node, depth: int) -> str:
 
 
 def _sum(walk: Walk, node: Node, depth: int) -> str:
-    """`a + b`: lists are joined; else what the method behind the sign gives."""
+    """`a + b`: lists are joined; otherwise the result of the operator's method."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     sign = node.child_by_field_name("operator")
     if left is None or right is None or sign is None or sign.type not in _SIGNS:
@@ -277,7 +277,7 @@ def _conditional(walk: Walk, node: Node, depth: int) -> str:
 
 
 def _checked(walk: Walk, condition: Node, value: Node) -> str:
-    """The type of a value by the condition that it is used under: `x if isinstance(x, T)`."""
+    """The type of a value from the condition around it: `x if isinstance(x, T)`."""
     given = condition.child_by_field_name("arguments") if condition.type == "call" else None
     if given is None or given.named_child_count != 2:
         return ""
@@ -290,7 +290,7 @@ def _checked(walk: Walk, condition: Node, value: Node) -> str:
 
 
 def either(first: str, second: str) -> str:
-    """One of two values; what is unknown of them is left out."""
+    """One of two values; unknown ones are left out."""
     if first in (UNKNOWN, second):
         return second
     return first if second == UNKNOWN else f"{first}|{second}"
@@ -337,7 +337,7 @@ def _list(walk: Walk, node: Node, depth: int) -> str:
 
 
 def _part(walk: Walk, node: Node, depth: int) -> str:
-    """An element of a list; `*` before what is spread."""
+    """An element of a list; a spread one starts with `*`."""
     if node.type in ("list_splat", "spread_element") and node.named_child_count:
         inner = node.named_child(0)
         text = _read(walk, inner, depth) if inner is not None else UNKNOWN
@@ -346,7 +346,7 @@ def _part(walk: Walk, node: Node, depth: int) -> str:
 
 
 def _comprehension(walk: Walk, node: Node, depth: int) -> str:
-    """A list of what its body is, for the names that its loops bind."""
+    """A list with the value of its body, using the names that its loops bind."""
     body, before = node.child_by_field_name("body"), walk.loops
     if body is None:
         return UNKNOWN
@@ -450,7 +450,7 @@ _READERS = {
 
 
 def read_chain(walk: Walk, node: Node) -> str:
-    """The expression of a node; the cheap way when its text is a plain chain."""
+    """The expression of a node; faster if its text is a plain chain."""
     start, end = node.start_byte, node.end_byte
     if end - start <= 100 and node.type in _CHAINS:
         text = walk.source[start:end].decode("utf-8", "replace")
@@ -463,7 +463,7 @@ _CHAINS = frozenset({"identifier", "attribute", "member_expression"})
 
 
 def argument(walk: Walk, span: tuple[int, int], place: int) -> str:
-    """The expression of an argument, by where the arguments are and its place among them."""
+    """The expression of an argument, given the span of all arguments and its position."""
     root = walk.tree.root_node if walk.tree is not None else None
     around = root.descendant_for_byte_range(*span) if root is not None else None
     given = [c for c in around.named_children if c.type != "comment"] if around else []

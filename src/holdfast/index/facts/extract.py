@@ -1,4 +1,4 @@
-"""From bytes to facts: choose the language, walk the tree, cut the chunks, report problems."""
+"""Extract facts from bytes: choose the language, walk the tree, cut the chunks, report problems."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ NOT_PARSED = Problem("too_hard", 1, "not parsed: files like it took too long in 
 def extract(path: str, source: bytes, unparsed: Problem | None = None) -> FileFacts:
     """The facts of one file. `path` is relative to the root, with forward slashes.
 
-    Never raises, does no I/O, and gives equal facts for equal arguments. With a reason in
-    `unparsed` the file is not parsed: its facts are those of a file that the parser gave up on.
+    Never raises, does no I/O, and returns equal facts for equal arguments. With a reason in
+    `unparsed` the file is not parsed: its facts are those of a file whose parsing was given up.
     """
     problems: list[Problem] = []
     starts = line_starts(source)

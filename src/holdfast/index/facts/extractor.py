@@ -1,10 +1,10 @@
-"""Extracting facts in disposable processes, for a process that several agents depend on.
+"""Extract facts in disposable processes, for a process that several agents depend on.
 
-A parser holds the interpreter's lock while it works, and a text may be slow for it or end the
-process. So the background host and the web server do not parse at all: they send a file to a
-process of ours that may be killed, and get its facts back. A text that ended such a process twice
-is kept as plain text from then on. Several of these processes run at a time, so that a slow text of
-one agent does not hold up another's.
+A parser holds the interpreter's lock, and a text may be slow to parse or crash the process. So the
+background host and the web server do not parse: they send a file to a helper process that may be
+killed, and get its facts back. A text that ended such a process twice is kept as plain text from
+then on. Several of these processes run at a time, so that a slow text of one agent does not delay
+another.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ AT_ONCE = 8
 IDLE_MAX = 2
 """How many processes are kept for the next text."""
 TRIES = 2
-"""A process may also have been ended by someone else, so a text gets a second one."""
+"""A process may have been killed for another reason, so each text is tried twice."""
 ANSWER_S = 90.0
-"""A process that has not answered by then is frozen or hopeless: it is ended."""
+"""A process that has not answered after this many seconds is killed."""
 TOO_HARD_MAX = 512
-"""How many texts are remembered that must not be parsed again."""
+"""How many texts to remember that must not be parsed again."""
 
 _HEAD = struct.Struct("<III")
-"""The sizes of the path, of the names whose mentions are wanted, and of the text."""
+"""The sizes of the path, of the names to find mentions of, and of the text."""
 _SIZE = struct.Struct("<I")
 _READY = b"r"
 
@@ -55,12 +55,12 @@ def mark_shared() -> None:
 
 
 def is_used() -> bool:
-    """Whether this process sends texts elsewhere. A disposable one parses them itself."""
+    """Whether this process sends texts to helper processes. A disposable one parses them itself."""
     return _shared and trial_parse.is_possible() and not trial_parse.is_disposable()
 
 
 def serve() -> None:
-    """The main loop of the process: facts for each text."""
+    """The main loop of a helper process: answer each text with its facts or mentions."""
     from holdfast.index.facts.extract import extract
     from holdfast.index.facts.mentions import find_mentions
 
@@ -108,7 +108,7 @@ class _Process:
             raise ChildProcessError("no process for parsing could be started")
 
     def extract(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
-        """The encoded facts, or mentions of names if some are given; None without an answer."""
+        """The encoded facts, or mentions if names are given; None if there is no answer."""
         head = _HEAD.pack(len(path), len(names), len(source))
         try:
             self._watch.write(self._texts, head + path + names, source)
@@ -122,7 +122,7 @@ class _Process:
         return facts if len(facts) == size else None
 
     def end(self) -> None:
-        """End the process, if it is ours."""
+        """Close the pipes and kill the process, if it is our child."""
         os.close(self._texts)
         os.close(self._facts)
         if self.owner == os.getpid():
@@ -133,7 +133,7 @@ class _Process:
 
 
 class Extractor:
-    """A few disposable processes, started when they are needed."""
+    """A few disposable processes, started on demand."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -142,7 +142,7 @@ class Extractor:
         self._too_hard: OrderedDict[bytes, None] = OrderedDict()
 
     def extract(self, path: str, source: bytes) -> FileFacts:
-        """What `extract.extract` gives; of a text that is too hard, what plain text gives."""
+        """The result of `extract.extract`; for a text that is too hard, that of plain text."""
         name = path.encode("utf-8", "surrogateescape")
         from holdfast.index.facts import extract
 
@@ -155,7 +155,7 @@ class Extractor:
         return extract.extract(path, source, unparsed=extract.TOO_HARD)
 
     def mentions(self, path: str, source: bytes, names: Iterable[str]) -> Mentions:
-        """What `mentions.find_mentions` gives; of a text that is too hard, the reason."""
+        """The result of `mentions.find_mentions`; for a text that is too hard, the reason."""
         from holdfast.index.facts import mentions
 
         wanted = "\0".join(names).encode("utf-8", "surrogateescape")
@@ -170,7 +170,7 @@ class Extractor:
         return msgspec.msgpack.decode(found, type=mentions.Mentions)
 
     def _answer(self, path: bytes, names: bytes, source: bytes) -> bytes | None:
-        """The answer of a process; None for a text that ended two of them, now or before."""
+        """The answer of a process; None for a text that ended two processes, now or earlier."""
         digest = hashlib.sha256(path + b"\0" + source).digest()
         if digest in self._too_hard:
             return None
@@ -214,7 +214,7 @@ class Extractor:
         process.end()
 
     def close(self) -> None:
-        """End the processes that are idle."""
+        """End the idle processes."""
         with self._lock:
             ended, self._idle = self._idle, []
         for process in ended:
@@ -222,4 +222,4 @@ class Extractor:
 
 
 extractor = Extractor()
-"""Of this process."""
+"""The extractor of this process."""

@@ -2,7 +2,7 @@
 
 Rust and Zig keep tests in the file they test, so the path does not identify them. Such a test
 contains the words of the code beside it and would rank above it. It is recognised by the file's
-facts, so that it is ranked like a test in a file of its own.
+facts, so that it is ranked like a test in a separate file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TESTS = frozenset({"tests", "test"})
 def is_test_code(facts: FileFacts, owner: int, text: str) -> bool:
     """Whether a chunk with this owner and text is a test inside a source file.
 
-    May miss a test that a macro defines. Never takes production code for a test.
+    May miss a test that a macro defines. Never reports production code as a test.
     """
     match facts.language:
         case "rust":

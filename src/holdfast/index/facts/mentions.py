@@ -1,8 +1,9 @@
 """The mentions of some names in one file, each with its kind. Pure.
 
-A mention is a name in the syntax tree, so comments and strings are not mentions. What a mention
-refers to is decided elsewhere, over all files; a name that is bound inside a function (a parameter,
-a local variable) is marked as local here, because that needs the tree.
+A mention is a name in the syntax tree; comments and strings count only where type checkers count
+them (`doc_mentions`). What a mention refers to is resolved elsewhere, over all files; a name that
+is bound inside a function (a parameter, a local variable) is marked as local here, because that
+needs the tree.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.index.facts.walk import Language
 
 MENTIONS_MAX = 5_000
-"""So many mentions of a file are read; the rest is counted as not looked at."""
+"""The maximum number of mentions examined in a file."""
 CLIMB_MAX = 60
 TOO_HARD = "too hard to parse"
 
@@ -42,7 +43,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Mentions(msgspec.Struct, frozen=True, array_like=True):
-    """The mentions of one file. `why` says why there may be more: not parsed, or too many."""
+    """The mentions of one file. `why` says why some may be missing: not parsed, or too many."""
 
     found: tuple[Mention, ...] = ()
     why: str = ""
@@ -103,7 +104,7 @@ _NAMED_CALL = frozenset({
     "method_invocation", "call", "member_call_expression", "scoped_call_expression",
     "nullsafe_member_call_expression", "method_call",
 })  # fmt: skip
-"""Calls that hold the receiver and the name themselves, next to the arguments."""
+"""Calls with the receiver and the name as direct children, next to the arguments."""
 _FUNCTION = re.compile(
     r"function|lambda|method|arrow|closure|constructor_d|init_declaration|func_literal|"
     r"comprehension|generator_expression|do_block|^block$|statement_block|for_statement|"
@@ -148,7 +149,7 @@ class _File:
         self._language, self._source, self._tree = language, source, tree
         self._found: list[Mention] = []
         self._bound: dict[str, list[tuple[int, int]]] = {}
-        """Where a name is local: byte ranges."""
+        """The byte ranges in which a name is local."""
         self._globals: dict[int, set[bytes]] = {}
         self._line, self._at = 1, 0
 
@@ -180,7 +181,7 @@ class _File:
             self._add(name, receiver, kind, start)
 
     def _in_text(self, node: tree_sitter.Node, name: str, start: int, end: int) -> None:
-        """A name in a string or a comment, if it is meant as one."""
+        """Add a name in a string or a comment, if it refers to a symbol."""
         language = self._language.name
         if language == "python" and "string" in node.type:
             if _inside(node, "type", 4):
@@ -268,7 +269,7 @@ class _File:
                 child, parent = parent, parent.parent
                 continue
             if _NAMED.search(kind) and _is_field(parent, child, ("name",)):
-                return "definition"  # a function or a class, which its scope knows by itself
+                return "definition"  # a function or a class, which the facts have as a symbol
             if _BINDS.search(kind):
                 if not any(
                     _is_field(parent, child, (name,)) for name in _BOUND_THROUGH
@@ -287,7 +288,7 @@ class _File:
         return None
 
     def _globals_of(self, function: tree_sitter.Node) -> set[bytes]:
-        """The names that a function declares as global or nonlocal; read once."""
+        """The names that a function declares as global or nonlocal; cached."""
         known = self._globals.get(function.start_byte)
         if known is None:
             text = self._source[function.start_byte : function.end_byte]
@@ -308,7 +309,7 @@ class _File:
         at: tree_sitter.Node | None = holder
         for _ in range(CLIMB_MAX * 4):
             if at is None:
-                return  # at the top of the file: a definition for everyone
+                return  # at the top of the file: not local
             if _CLASS.search(at.type):
                 return
             if pattern.search(at.type):
@@ -319,7 +320,7 @@ class _File:
         if self._language.name == "python" and name in self._globals_of(at):
             return
         ranges = self._bound.setdefault(name.decode("utf-8", "replace"), [])
-        # Types and default values of parameters are read outside of the function.
+        # Types and default values of parameters are evaluated outside the function.
         inside = at.child_by_field_name("body") or at
         ranges += ((node.start_byte, node.end_byte), (inside.start_byte, inside.end_byte))
 
@@ -337,7 +338,7 @@ _DEFINES = re.compile(
 
 
 def _joined(ranges: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """Starts and ends of ranges, with those that touch made one."""
+    """The starts and ends of ranges, with touching ranges merged."""
     starts: list[int] = []
     ends: list[int] = []
     for start, end in sorted(ranges):
@@ -375,7 +376,7 @@ def _is_member(node: tree_sitter.Node) -> bool:
 
 
 def _called_by(parent: tree_sitter.Node, top: tree_sitter.Node) -> bool:
-    """Whether `top` is what the call calls, and not one of its arguments."""
+    """Whether `top` is the callee and not one of the arguments."""
     if parent.type == "decorator":
         return True
     for name in ("function", "constructor", "type", "macro", "name", "method"):
@@ -400,7 +401,7 @@ def _is_import(node: tree_sitter.Node) -> bool:
 
 
 def _place(node: tree_sitter.Node) -> Kind:
-    """A type, a base class or a value, by what the name stands in."""
+    """ "base", "annotation" or "value", by the nodes around the name."""
     child: tree_sitter.Node = node
     typed = bool(_TYPE.search(node.type))
     at = node.parent

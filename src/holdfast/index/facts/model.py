@@ -60,7 +60,7 @@ Kind = Literal[
 ]
 
 CallKind = Literal["", "new", "decorator", "macro"]
-"""An ordinary call is "": there are many, and each letter is stored as often."""
+"""An ordinary call is "", because there are many and each letter is stored."""
 InheritanceKind = Literal["extends", "implements", "mixes in", "embeds"]
 
 MODULE = -1
@@ -68,7 +68,7 @@ MODULE = -1
 SAME_SCOPE = -2
 """In place of a symbol's index: the scope of the binding."""
 ANY_TIME = -1
-"""In place of the last line of a binding: another function made it, perhaps before."""
+"""In place of the last line of a binding: another function makes it, at an unknown time."""
 RESULT, YIELD = "<return>", "<yield>"
 VALUE = "()"
 """The name of a call of a value without a name."""
@@ -103,11 +103,11 @@ class Symbol(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Import(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A name that a file takes from elsewhere.
+    """A name that a file imports.
 
     `module` is as written (`..pkg`, `./util`, `std.fmt`; `::` and `\\` become a dot). `name` is the
-    thing taken out of it: "" the module itself, "*" everything, "default" the default export.
-    `alias` is what it is called here: a dotted path for `import a.b`, "" when it has no name.
+    imported thing: "" the module itself, "*" everything, "default" the default export. `alias` is
+    its local name: a dotted path for `import a.b`, "" when it has none.
     """
 
     module: str
@@ -122,11 +122,11 @@ class Call(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One call site, as written.
 
     `receiver` is a normalised chain: names joined by dots, `()` after a called one (`self.repo`,
-    `make().items`), or an expression as in `expressions`; "" for a bare call, "?" for one that is
-    not known. A call of a value that has no name (`table["k"]()`, `make()()`) is called `()`, and
-    the value is its receiver. `arity` counts the arguments; -1 when it is not known. `passed` are
-    the arguments that name a function or a class here: `0=work`, `key=by_name`. Of a call
-    inside the program they are also values that may hold one, `0*` and `**` where they are spread.
+    `make().items`), or an expression as in `expressions`; "" for a bare call, "?" if it is unknown.
+    A call of an unnamed value (`table["k"]()`, `make()()`) has the name `()`, and the value is its
+    receiver. `arity` is the number of arguments, -1 if unknown. `passed` has the arguments that
+    name a function or a class of this file: `0=work`, `key=by_name`. For a call inside the program
+    it also has values that may hold one, with `0*` and `**` for spread ones.
     """
 
     caller: int
@@ -140,14 +140,14 @@ class Call(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Binding(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """Evidence of what a name refers to: a type as written, or the expression assigned to it.
+    """Evidence of what a name refers to: the text of its type, or the expression assigned to it.
 
     `scope` is the function for a variable, the class for a field, MODULE for a global. `inside` is
-    the scope in which the value has its meaning: for a field the method that assigns it. A binding
-    that holds only for some lines, as in a loop or below a check of the type, ends with `last`; one
-    that is made in a branch has the end of the branch there, negated. `table['k']`, `table[]` and
-    `steps[+]` are elements given to a container, `cart.total` is an attribute given to an object.
-    The name RESULT stands for what a function returns, YIELD for what it yields.
+    the scope in which the value is evaluated: for a field the method that assigns it. `last` is the
+    last line of a binding that is valid only for some lines, as in a loop or after a type check;
+    for a binding in a branch it is the end of the branch, negated. `table['k']`, `table[]` and
+    `steps[+]` are elements added to a container, `cart.total` is an attribute set on an object. The
+    name RESULT stands for what a function returns, YIELD for what it yields.
     """
 
     scope: int
@@ -161,7 +161,7 @@ class Binding(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Inheritance(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """`child` takes members from `base`; both as written, the child as a qualified name here."""
+    """`child` inherits from `base`; the child is a qualified name, the base is as in the source."""
 
     child: str
     base: str
@@ -172,9 +172,10 @@ class Inheritance(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class Chunk(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A run of the file to index as one text. The chunks of a file are a partition of its bytes.
 
-    `owner` is the innermost symbol that holds all of it, or MODULE. A symbol too long for one chunk
-    is cut at statement boundaries: `part` counts from 0 among the `parts` cut from one run of it.
-    A chunk starts and ends between lines, unless `broken_line`: then it is a piece of a long line.
+    `owner` is the innermost symbol that contains all of it, or MODULE. A symbol too long for one
+    chunk is cut at statement boundaries: `part` counts from 0 among the `parts` cut from one run of
+    it. A chunk starts and ends between lines, unless `broken_line`: then it is a piece of a long
+    line.
     """
 
     owner: int
@@ -229,12 +230,12 @@ def symbol_id(path: str, qualified: str, kind: str, ordinal: int) -> str:
 
 
 def file_id(path: str) -> str:
-    """The id of the file itself, which owns everything outside of symbols."""
+    """The id of the file itself, which owns everything outside its symbols."""
     return symbol_id(path, "", "file", 0)
 
 
 class _Outlined(msgspec.Struct, frozen=True, array_like=True):
-    """The same positions as `FileFacts`, of which an outline shows some."""
+    """The same positions as `FileFacts`; parts that an outline does not need stay encoded."""
 
     path: str
     language: str
@@ -261,14 +262,14 @@ def decode(data: bytes) -> FileFacts:
     """The inverse of `encode`; raises `msgspec.DecodeError` for anything else."""
     try:
         return msgspec.msgpack.decode(data, type=FileFacts)
-    except UnicodeDecodeError as error:  # msgspec lets it through
+    except UnicodeDecodeError as error:  # msgspec does not catch it
         raise msgspec.DecodeError(f"a text is not UTF-8: {error}") from error
 
 
 def decode_outline(data: bytes) -> FileFacts:
     """The facts that an outline shows: without imports, calls, bindings, bases and chunks.
 
-    These are most of the bytes, and passing over them takes little time.
+    These are most of the bytes, and skipping them is fast.
     """
     try:
         found = msgspec.msgpack.decode(data, type=_Outlined)

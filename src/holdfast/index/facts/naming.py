@@ -1,4 +1,4 @@
-"""Which symbol a name means: one rule for search, outline, call graph and links."""
+"""Which symbol a name refers to: one rule for search, outline, call graph and links."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _INDEX_FILE = re.compile(r"/(__init__|index|mod)\Z")
 def names_symbol(asked: str, qualified: str, path: str = "") -> bool:
     """Whether `asked` is the end of a symbol's full name; `*` and `?` match any characters.
 
-    The full name is the qualified name behind the path of its file or of its folder, so that
-    `total`, `Cart.total` and `shop.Cart.total` all name `Cart.total` in `src/shop.py`.
+    The full name is the path of the file or folder followed by the qualified name, so that `total`,
+    `Cart.total` and `shop.Cart.total` all name `Cart.total` in `src/shop.py`.
     """
     name, wanted = (_SEPARATOR.sub(".", text) for text in (qualified, asked))
     if any(letter in wanted for letter in "*?"):
@@ -32,7 +32,7 @@ def names_symbol(asked: str, qualified: str, path: str = "") -> bool:
 
 
 def symbols_named(facts: FileFacts, name: str) -> list[Symbol]:
-    """The symbols of a file that a name can mean. A whole name wins over the end of one."""
+    """The symbols of a file that a name can refer to. An exact name wins over the end of one."""
     whole = [
         symbol
         for index, symbol in enumerate(facts.symbols)

@@ -1,4 +1,4 @@
-"""Nodes of a syntax tree: in document order, and how much of a file errors cost."""
+"""Nodes of a syntax tree: their document order, and the bytes lost to syntax errors."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 Usually parsing takes time in proportion to the size of the input. When a text does not fit the
 grammar at all, error recovery is quadratic in every grammar we know, inside single steps of the
-parser that cannot be interrupted: a megabyte of `&|` would keep C# busy for days, and `<a` uses up
-all memory. A query over the tree is quadratic too for long rows of anonymous nodes. Only a whole
-process can be stopped there. So outside of workers a text is first parsed in a separate process
-(`trial_parse.py`) that may be killed; a worker is such a process itself.
+parser that cannot be interrupted: a megabyte of `&|` would keep the C# parser busy for days, and
+`<a` uses up all memory. A query over the tree is quadratic too for long rows of anonymous nodes.
+The only way to stop it is to kill the process. So outside workers a text is first parsed in a
+separate process (`trial_parse.py`) that may be killed; a worker is such a process itself.
 
 Short texts are exempt: the worst case found takes a third of a second for a kilobyte. A process
 that several agents depend on does not parse at all (`extractor.py`).
@@ -33,14 +33,14 @@ SLOWEST_SECONDS = 1.0
 SLOWEST_SECONDS_PER_BYTE = 10e-6
 SHORT_BYTES = 1_024
 UNTRIED = 10
-"""Factor on the time limit where no trial is possible: other work may be counted as well."""
+"""Factor on the time limit where no trial is possible: other work counts as well there."""
 
 _one_at_a_time = threading.Lock()
 _limits = threading.local()
 
 
 class TooHardError(Exception):
-    """Raised inside the walk when a parse costs far more than its size explains."""
+    """Raised when a parse takes far more time or memory than the size of its text explains."""
 
 
 def parse(grammar: tuple[str, str], source: bytes, query: str = "") -> tree_sitter.Tree:
@@ -60,7 +60,7 @@ def parse(grammar: tuple[str, str], source: bytes, query: str = "") -> tree_sitt
     passed = trial.passes(grammar, source, seconds, query)
     if passed is False:
         raise TooHardError
-    # Without a trial only the weaker limit applies: a small risk, but there are facts.
+    # Without a trial only the weaker limit applies: a small risk, but the file gets its facts.
     return limited(parser, source, math.inf if passed else seconds * UNTRIED)
 
 
@@ -72,7 +72,7 @@ def size_limits(size_bytes: int) -> AbstractContextManager[None]:
 
 
 def full_seconds(size_bytes: int) -> float:
-    """The processor time that a parse of so many bytes may take."""
+    """The processor time limit for parsing this many bytes."""
     return SLOWEST_SECONDS + size_bytes * SLOWEST_SECONDS_PER_BYTE
 
 
@@ -82,7 +82,7 @@ def _seconds(size_bytes: int) -> float:
 
 @contextmanager
 def lowered_limits(share: float) -> Iterator[None]:
-    """Give parses of this thread only a share of their time."""
+    """Give parses of this thread only this share of their time limit."""
     before = getattr(_limits, "share", 1.0)
     _limits.share = share
     try:
@@ -121,8 +121,8 @@ def captures(
 def decodable(source: bytes) -> bytes:
     """The source with each byte that is not UTF-8 replaced by `?`, so that offsets stay.
 
-    Scanners of some grammars index tables by what the decoder returns for such bytes: forty of
-    them ended the process in Lua's.
+    Scanners of some grammars use the decoder's result for such bytes as a table index: forty of
+    these bytes crashed the Lua grammar.
     """
     if source.isascii():
         return source

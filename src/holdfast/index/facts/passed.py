@@ -1,4 +1,4 @@
-"""Which functions a call passes as arguments: `map(total, carts)`, `Timer(callback=self.tick)`."""
+"""Functions passed as arguments of a call: `map(total, carts)`, `Timer(callback=self.tick)`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def nameable(symbols: Iterable[_Named], imports: Iterable[Import]) -> set[str]:
 
 
 def names_passed(arguments: str, known: set[str]) -> tuple[str, ...]:
-    """The arguments that are one of the known names, each as `keyword=name` or `place=name`."""
+    """The arguments that are one of the known names, each as `keyword=name` or `position=name`."""
     if known.isdisjoint(_BETWEEN_NAMES.split(arguments)):
         return ()
     return tuple(
@@ -44,10 +44,10 @@ def values_passed(
     chain: Callable[[str], str],
     read: Callable[[int], str],
 ) -> tuple[str, ...]:
-    """The arguments that may hold a function, a class or an instance of one of this file.
+    """The arguments that may hold a function or class of this file, or an instance of one.
 
-    Names, calls of known names (`chain`), and lists and objects of known names: `read` gives the
-    expression of an argument by its place.
+    These are names, calls of known names (`chain`), and lists and objects of known names; `read`
+    returns the expression of the argument at a position.
     """
     found = []
     for place, text in enumerate(_split(arguments)):
@@ -72,7 +72,7 @@ _VALUE_MAX = 80
 def _value(
     text: str, known: set[str], local: Callable[[str], bool], chain: Callable[[str], str]
 ) -> str | None:
-    """A name, or a call of a known one, as an expression; None when it is neither."""
+    """A name, or a call of a known name, as an expression; None when it is neither."""
     if not text or len(text) > _VALUE_MAX or not (text[0].isalpha() or text[0] in "_$"):
         return None
     if chains.PLAIN.match(text):
@@ -93,13 +93,13 @@ def with_passed(call: Call, passed: tuple[str, ...]) -> Call:
 
 
 def _argument(text: str) -> tuple[str, str]:
-    """The keyword and the name in an argument that is a name; empty when it is not."""
+    """The keyword and the name, if the argument is a name; otherwise empty."""
     found = _NAMED.match(text)
     return (found.group(1) or "", found.group(2)) if found else ("", "")
 
 
 def _split(text: str) -> list[str]:
-    """The arguments of a call, split at the commas that no bracket or quote encloses."""
+    """The arguments of a call, split at commas outside brackets and quotes."""
     parts, depth, start, quote = [], 0, 0, ""
     for at, char in enumerate(text):
         if quote:

@@ -1,9 +1,9 @@
 """Trial parses: a text is parsed in a disposable process first.
 
 A system timer kills that process when the parse takes too long, and a text that killed it is not
-parsed anywhere else. The process is started by the first trial and kept for the next. The cost is a
-second parse of texts that are parsed outside of workers, which are few: larger trees are prepared
-by workers, and those are disposable themselves.
+parsed anywhere else. The process is started by the first trial and reused. The cost is a second
+parse of texts that are parsed outside workers, which are few: larger trees are prepared by workers,
+which are disposable themselves.
 
 The limits need POSIX; on other systems texts are parsed without a trial.
 """
@@ -28,13 +28,13 @@ _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 29, 300
 _POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn") and bool(sys.executable)
 
 _READY = b"r"
-"""Sent once when the process is ready. If it dies before, that says nothing about a text."""
+"""Sent once when the process is ready. If it dies before that, no text is the cause."""
 
 _disposable = False
 
 
 def is_possible() -> bool:
-    """Whether this system lets a process be limited and replaced."""
+    """Whether this system allows limiting and replacing a process."""
     return _POSSIBLE
 
 
@@ -44,7 +44,7 @@ def is_disposable() -> bool:
 
 
 def mark_disposable() -> None:
-    """Declare that this process may be killed: its parent takes its death as an answer."""
+    """Declare that this process may be killed: its parent handles its death."""
     global _disposable
     if not _POSSIBLE:
         return
@@ -203,7 +203,7 @@ def passes(grammar: tuple[str, str], source: bytes, seconds: float, query: str =
             try:
                 verdict = _trial.passes(grammar, source, seconds, query)
             except BaseException:
-                # Interrupted: its next verdict would be about this text.
+                # Interrupted: its next verdict would be for this text.
                 _trial.end()
                 _trial = None
                 raise

@@ -2,7 +2,7 @@
 
 A language is a table of node kinds with a rule for each. The table becomes a single query, so that
 the parser's C code finds the nodes and Python only sees those. They are visited in document order;
-a stack of open scopes, by end position, tells what encloses what. Nothing is recursive, so deep
+a stack of open scopes, by end position, tracks the enclosing scopes. Nothing is recursive, so deep
 nesting is not a problem.
 """
 
@@ -62,9 +62,9 @@ class Language:
     module: Callable[[str, str], str] = lambda path, package: package
     """The module of a file, from its path and the package it declares."""
     prepare: Callable[[str], str] | None = None
-    """Rewrites a callee or a value before it is read as a chain."""
+    """Rewrites a callee or a value before it is parsed as a chain."""
     values: bool = False
-    """Whether values are read from syntax nodes (`expressions`), and not only as chains."""
+    """Whether values are built from syntax nodes (`expressions`), not only as chains."""
     repair: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
     """Blanks parts that cannot be parsed; its second argument tells whether a text parses."""
 
@@ -140,7 +140,7 @@ def _rules(language: Language) -> dict[int, Rule]:
 
 @dataclass
 class RawFacts:
-    """The facts of a file before they get their ids."""
+    """The facts of a file before their ids are assigned."""
 
     symbols: list[SymbolDraft] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
@@ -150,7 +150,7 @@ class RawFacts:
     module: str = ""
     truncated: bool = False
     failed: list[tuple[int, str]] = field(default_factory=list)
-    """Nodes whose rule raised: line and error."""
+    """Nodes whose rule raised an exception: line and error."""
     tree: tree_sitter.Tree | None = None
     broken: tree_sitter.Tree | None = None
     """The tree of the original file, if the facts are from a repaired one."""
@@ -198,12 +198,12 @@ class Walk(RawFacts):
         self.scopes: list[OpenScope] = []
         self.wrapper: tuple[int, int, int] | None = None
         self.loops: dict[str, str] = {}
-        """The names that loops around an expression bind, while it is read."""
+        """The names bound by loops around the current expression."""
         self.elsewhere: dict[tuple[int, str], int] = {}
-        """Names that a function declares as those of another scope, and that scope."""
+        """Names that a function declares as global or nonlocal, and their scope."""
         self._bound: set[str] | None = None
         self.passing: list[tuple[int, int, int]] = []
-        """Calls whose arguments may name a function: the call, and where the arguments are."""
+        """Calls whose arguments may name a function: call number, start and end of arguments."""
 
     def run(self) -> None:
         rules = _rules(self.language)
@@ -223,7 +223,7 @@ class Walk(RawFacts):
             while scopes and scopes[-1].end <= start:
                 scopes.pop()
             if starts[line] <= start:
-                # Mostly the next line, or not far from it.
+                # Usually the next line or a nearby one.
                 line = min(lines, line + 1)
                 if starts[line] <= start:
                     line = min(lines, bisect_right(starts, start, line))
@@ -237,7 +237,7 @@ class Walk(RawFacts):
             self._note_functions_passed()
 
     def _local(self, scope: int, name: str) -> bool:
-        """Whether a name is bound in a file, or is perhaps a parameter of functions around it."""
+        """Whether a name is bound in the file, or may be a parameter of an enclosing function."""
         if self._bound is None:
             self._bound = {binding.name for binding in self.bindings}
         if name in self._bound:
@@ -294,7 +294,7 @@ class Walk(RawFacts):
         return tree
 
     def adopt(self) -> None:
-        """Give members defined outside their class (`Cart::total`) their parent."""
+        """Set the parent of members defined outside their class (`Cart::total`)."""
         owners: dict[str, int] | None = None
         for symbol in self.symbols:
             if symbol.parent == MODULE and "." in symbol.qualified:
@@ -353,7 +353,7 @@ class Walk(RawFacts):
     def enter(
         self, node: tree_sitter.Node, prefix: str, kind: str, symbol: int | None = None
     ) -> None:
-        """Open a scope that is not a symbol of its own: an `impl`, an `extension`, a namespace."""
+        """Open a scope that is not itself a symbol: an `impl`, an `extension`, a namespace."""
         index = self.symbol() if symbol is None else symbol
         self.scopes.append(OpenScope(node.end_byte, index, prefix, kind))
 
@@ -413,12 +413,12 @@ class Walk(RawFacts):
         return index
 
     def signature(self, start: int, stop: int) -> str:
-        # What was blanked to be parsed still belongs to the signature.
+        # From the original: blanked text still belongs to the signature.
         text = self.original[start : min(stop, start + SIGNATURE_MAX)].decode("utf-8", "replace")
         return " ".join(text.split()).rstrip("{:=; \t")
 
     def read_callee(self, raw: bytes) -> tuple[str, str]:
-        """The receiver and the name in the source of a callee; cached."""
+        """The receiver and the name in the text of a callee; cached."""
         text = raw.decode("utf-8", "replace").rstrip().removesuffix("?.")
         prepare = self.language.prepare
         known = chains.callee(prepare(text) if prepare else text)
@@ -448,7 +448,7 @@ class Walk(RawFacts):
         inside: int = SAME_SCOPE,
         last: int = 0,
     ) -> None:
-        """Record a binding; its value is source text, or an expression that was read."""
+        """Record a binding; its value is source text (`value`) or an expression (`expression`)."""
         if value:
             prepare = self.language.prepare
             value = chains.chain(prepare(value) if prepare else value)

@@ -1,1 +1,1 @@
-"""Who mentions a symbol: calls, imports, types, base classes, values and writes."""
+"""Where a symbol is mentioned: calls, imports, types, base classes, values and writes."""

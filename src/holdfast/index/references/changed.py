@@ -1,7 +1,7 @@
-"""Which symbols of a file differ between two versions of it. Pure.
+"""Which symbols differ between two versions of a file. Pure.
 
-A symbol is compared by its own text, without that of the symbols inside it: a changed method does
-not make its class changed. Moving a symbol to other lines does not change it.
+A symbol is compared by its own text, without the text of nested symbols: a changed method does not
+make its class changed. Moving a symbol to other lines does not change it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _key(symbol: Symbol) -> Key:
 
 
 def _texts(facts: FileFacts, source: bytes) -> dict[Key, bytes]:
-    """The own text of each symbol."""
+    """The text of each symbol, without nested symbols."""
     inner: dict[int, list[tuple[int, int]]] = {}
     for symbol in facts.symbols:
         if symbol.parent >= 0:

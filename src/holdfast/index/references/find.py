@@ -1,4 +1,4 @@
-"""All references to a symbol in a program, and what could not be decided."""
+"""All references to a symbol in a program, and mentions that could not be decided."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from holdfast.index.references.implementations import override_family
 from holdfast.index.references.meaning import Meanings, Scopes
 
 OVERRIDE = "override"
-"""The reason of a mention of what overrides the symbol, or of what it overrides."""
+"""The reason for mentions of a member that overrides the symbol, or that it overrides."""
 LINE_MAX = 200
 NAMES_MAX = 50
-"""So many names of one symbol are followed: its own, and what imports call it."""
+"""The maximum number of names followed for one symbol: its own and its import aliases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A place that refers to the symbol; `inside` is the id of what it stands in."""
+    """A place that refers to the symbol; `inside` is the id of the enclosing symbol or file."""
 
     path: str
     line: int
@@ -43,28 +43,28 @@ class References:
     found: list[Reference] = field(default_factory=list)
     undecided: list[Reference] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
-    """Files that were not looked at, with the reason."""
+    """Files that were not examined completely, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The symbols that are asked about: one, with its prototypes, overloads and parts."""
+    """The requested symbol, with its prototypes, overloads and parts."""
 
     things: frozenset[Thing]
     called: frozenset[Thing]
-    """Calls of these count too: the class of a constructor."""
+    """Calls of these count as references too: the class of a constructor."""
     name: str
     family: str
     names: frozenset[str]
     related: frozenset[Thing] = frozenset()
-    """What it overrides and what overrides it, where a language counts them as one member."""
+    """Members that it overrides or that override it, where a language counts them as one."""
 
 
 def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False) -> Target | None:
     """The target for the id of a symbol; None when the program does not have it.
 
-    With `overrides`, members of TypeScript and JavaScript stand for all that they override and
-    that override them, as their own tools have it.
+    With `overrides`, a member in TypeScript or JavaScript includes all members that it overrides
+    and that override it, as in the tools of these languages.
     """
     thing = program.resolver.program.by_id.get(identity)
     if thing is None:
@@ -100,7 +100,7 @@ def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False)
 
 
 def _is_one_in_parts(one: Symbol, other: Symbol, view: View) -> bool:
-    """Whether symbols of one full name in two files are one: a prototype, a part of a class."""
+    """Whether symbols with one full name in two files are one: a prototype, a part of a class."""
     return view.family in ("c", "csharp", "ruby", "swift", "go") and one.kind == other.kind
 
 
@@ -115,7 +115,7 @@ class ReadFile:
 
 @dataclass(slots=True)
 class Mentioned:
-    """Mentions by the symbol they mean; by their name if they mean none."""
+    """Mentions by the symbol they refer to, or by name if they refer to none."""
 
     by_thing: dict[Thing, list[Reference]] = field(default_factory=lambda: defaultdict(list))
     unresolved: dict[str, list[Reference]] = field(default_factory=lambda: defaultdict(list))
@@ -129,7 +129,7 @@ class ReferenceSearch:
         self._meanings = Meanings(program.resolver.names)
 
     def names(self, target: Target) -> frozenset[str]:
-        """The names of the target, and what imports call it in other files."""
+        """The names of the target, and its import aliases in other files."""
         program, found = self._program.resolver.program, set(target.names)
         stems = {thing.path.rpartition("/")[2].partition(".")[0] for thing in target.things}
         for view in program.importing_default(target.family, stems):
@@ -139,7 +139,7 @@ class ReferenceSearch:
         queue = sorted(found)
         while queue and len(found) < NAMES_MAX:
             name = queue.pop()
-            if name == "default":  # many different things; see above
+            if name == "default":  # ambiguous; handled above
                 continue
             new = {
                 item.alias
@@ -152,14 +152,14 @@ class ReferenceSearch:
         return frozenset(found)
 
     def _is_default(self, target: Target, view: View, item: Import, stems: Collection[str]) -> bool:
-        """Whether a default import takes the target; only those of its files are followed."""
+        """Whether a default import binds the target; other files' imports are not followed."""
         last = item.module.rpartition("/")[2].partition(".")[0]
         if not item.alias or (last not in stems and "index" not in stems):
             return False
         return any(f.thing in target.things for f in self._meanings.imported(view, item))
 
     def judge(self, target: Target, files: Iterable[ReadFile]) -> References:
-        """Which of the mentions in these files refer to the target."""
+        """The mentions in these files that refer to the target."""
         answer = References()
         views = self._program.resolver.program.files
         for file in files:
@@ -172,7 +172,7 @@ class ReferenceSearch:
         return answer
 
     def table(self, files: Iterable[ReadFile]) -> Mentioned:
-        """Every mention of these files by what it means; each is decided once."""
+        """Every mention in these files, by what it refers to; each is resolved once."""
         made = Mentioned()
         views = self._program.resolver.program.files
         for file in files:

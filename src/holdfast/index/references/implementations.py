@@ -1,4 +1,4 @@
-"""Who implements or overrides a symbol: subclasses of a class, overrides of a method."""
+"""Subclasses of a class, and overrides of a method."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLASSES_MAX = 2_000
 
 
 def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
-    """The classes below a class, nearest first."""
+    """The subclasses of a class, direct ones first."""
     inner, names = program.resolver.program, program.resolver.names
     family = inner.files[thing.path].family
     found: dict[Thing, None] = {}
@@ -49,7 +49,7 @@ def implementations(program: LinkedProgram, identity: str) -> list[Thing]:
 
 
 def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
-    """A member with all that it overrides and all that override it."""
+    """A member with all members that it overrides and that override it."""
     inner, names = program.resolver.program, program.resolver.names
     symbol = inner.symbol(thing)
     if symbol.parent == MODULE:

@@ -1,7 +1,8 @@
-"""What a mention refers to, over a whole program.
+"""Resolve what a mention refers to, over a whole program.
 
-The ways are those of calls: scopes, imports, types. A receiver of unknown type leaves the mention
-undecided, unless only one symbol of the program has the name, which is a guess and says so.
+Mentions are resolved like calls: by scopes, imports and types. With a receiver of unknown type a
+mention is undecided, unless only one symbol of the program has the name; that is a guess, and its
+reason says so.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from holdfast.index.facts.model import MODULE, Import
 
 LEVELS_MAX = 64
 OVERLOADS_MAX = 64
-"""So many members of one name and class are told apart."""
+"""The maximum number of members with one name in a class."""
 GUESS_HERE, GUESS_ELSEWHERE = 0.5, 0.35
 ONLY = "only symbol of that name"
 
@@ -37,7 +38,7 @@ UNDECIDED = Meaning("undecided")
 
 
 class Scopes:
-    """The innermost symbol at a byte, for many bytes of one file."""
+    """Finds the innermost symbol at a byte offset, for many offsets of one file."""
 
     def __init__(self, view: View) -> None:
         opened: list[tuple[int, int]] = []
@@ -113,7 +114,7 @@ class Meanings:
         )
 
     def _named(self, view: View, scope: int, name: str) -> list[Found]:
-        """What a bare name means in a scope; a name may be defined thousands of times."""
+        """What a bare name refers to in a scope; cached, as some names occur thousands of times."""
         key = (view.path, scope, name)
         if key not in self._bare_names:
             found = self._names.name(view, scope, name)
@@ -124,12 +125,12 @@ class Meanings:
         return self._bare_names[key]
 
     def _inner(self, view: View, scope: int, mention: Mention) -> Meaning:
-        """A local name: a symbol inside one of the functions around, or a variable."""
+        """A local name: a symbol inside one of the enclosing functions, or a variable."""
         at = scope
         while at != MODULE:
             symbol = view.symbol(at)
             written = mention.kind in ("definition", "write")
-            # On a later line it is a variable of the function with the function's name.
+            # On a later line it is a local variable with the function's name.
             here = symbol.name == mention.name and symbol.span.first_line == mention.line
             if written and here and symbol.parent != MODULE:
                 return self._defined(view, mention)
@@ -141,14 +142,14 @@ class Meanings:
         return OTHER
 
     def _in_class_body(self, view: View, scope: int, mention: Mention) -> list[Found]:
-        """In Python a bare name in the body of a class can be a member of it."""
+        """In Python, a bare name in the body of a class can refer to a member."""
         if view.family != "python" or not _is_class(view, scope):
             return []
         full = f"{view.full(scope)}.{mention.name}"
         return [Found(one, 0.97, "same scope") for one in self._program.exact("python", full)[-1:]]
 
     def imported(self, view: View, item: Import) -> list[Found]:
-        """What an import binds: the symbol itself, also where it is a variable."""
+        """What an import binds: the symbol itself, even if it is a variable."""
         found = self._names.imported(view, item)
         if item.name != "default" or any(f.thing.kind == "symbol" for f in found):
             return found
@@ -164,7 +165,7 @@ class Meanings:
         return Meaning("symbols", symbols) if symbols else OTHER
 
     def _bare(self, view: View, mention: Mention) -> Meaning:
-        """A bare name that no scope has; a wildcard import of an unknown module may bring it."""
+        """A bare name that no scope has; a wildcard import of an unknown module may bind it."""
         return UNDECIDED if view.wildcards and view.family in ("python", "js") else OTHER
 
     def _imported(self, view: View, mention: Mention) -> Meaning:
@@ -197,7 +198,7 @@ class Meanings:
         return spans
 
     def _defined(self, view: View, mention: Mention) -> Meaning:
-        """The symbol whose name stands here: the innermost of that name around it."""
+        """The symbol whose name is defined here: the innermost enclosing one with that name."""
         spans = self._named_spans(view, mention.name)
         last = bisect_right(spans, (mention.start, sys.maxsize, 0))
         around = [
@@ -216,7 +217,7 @@ class Meanings:
         return Meaning("symbols", (Found(Thing("symbol", view.path, best[1]), 1.0, "definition"),))
 
     def _member(self, thing: Thing, name: str) -> list[Found]:
-        """The symbol of a member itself, not what it holds."""
+        """The symbol of a member itself, not its value."""
         known = self._members.get((thing, name))
         if known is None:
             known = self._members[thing, name] = self._looked_up(thing, name)
@@ -248,7 +249,7 @@ class Meanings:
         return []
 
     def _guess(self, view: View, mention: Mention) -> Meaning:
-        """A call of a method that only one symbol can be; anything else stays undecided."""
+        """Guess a called method if only one symbol has the name; anything else stays undecided."""
         name = mention.name
         if not self._program.has_inner(view.family, name):
             return OTHER

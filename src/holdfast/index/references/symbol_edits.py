@@ -1,7 +1,7 @@
-"""Edits of symbols as data: which bytes of which files become what, and which places are in doubt.
+"""Edits of symbols as data: the bytes to replace, and the places that are in doubt.
 
-Pure. A plan is made from the texts as they were read; its token names those texts and every
-replacement, so that it can be applied only to what it was made from.
+Pure. A plan is made from the texts that were read. Its token is a hash of those texts and all
+replacements, so that it can be applied only to the same texts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 CERTAIN = 0.9
-"""A place of less confidence is in doubt: it is changed only when it was confirmed."""
+"""A place with less confidence is in doubt: it is changed only if it is confirmed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,12 +42,12 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The replacements of an edit over the texts they were made for."""
+    """The replacements of an edit, with the texts they apply to."""
 
     sources: Mapping[str, bytes]
     replacements: tuple[Replacement, ...]
     doubts: tuple[Doubt, ...] = ()
-    """Places that are neither confirmed nor left out: nothing is written while there are some."""
+    """Places that are neither confirmed nor left out: while there are any, nothing is written."""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -55,7 +55,7 @@ class Plan:
         return sorted({one.path for one in self.replacements})
 
     def after(self, path: str) -> bytes:
-        """The text of a file with its replacements made."""
+        """The text of a file after its replacements."""
         source, pieces, at = self.sources[path], [], 0
         for one in sorted(one for one in self.replacements if one.path == path):
             if one.start < at:
@@ -66,7 +66,7 @@ class Plan:
 
     @property
     def token(self) -> str:
-        """Names the texts and the replacements."""
+        """A hash of the texts and the replacements."""
         made = hashlib.sha256()
         for path in self.paths:
             for part in (path.encode("utf-8", "surrogateescape"), self.sources[path]):
@@ -77,7 +77,7 @@ class Plan:
         return made.hexdigest()[:16]
 
     def diff(self, shown: Callable[[bytes], bytes]) -> str:
-        """The plan as a unified diff of the texts as they may be shown."""
+        """The plan as a unified diff of the texts; `shown` masks secrets."""
         lines: list[str] = []
         for path in self.paths:
             before = _lines(shown(self.sources[path]))
@@ -98,7 +98,7 @@ def settle(
     confirmed: frozenset[str],
     left_out: frozenset[str],
 ) -> tuple[list[Replacement], list[Doubt]]:
-    """The replacements that were confirmed, and the doubts that are left. `*` means all."""
+    """The confirmed replacements, and the remaining doubts. `*` stands for all."""
     made, open_doubts = [], []
     for doubt, replacement in doubtful:
         if replacement is not None and confirmed & {doubt.place, "*"}:
@@ -112,7 +112,7 @@ _INDENT = re.compile(r"[ \t]*")
 
 
 def indented(text: str, indent: str) -> str:
-    """The lines of a text with an indentation in front, if its first line has none."""
+    """The text with its lines indented, if its first line is not."""
     lines = text.strip("\n").split("\n")
     if not indent or _INDENT.match(lines[0]).group():  # type: ignore[union-attr]
         return "\n".join(lines)
@@ -120,7 +120,7 @@ def indented(text: str, indent: str) -> str:
 
 
 def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
-    """The bytes of all lines that a run of bytes touches, the last line break not included."""
+    """The byte range of all lines that a range touches, without the last line break."""
     first = source.rfind(b"\n", 0, start) + 1
     last = source.find(b"\n", max(start, end - 1))
     return first, len(source) if last < 0 else last

@@ -1,1 +1,1 @@
-"""What a team shares of its indexes: work done on files, and generations of commits."""
+"""Shared indexes of a team: prepared files, and generations of commits."""

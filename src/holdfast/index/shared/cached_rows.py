@@ -1,7 +1,7 @@
-"""A team's rows with a copy in the home, so that each is fetched once and works without the server.
+"""A team's rows with a local copy, so that each is fetched once and usable offline.
 
-Rows never change under their key, so the copy is never out of date. It is derived data: a file that
-is damaged is removed by `clear`, and its rows are fetched again.
+Rows never change under their key, so the copy is never out of date. It is derived data: `clear`
+removes a damaged file, and its rows are fetched again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from holdfast.index.shared.store import ASK_MAX, SharedStore, SharedUnavailable
 
 
 class CachedRows:
-    """Rows that were checked; missing and damaged ones are left out."""
+    """Checked rows; missing and damaged ones are left out."""
 
     def __init__(self, local: SharedStore, remote: SharedStore | None, seal: Seal) -> None:
         self._local, self._remote, self._seal = local, remote, seal
 
     def get(self, keys: Sequence[bytes], *, ask: bool = True) -> dict[bytes, memoryview]:
-        """The values under these keys, from the copy first; never raises."""
+        """The values under these keys, from the local copy first; never raises."""
         found: dict[bytes, memoryview] = {}
         with suppress(CodeIndexError):
             found = self._opened(self._local.get(keys).items())
@@ -46,7 +46,7 @@ class CachedRows:
     def whole(self, keys: Sequence[bytes]) -> bytes | None:
         """The values under all keys, joined; None if one is missing."""
         parts = []
-        for key in keys:  # One at a time: each may have megabytes.
+        for key in keys:  # One at a time: each may be megabytes large.
             part = self.get([key]).get(key)
             if part is None:
                 return None

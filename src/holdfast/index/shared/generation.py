@@ -5,9 +5,9 @@
     kept        signatures and names for exact search, in parts
     facts       the rows of single files (`rows.py`), read when an answer needs them
 
-It belongs to a repository, a directory in it, a commit and the settings that it was made with, and
-is found under a hash of these. It has no text: readers cut chunks from their own files, whose
-digests must be those of the manifest.
+Its key is a hash of the repository, a directory in it, the commit and the settings that it was made
+with. It has no text: readers cut chunks from their own files, whose digests must be those of the
+manifest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GENERATION_VERSION = 1
 
 PART_BYTES = 8 * 1024 * 1024
 TEAM_RUN = "team "
-"""How the run id begins in the marker of a root that uses a team's generation."""
+"""The prefix of the run id in the marker of a root that uses a team's generation."""
 
 
 class SharedFile(msgspec.Struct, array_like=True, gc=False, frozen=True):
@@ -48,7 +48,7 @@ class SharedFile(msgspec.Struct, array_like=True, gc=False, frozen=True):
 
 
 class SharedSegment(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """A segment of postings and vectors, by its digest; `postings` is the length of the first."""
+    """A segment of postings and vectors, by its digest; `postings` is the postings' length."""
 
     digest: str
     postings: int
@@ -76,7 +76,7 @@ class Kept(msgspec.Struct, array_like=True, gc=False):
 
 
 class Known(msgspec.Struct, array_like=True, gc=False):
-    """What is known of a repository: the first commit of its history."""
+    """The stored facts about a repository: the first commit of its history."""
 
     first_commit: str | None
 
@@ -106,7 +106,7 @@ def parts_of(data: bytes) -> list[bytes]:
 
 
 def kept_name(files: Iterable[SharedFile]) -> str:
-    """Names the signatures of a list of files."""
+    """A hash that names the signatures of a list of files."""
     made = hashlib.sha256()
     for file in files:
         made.update(f"{file.path}\0{file.digest}\0".encode("utf-8", "surrogatepass"))
@@ -137,14 +137,14 @@ def marker_of(manifest: Manifest, root: str, settings: Fingerprint) -> Marker:
 
 
 def team_commit(marker: Marker | None) -> str | None:
-    """The commit whose generation of the team a root uses; None for a generation of its own."""
+    """The commit of the team's generation that a root uses; None for its own generation."""
     if marker is None or not marker.run_id.startswith(TEAM_RUN):
         return None
     return marker.run_id.removeprefix(TEAM_RUN)
 
 
 def differ(files: int) -> str:
-    """How many files of a tree differ from a generation, in words."""
+    """A phrase for how many files of a tree differ from a generation."""
     if files == 0:
         return "no file differs here"
     return f"{counted(files, 'file')} {'differs' if files == 1 else 'differ'} here"

@@ -1,9 +1,9 @@
-"""Shared rows behind `holdfast serve`: a few requests, each with a deadline.
+"""Shared rows on a `holdfast serve`: a few kinds of requests, each with a deadline.
 
     POST /index/get, /index/has, /index/put, /index/replace    MessagePack in, MessagePack out
 
-Every request names the version of the interface; a server of another version answers with its own,
-and is then not used. Proxies of the environment are ignored: the address is the server's.
+Every request has the version of the interface; a server with another version answers with its own,
+and is then not used. Proxies in the environment are ignored: the address is the server itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VERSION_HEADER = "Holdfast-Index-Version"
 
 
 class HttpShared:
-    """Shared rows of a `holdfast serve` elsewhere."""
+    """Shared rows on a remote `holdfast serve`."""
 
     def __init__(self, url: str, token: str, deadline_s: float = DEADLINE_S) -> None:
         parts = urlsplit(url)

@@ -1,10 +1,10 @@
 """Shared rows on PostgreSQL: one schema for the team, partitioned by key.
 
-The server needs no extension. A role that may only read takes rows and gives none. Tables of a
-newer version are not touched; every wait has a deadline (`holdfast.postgresql`).
+The server needs no extension. A read-only role can use rows but adds none. Tables of a newer
+version are not touched; every wait has a deadline (`holdfast.postgresql`).
 
-With a limit, rows that were not used for the longest time are removed until four fifths of it are
-left. The day on which a row was used is written by every reader that may write, once a day.
+With a limit, the least recently used rows are removed until four fifths of it are left. Every
+reader with write access records the day on which a row was used, once a day.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COMMENT = "holdfast shared index "
 
 
 def tables(schema: str) -> list[str]:
-    """The statements that make the tables; `key` is the sharding key of a distributed server."""
+    """The statements that create the tables; `key` is the sharding key of a distributed server."""
     made = [
         f"CREATE SCHEMA {schema}",
         f"CREATE TABLE {schema}.work (key bytea PRIMARY KEY, data bytea NOT NULL)"
@@ -55,7 +55,7 @@ def tables(schema: str) -> list[str]:
 
 
 def _used_column(schema: str) -> str:
-    """The day of the last use. A server without this column reads and writes all the same."""
+    """The statement that adds the day of the last use. The tables also work without this column."""
     return (
         f"ALTER TABLE {schema}.work"
         " ADD COLUMN IF NOT EXISTS used date NOT NULL DEFAULT CURRENT_DATE"
@@ -63,15 +63,15 @@ def _used_column(schema: str) -> str:
 
 
 class PostgresShared:
-    """Shared rows on a server of the team's, at most `bytes_max` of them if it is given."""
+    """Shared rows on a team's server, limited to `bytes_max` if given."""
 
     def __init__(self, url: str, schema: str = SCHEMA, bytes_max: int | None = None) -> None:
         assert schema.isidentifier(), "a schema is named by us"
         self._url, self._schema, self._bytes_max = url, schema, bytes_max
         self._given = 0
-        """Bytes given since the limit was last checked."""
+        """Bytes added since the limit was last checked."""
         self._dated = True
-        """Whether this role may write on which day a row was used."""
+        """Whether this role may record the day on which a row was used."""
         self.name = f"postgresql://{address(url)}"
         self._lock = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
@@ -123,7 +123,7 @@ class PostgresShared:
         self._ready = True
 
     def _date_rows(self, connection: psycopg.Connection[Any]) -> None:
-        """Add the day of the last use to tables that were made without it."""
+        """Add the column for the day of the last use to tables without it."""
         import psycopg
 
         found = connection.execute(
@@ -151,9 +151,9 @@ class PostgresShared:
             self._dated = False
 
     def _keep_limit(self, connection: psycopg.Connection[Any], given: int) -> None:
-        """Remove what was not used for the longest time, if there is more than the limit.
+        """Remove the least recently used rows if the limit is exceeded.
 
-        Checked when a hundredth of the limit was given: counting reads every row's length.
+        Checked after every hundredth of the limit: counting reads the length of every row.
         """
         self._given += given
         if self._bytes_max is None or self._given * 100 < self._bytes_max:
@@ -214,7 +214,7 @@ class PostgresShared:
             )
 
     def put(self, rows: Iterable[tuple[bytes, bytes]], *, replace: bool = False) -> None:
-        # In the order of keys: two writers of the same rows do not wait for each other in a circle.
+        # In key order, so that two writers of the same rows cannot deadlock.
         ordered = sorted(rows)
         if not ordered:
             return

@@ -1,4 +1,4 @@
-"""Publishing a generation for the team: only of a commit, exactly as it was committed."""
+"""Publish a generation for the team: only if the tree is exactly as committed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A generation that the team has now; `new` is false if it had it before."""
+    """A generation that the team has now; `new` is false if it already had it."""
 
     manifest: Manifest
     new: bool
@@ -53,7 +53,7 @@ class NotPublished:
 def publish(
     index: CodeIndex, gate: Open, identity: RepositoryIdentity, *, accept_history: bool = False
 ) -> Published | NotPublished:
-    """Give the generation of a root to the team, if the tree is that of its commit."""
+    """Publish the generation of a root to the team, if the tree is that of its commit."""
     assert index.shared is not None, "publishing needs a shared index"
     store, seal, root = index.shared.store, index.shared.seal, gate.record.root
     if gate.record.options.custom_extensions or gate.record.options.ignore_patterns:
@@ -93,7 +93,7 @@ def publish(
 def _history(
     store: SharedStore, seal: rows.Seal, identity: RepositoryIdentity, accept: bool
 ) -> NotPublished | None:
-    """Refuse a repository of the same name with another first commit."""
+    """Refuse a repository with the same name but another first commit."""
     key = shared.repository_key(identity.key)
     stored = store.get([key]).get(key)
     value = None if stored is None else seal.open(key, stored)
@@ -110,7 +110,7 @@ def _history(
 
 
 def _uncommitted(root: Path, reader: Reader) -> list[str]:
-    """The files of a generation that the commit does not have with the same content."""
+    """The files of a generation whose content is not in the commit."""
     with open_repository(root) as repository:
         head = None if repository is None else repository.commit("HEAD")
         changes = None if repository is None or head is None else repository.changes_since(head)
@@ -134,7 +134,7 @@ def _manifest(
     store: SharedStore,
     seal: rows.Seal,
 ) -> Manifest:
-    """The manifest of a generation; puts everything it names."""
+    """The manifest of a generation; stores everything it refers to."""
     places: dict[str, tuple[int, int]] = {}
     segments = []
     for number, part in enumerate(reader.corpus().parts):

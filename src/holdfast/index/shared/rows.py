@@ -1,15 +1,15 @@
-"""What was made of one file, as two rows that others may use. Pure.
+"""A prepared file as two rows that others may use. Pure.
 
-A row is found under a hash of all that it was made from: the file's path and content, the versions
+The key of a row is a hash of everything it was made from: the file's path and content, the versions
 of the extractor, and for the second row the digest of the embedding model. So a row is never out of
-date, and two machines never disagree about one.
+date, and all machines compute the same one.
 
     facts      language, problem, facts, signatures and names for exact search
     ranking    postings and vectors
 
 The text of a file is in neither: chunks are cut from the reader's own bytes. Each row begins with a
 checksum over its key and its content, keyed with the team's secret if there is one. A row that is
-damaged, wrong or of another file is refused, and the work is done again.
+damaged, wrong or of another file is refused, and the file is prepared again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROW_BYTES_MAX = 64 * 1024 * 1024
 
 
 class FactsRow(msgspec.Struct, array_like=True, gc=False):
-    """What outlines, call graphs and exact search need of a file."""
+    """The data of a file for outlines, call graphs and exact search."""
 
     language: str
     problem: str | None
@@ -51,7 +51,7 @@ class FactsRow(msgspec.Struct, array_like=True, gc=False):
 
 
 class RankingRow(msgspec.Struct, array_like=True, gc=False):
-    """What ranking needs of a file."""
+    """The data of a file for ranking."""
 
     postings: bytes
     vectors: bytes
@@ -63,7 +63,7 @@ _ranking_row = msgspec.msgpack.Decoder(RankingRow).decode
 
 
 class Seal:
-    """Makes and checks the checksums of rows; with a secret, only its holders can make them."""
+    """Computes and checks the checksums of rows; a secret is needed to make valid ones, if set."""
 
     def __init__(self, secret: str = "") -> None:
         self._key = hashlib.sha256(secret.encode()).digest() if secret else b""
@@ -90,17 +90,17 @@ def facts_key(path: str, digest: str, extractor: str) -> bytes:
 
 
 def ranking_key(path: str, digest: str, maker: str) -> bytes:
-    """`maker` names the extractor and the model with its digest."""
+    """`maker` identifies the extractor and the model with its digest."""
     return key_of("ranking", maker, *_missing(path), path, digest)
 
 
 def _missing(path: str) -> tuple[str, ...]:
-    """Marks rows of a machine without a grammar, so that others do not take them."""
+    """Marks rows of a machine without a grammar, so that others do not use them."""
     return ("no grammar",) if made_without_grammar(path) else ()
 
 
 def key_of(*parts: str) -> bytes:
-    """The key of a row that was made from these."""
+    """The key of a row made from these values."""
     text = "\0".join((f"{ROW_VERSION}.{PREPARED_VERSION}.{FACTS_VERSION}", *parts))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
@@ -118,7 +118,7 @@ def encoded_facts(row: FactsRow) -> bytes:
 
 
 def row_of(value: memoryview) -> FactsRow | None:
-    """A facts row; None if it cannot be read."""
+    """A facts row; None if it cannot be decoded."""
     try:
         return _facts_row(value)
     except (msgspec.DecodeError, ValueError):
@@ -126,7 +126,7 @@ def row_of(value: memoryview) -> FactsRow | None:
 
 
 def is_of(row: FactsRow, path: str, size: int) -> bool:
-    """Whether the facts of a row can be those of a file of this path and size."""
+    """Whether the facts of a row can belong to a file with this path and size."""
     try:
         facts = facts_of.decode(row.facts)
     except (msgspec.DecodeError, ValueError):
@@ -139,7 +139,7 @@ def ranking_row(file: PreparedFile) -> bytes:
 
 
 class Made(msgspec.Struct, gc=False):
-    """A facts row that belongs to a file, with the chunks cut from the file's own bytes."""
+    """A facts row of a file, with the chunks cut from the file's own bytes."""
 
     row: FactsRow
     facts: FileFacts
@@ -147,7 +147,7 @@ class Made(msgspec.Struct, gc=False):
 
 
 def opened_facts(value: memoryview, path: str, source: bytes) -> Made | None:
-    """The facts in a row, if they can be those of this file; `source` is masked already."""
+    """The facts in a row, if they can belong to this file; `source` is already masked."""
     try:
         row = _facts_row(value)
         facts = facts_of.decode(row.facts)
@@ -184,7 +184,7 @@ def opened_file(
 
 
 def within(facts: FileFacts, size: int) -> bool:
-    """Whether every place in the facts is in the file, and every owner is one of its symbols."""
+    """Whether all positions in the facts are in the file, and all owners are its symbols."""
     symbols = len(facts.symbols)
     spans = [symbol.span for symbol in facts.symbols] + [chunk.span for chunk in facts.chunks]
     if any(not 0 <= span.start <= span.end <= size for span in spans):

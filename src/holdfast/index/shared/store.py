@@ -1,7 +1,7 @@
-"""Where shared rows are kept: the interface, and the one on SQLite that `holdfast serve` uses.
+"""The store of shared rows: the interface, and the SQLite store that `holdfast serve` uses.
 
-A store keeps bytes under keys. It is asked for many keys at once, because each request may cross a
-network, and it is never trusted: the reader of a row checks it (`rows.py`).
+A store keeps bytes under keys. Requests are for many keys at once, because each may cross a
+network. A store is never trusted: the reader of a row checks it (`rows.py`).
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ SHARED_VERSION = 1
 """The version of the tables and of the requests to `holdfast serve`.
 
 1: work(key, data), generation(repository, prefix, settings, name, data), repository(key, …). The
-   day of the last use is kept beside it; who does not know it works without.
+day of the last use is stored separately and is optional.
 """
 
 KEEP_SHARE = 0.8
-"""What is left of a full store, so that it is not full again at once."""
+"""A full store is trimmed to this share of its limit, so that it is not full again at once."""
 
 ROW_BYTES = 64
-"""What a row takes besides its data."""
+"""The size of a row besides its data."""
 
 ASK_MAX = 2_000
-"""The most keys in one request."""
+"""The maximum number of keys in one request."""
 
 
 class SharedUnavailable(BackendUnavailable):
-    """Raised when the shared index cannot be used now; the caller works alone."""
+    """Raised when the shared index cannot be used now; the caller continues without it."""
 
 
 class SharedStore(Protocol):
     """Rows by key. Every method raises SharedUnavailable when the store cannot be used."""
 
     name: str
-    """Where it is, for messages; without a password."""
+    """Its address for messages, without a password."""
 
     def get(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]: ...
     def put(self, rows: Iterable[tuple[bytes, bytes]], *, replace: bool = False) -> None: ...
@@ -90,7 +90,7 @@ class SqliteShared:
         return connection
 
     def _note_use(self, connection: apsw.Connection, keys: Iterable[bytes]) -> None:
-        """Write on which day rows were used, once a day each."""
+        """Record the day on which rows were used, once a day each."""
         if self._bytes_max is not None:
             put = (
                 f"INSERT INTO used VALUES (?, {_TODAY}) ON CONFLICT (key) "  # noqa: S608
@@ -100,7 +100,7 @@ class SqliteShared:
                 connection.executemany(put, [(key,) for key in keys])
 
     def _keep_limit(self, connection: apsw.Connection, given: int) -> None:
-        """Remove what was not used for the longest time, if there is more than the limit."""
+        """Remove the least recently used rows if the limit is exceeded."""
         self._given += given
         if self._bytes_max is None or self._given * 100 < self._bytes_max:
             return

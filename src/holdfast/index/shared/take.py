@@ -1,4 +1,4 @@
-"""Using the team's generation: of the commit that is checked out, or of the nearest before it."""
+"""Use the team's generation of the checked-out commit, or of the nearest one before it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from holdfast.index.shared.work import away
 from holdfast.text import counted
 
 COMMITS_MAX = 200
-"""So many commits before the one that is checked out are looked for, by first parents."""
+"""How many commits are tried, from the checked-out one back along first parents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A root uses a generation of the team now."""
+    """A root now uses a generation of the team."""
 
     manifest: Manifest
     pointer: Pointer
     behind: int
-    """How many commits the generation is before the one that is checked out."""
+    """How many commits the generation is behind the checked-out one."""
 
     def sentence(self) -> str:
         behind = f", {counted(self.behind, 'commit')} before yours" if self.behind else ""
@@ -45,7 +45,7 @@ class NotTaken:
 
     why: str
     away: bool = False
-    """Whether the team could not be asked."""
+    """Whether the team could not be reached."""
 
     def sentence(self) -> str:
         return f"The team's generation is not used: {self.why}."
@@ -54,7 +54,7 @@ class NotTaken:
 def take(
     index: CodeIndex, team: TeamBackend, root: str, identity: RepositoryIdentity
 ) -> Taken | NotTaken:
-    """Let a root use the newest generation of the team that its history has.
+    """Make a root use the newest generation of the team in its history.
 
     Reads every file of the tree once, to compare it; parses, embeds and stores nothing.
     """
@@ -108,7 +108,7 @@ def _commits(root: str) -> list[str]:
 
 
 def _compared(root: str, manifest: Manifest) -> tuple[dict[str, tuple[int, int, int]], int]:
-    """The stats of the files that agree with a manifest, and how many files differ."""
+    """The stats of the files that match a manifest, and how many files differ."""
     found = disk.walk(root, policy_of(Options()))
     digests = {file.path: file.digest for file in manifest.files}
     stats: dict[str, tuple[int, int, int]] = {}

@@ -1,8 +1,8 @@
-"""Roots that use a generation of the team, beside those with a generation of their own.
+"""A backend for roots that use a generation of the team, and for those with their own.
 
-Such a root has a small file in the home: which generation it uses, and the times and sizes of the
-files that were compared with it. Everything else is rows of the team, with a copy in the home.
-Writing a generation of its own ends that.
+A root with a team's generation has a small file in the home: which generation it uses, and the
+times and sizes of the files that matched it. Everything else is in rows of the team, with a local
+copy. When the root gets its own generation, the file is removed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OPEN_MAX = 4
 
 
 class Pointer(msgspec.Struct, array_like=True):
-    """Which generation a root uses, and what its files looked like when they agreed with it."""
+    """Which generation a root uses, and the stats of the files that matched it."""
 
     version: int
     root: str
@@ -54,7 +54,7 @@ class Pointer(msgspec.Struct, array_like=True):
     stats: dict[str, tuple[int, int, int]]
     taken_ns: int
     head: str
-    """The commit that was checked out."""
+    """The commit that was checked out at that time."""
     differing: int
 
 
@@ -88,7 +88,7 @@ class TeamBackend:
         return self._directory / f"{root_key(root)}.team"
 
     def pointer(self, root: str) -> Pointer | None:
-        """Which generation of the team a root uses; None if it has one of its own, or none."""
+        """The generation of the team that a root uses; None if it has its own, or none."""
         try:
             found = _pointer(self._path(root).read_bytes())
         except FileNotFoundError:
@@ -98,7 +98,7 @@ class TeamBackend:
         return found if found.version == POINTER_VERSION and found.root == root else None
 
     def use(self, pointer: Pointer) -> None:
-        """Let a root use a generation of the team."""
+        """Make a root use a generation of the team."""
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(pointer.root)
         aside = path.with_suffix(".new")
@@ -109,10 +109,10 @@ class TeamBackend:
     def _leave(self, root: str) -> None:
         self._path(root).unlink(missing_ok=True)
 
-    # What the team has.
+    # Data of the team.
 
     def manifest(self, key: bytes, *, ask: bool = True) -> Manifest | None:
-        """The manifest under a key; None if the team does not have it, or it is damaged."""
+        """The manifest under a key; None if the team does not have it or it is damaged."""
         with self._lock:
             known = self._manifests.get(key)
         if known is not None:
@@ -161,7 +161,7 @@ class TeamBackend:
         return posting_segment.unpack(postings, vectors, self._dimension)
 
     def fetch(self, key: bytes, manifest: Manifest) -> None:
-        """Copy what a search needs into the home; raises if something is missing or damaged."""
+        """Copy what a search needs into the home; raises if a segment is missing or damaged."""
         self.corpus(key, manifest)
         keys = shared.part_keys("kept", shared.kept_name(manifest.files), manifest.kept_parts)
         for one in keys:
@@ -188,7 +188,7 @@ class TeamBackend:
             _identity_key(manifest), manifest.prefix, manifest.commit, settings
         )
         if made != pointer.key:
-            return None  # Made with other settings: it has to be taken or built again.
+            return None  # Made with other settings: it has to be fetched or built again.
         return markers.encode(shared.marker_of(manifest, root, settings))
 
     def stamp(self, root: str) -> object:
@@ -275,7 +275,7 @@ def _identity_key(manifest: Manifest) -> str:
 
 
 def _snapshot(pointer: Pointer, manifest: Manifest) -> Snapshot:
-    """The manifest with this machine's times: files that never agreed are read by every check."""
+    """The manifest with this machine's times; files that never matched are read by every check."""
     entries = {
         file.path: Entry(Stat(*pointer.stats.get(file.path, NOT_THERE)), file.digest)
         for file in manifest.files

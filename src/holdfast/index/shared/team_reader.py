@@ -1,8 +1,8 @@
-"""Reading a team's generation over the reader's own files.
+"""Read a team's generation together with the files on this machine.
 
 Postings, vectors and facts come from the team; text comes from the files on this machine. A file is
-read only if its bytes are those that the generation was made of, so a chunk always is what is on
-disk. Files that differ are not read here: the freshness check ranks them from memory.
+used only if its bytes are those that the generation was made from, so a chunk always matches the
+file on disk. Files that differ are not used here: the freshness check ranks them from memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FACTS_AT_ONCE = 500
 FILES_KEPT = 64
-"""The chunks of this many files are kept while a reader is open."""
+"""The chunks of this many files are cached while a reader is open."""
 
 
 class TeamReader:
@@ -122,7 +122,9 @@ class TeamReader:
         return masked(source)
 
     def _made_here(self, file: shared.SharedFile, source: bytes) -> rows.Made:
-        """What the row of a file would have: it is missing or wrong, or the team is unreachable."""
+        """What a file's row would have, computed because the row is missing, wrong or
+        unreachable.
+        """
         from holdfast.index.building.prepare import chunks_of
 
         facts = self._extract(file.path, source)
@@ -149,7 +151,7 @@ class TeamReader:
                 break
             kept += shared.kept_of(value).files
         if len(kept) != len(files):
-            kept = [(None, None)] * len(files)  # An exact search works without, more slowly.
+            kept = [(None, None)] * len(files)  # An exact search works without them, more slowly.
         return [
             KeptFile(number, file.path, file.language, file.problem, file.chunks, *both)
             for number, (file, both) in enumerate(zip(files, kept, strict=True))

@@ -1,11 +1,11 @@
-"""What a build takes from the team and gives to it.
+"""A build's exchange of prepared files with the team.
 
-A run asks for the rows of a batch of files before they are parsed, and gives the rows that it had
-to make. Only files whose content is in the commit that is checked out are given: what is not
-committed, and what git does not know, never leaves the machine. Secrets are masked before
-(`prepare.py`), so a row has none that the policy finds.
+A run requests the rows of a batch of files before they are parsed, and uploads the rows that it had
+to make. Only files whose content is in the checked-out commit are uploaded: uncommitted and
+untracked content never leaves the machine. Secrets are masked first (`prepare.py`), so a row has
+none that the policy finds.
 
-A store that fails is not asked again in this run: the build goes on alone, and says so.
+A store that fails is not used again in this run: the build continues without it and reports that.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GIVE_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SharedIndex:
-    """The team's store as the settings name it, and how rows are checked."""
+    """The team's store from the settings, and the seal that checks its rows."""
 
     store: SharedStore
     seal: rows.Seal = field(default_factory=rows.Seal)
@@ -49,7 +49,7 @@ class SharedIndex:
         return begun
 
     def sentence(self, root: str) -> str:
-        """What the last run took and gave, or whether the store answers now."""
+        """What the last run took and gave, or whether the store can be reached."""
         last = self.runs.get(root)
         if last is not None:
             return last.sentence()
@@ -95,7 +95,7 @@ class SharedRun:
         self.failure: str | None = None
 
     def take(self, files: Sequence[SourceFile]) -> dict[str, PreparedFile]:
-        """The files that the team has prepared, by path; checked, or left out."""
+        """The files that the team has prepared, by path; rows that fail a check are left out."""
         self.asked += len(files)
         for file in files:
             if self._committed(file):
@@ -128,7 +128,7 @@ class SharedRun:
         return rows.opened_file(facts, ranking, file, masked(file.source), self._dimension)
 
     def give(self, file: PreparedFile) -> None:
-        """Offer what was made of a file, if it is committed. Vectors must be in it."""
+        """Queue the rows of a file for upload, if it is committed. It must have its vectors."""
         if self._givable.pop(file.path, None) != file.entry.digest or self.failure is not None:
             return
         facts, ranking = self._keys(file.path, file.entry.digest)
@@ -142,7 +142,7 @@ class SharedRun:
             self.flush()
 
     def flush(self) -> None:
-        """Send what is offered; called at the end of a build too."""
+        """Upload the queued rows; also called at the end of a build."""
         giving, mending = self._giving, self._mending
         self._giving, self._mending, self._size = [], [], 0
         if self.failure is not None:
@@ -187,7 +187,7 @@ class SharedRun:
 
 
 def batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
-    """Files in batches that are worth one request each."""
+    """Files in batches, each large enough for one request."""
     batch: list[SourceFile] = []
     size = 0
     for file in files:
@@ -201,7 +201,7 @@ def batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
 
 
 class CommittedBlobs:
-    """The contents of the commit that is checked out, by path; asked from git at the first use."""
+    """The contents of the checked-out commit, by path; read from git on first use."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -223,7 +223,7 @@ class CommittedBlobs:
 
 
 def blob_name(source: bytes, length: int) -> bytes:
-    """The name that git gives to a content, in a repository with names of that length."""
+    """The git object name of a content, in a repository with names of this length."""
     hashed = hashlib.sha1(usedforsecurity=False) if length == 40 else hashlib.sha256()
     hashed.update(b"blob %d\0" % len(source))
     hashed.update(source)
@@ -231,7 +231,7 @@ def blob_name(source: bytes, length: int) -> bytes:
 
 
 def _blobs(root: Path) -> dict[str, bytes]:
-    """The names of the files of the commit that is checked out, below a directory."""
+    """The object names of the files in the checked-out commit, below a directory."""
     with open_repository(root) as repository:
         listed = None if repository is None else repository.run("ls-tree", "-r", "-z", "HEAD")
     found = {}

@@ -1,4 +1,4 @@
-"""One file for each language, found by the name or the first line of a file."""
+"""One module per language; the language is found by a file's name or first line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARSED = {
     ".ex": "elixir", ".exs": "elixir", ".zig": "zig", ".jl": "julia",
 }  # fmt: skip
 OPTIONAL = {"julia": "tree_sitter_julia"}
-"""Languages whose large grammar is in the extra `languages`, with its module."""
+"""Languages whose large grammar is in the extra `languages`, and the grammar's module."""
 LANGUAGES_EXTRA = "pip install 'holdfast[languages]'"
 DOCUMENTS = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",
@@ -54,7 +54,7 @@ FAMILIES = {
     "c": "c", "cpp": "c", "csharp": "csharp", "ruby": "ruby", "php": "php", "swift": "swift",
     "bash": "bash", "lua": "lua",
 }  # fmt: skip
-"""Languages whose calls are known, by the family within which names are shared."""
+"""Languages with call extraction, and the family within which names are shared."""
 _INTERPRETERS = {"python": "python", "node": "javascript", "ruby": "ruby", "php": "php",
                  "bash": "bash", "sh": "bash", "zsh": "bash", "lua": "lua", "deno": "typescript",
                  "swift": "swift", "scala": "scala", "kotlin": "kotlin"}  # fmt: skip
@@ -92,7 +92,7 @@ def language_of(path: str, source: bytes) -> str:
 
 @lru_cache(maxsize=64)
 def parsed(name: str) -> Language | None:
-    """The definition of a language that has a grammar; its module is loaded on first use."""
+    """The definition of a language with a grammar; its module is imported on first use."""
     if name not in PARSED.values() or lacks_grammar(name):
         return None
     file, table = ("typescript", "TSX") if name == "tsx" else (name, "LANGUAGE")
@@ -102,10 +102,10 @@ def parsed(name: str) -> Language | None:
 
 @lru_cache(maxsize=64)
 def lacks_grammar(name: str) -> bool:
-    """Whether a language could be parsed if the extra `languages` were installed."""
+    """Whether a language could be parsed only with the extra `languages` installed."""
     return name in OPTIONAL and find_spec(OPTIONAL[name]) is None
 
 
 def made_without_grammar(path: str) -> bool:
-    """Whether facts of this file are made here without a grammar that others may have."""
+    """Whether this machine lacks a grammar for the file that other machines may have."""
     return lacks_grammar(PARSED.get("." + path.rpartition(".")[2].lower(), ""))

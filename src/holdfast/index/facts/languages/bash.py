@@ -23,7 +23,7 @@ def _command(walk: Walk, node: Node) -> None:
         path = _HERE.sub("./", argument).strip("\"'")
         walk.imported(node.start_point[0] + 1, path, "*", "")
     elif re.fullmatch(r"[\w:.+-]+", name) and name != ":":
-        # Function names may contain dashes and colons, so they are not read as chains.
+        # Function names may contain dashes and colons, so they are not parsed as chains.
         line = node.start_point[0] + 1
         arity = len(node.children_by_field_name("argument"))
         walk.calls.append(Call(walk.symbol(), name, "", "", line, node.start_byte, arity))

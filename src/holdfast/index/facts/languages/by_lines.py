@@ -1,7 +1,7 @@
 """Languages without a grammar: symbols guessed from lines that look like definitions.
 
 Files in such a language are searched too, and a chunk labelled *total* that starts at `def total`
-is found better than one that starts at line 120. Each language has one pattern for lines that
+ranks better than one that starts at an arbitrary line. Each language has one pattern for lines that
 clearly define something; a definition ends at the next one that is not nested deeper. The facts are
 marked as *guessed*, and are not used for outlines or call graphs.
 """
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 NAME_MAX = 120
 LEAD_LINES_MAX = 60
 _COMMENTS = (b"#", b"--", b"//", b"/*", b"*", b";", b"%", b"(*", b"{-", b"@", b'"', b"'")
-"""Prefixes of lines that belong to the definition below them, in one of these languages."""
+"""Prefixes of lines that belong to the definition below them, in any of these languages."""
 
 
 def kind_of_file(path: str) -> str:
-    """The language recognised by the lines of a file; "text" when there is none."""
+    """The language whose line patterns fit a file; "text" when there is none."""
     name = path.rpartition("/")[2].lower()
     suffix = name[name.rfind(".") :] if "." in name else ""
     found = SUFFIXES.get(suffix) or NAMES.get(name) or language_of(path)
@@ -42,7 +42,7 @@ def kind_of_file(path: str) -> str:
 
 
 def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> RawFacts | None:
-    """Symbols guessed from the lines of a file, in order; None when its language has no table."""
+    """Symbols guessed from the lines of a file, in order; None if its language has no patterns."""
     language = kind_of_file(path)
     table = TABLE.get(language)
     if table is None:
@@ -99,7 +99,7 @@ def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -
 
 
 def _name(groups: dict[str, bytes]) -> str:
-    """The name that a line defines: the first group of its match that has one."""
+    """The name that a line defines: the first non-empty group of its match."""
     for key in ("held", "name", "text", "tag", "c"):
         found = groups.get(key)
         if found:
@@ -115,7 +115,7 @@ def _line(source: bytes, starts: list[int], line: int) -> str:
 
 
 def _lead(source: bytes, starts: list[int], line: int) -> int:
-    """The first of the comment lines right above a line; the line itself when there are none."""
+    """The first of the comment lines directly above a line, or the line itself."""
     lead = line
     while lead > 1 and line - lead < LEAD_LINES_MAX:
         text = source[starts[lead - 2] : starts[lead - 1]].strip()
@@ -126,7 +126,7 @@ def _lead(source: bytes, starts: list[int], line: int) -> int:
 
 
 def _nest(symbols: list[SymbolDraft], margins: list[int], starts: list[int]) -> None:
-    """Extend every definition to the next that is not deeper, and name its container."""
+    """Extend every definition to the next one that is not deeper, and set its container."""
     open_: list[int] = []
     for index, symbol in enumerate(symbols):
         while open_ and margins[open_[-1]] >= margins[index]:

@@ -1,4 +1,4 @@
-"""C, and the rules that C++ adds to."""
+"""C, and the rules that C++ extends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ANGLES = re.compile(r"<[^<>]*>")
 
 
 def declared(text: str) -> str:
-    """The dotted name that a function declarator declares; "" when it declares no function."""
+    """The dotted name that a function declarator declares; "" if it does not declare a function."""
     match = _DECLARED.match(text)
     if not match:
         return ""
@@ -38,7 +38,7 @@ def _function(walk: Walk, node: Node) -> None:
         return
     name = declared(walk.text(declarator, 600))
     if node.has_error:
-        # `void Lock() EXCLUDES(m) {}`: the parser takes the macro for the name.
+        # `void Lock() EXCLUDES(m) {}`: the parser mistakes the macro for the name.
         for child in node.children[:8]:
             if child.start_byte >= declarator.start_byte:
                 break
@@ -62,7 +62,7 @@ def _named_by_macro(text: str) -> str:
 
 
 def function(walk: Walk, node: Node, name: str, stop: int, exported: bool, defined: bool) -> None:
-    """Define a function under its last name, in the class that its path or its place names."""
+    """Define a function under its last name, in the class that its path or position names."""
     owner, _, last = name.rpartition(".")
     kind: Kind = "function"
     if owner or walk.inside() in CONTAINERS:

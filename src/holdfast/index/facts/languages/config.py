@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 
 
 class JsonMember(NamedTuple):
-    """A member of an object or an array: where it is, its key if it has one, and its value."""
+    """A member of an object or an array: its position, its key if it has one, and its value."""
 
     key: str
     start: int
@@ -31,7 +31,7 @@ class JsonMember(NamedTuple):
 
 
 def line_at(starts: list[int], position: int) -> int:
-    """The number of the line that holds a byte."""
+    """The number of the line that contains a byte."""
     return min(bisect_right(starts, position), max(1, len(starts) - 1))
 
 

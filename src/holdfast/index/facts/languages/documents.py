@@ -1,4 +1,4 @@
-"""Shared by readers of documents: symbols that cover whole lines, found without a grammar."""
+"""Shared by document readers: symbols that cover whole lines, found without a grammar."""
 
 from __future__ import annotations
 

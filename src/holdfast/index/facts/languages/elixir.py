@@ -1,4 +1,4 @@
-"""Elixir: an outline without calls. In its grammar definitions are calls too."""
+"""Elixir: an outline without calls. In its grammar, definitions are calls too."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _type(walk: Walk, node: Node) -> None:
         node, name, kind, signature_end=_brace(walk, node), exported=_exported(name)
     )
     if index != MODULE and shape is not None and kind == "type":
-        # Methods are not taken over, but fields and embedded members are.
+        # Methods are not inherited, but fields and embedded members are.
         walk.inherit(walk.symbols[index].qualified, walk.text(shape), "embeds", _line(node))
 
 
@@ -113,7 +113,7 @@ def _variable(walk: Walk, node: Node) -> None:
 
 
 def _conversion(walk: Walk, node: Node) -> None:
-    """`Max[int](1)` reads as a conversion; it is a call when its type takes arguments."""
+    """`Max[int](1)` is parsed as a conversion; with type arguments it is recorded as a call."""
     callee = node.child_by_field_name("type")
     if callee is not None and callee.type == "generic_type":
         walk.call(node, walk.field(callee, "type"))
@@ -137,7 +137,7 @@ def _package(walk: Walk, node: Node) -> None:
 
 
 def module(path: str, package: str) -> str:
-    """A package is its folder; at the root it is called what it calls itself."""
+    """The module is the folder; at the root, the name in the package clause."""
     folder = path.rpartition("/")[0]
     return folder.replace("/", ".") if folder else package
 

@@ -1,4 +1,4 @@
-"""JavaScript, and the rules that TypeScript adds to."""
+"""JavaScript, and the rules that TypeScript extends."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _PLACES = frozenset({"class_body", "object", "interface_body", "object_type", "o
 
 
 def out_of_place(node: Node) -> bool:
-    """Whether a method is where none can be: what the parser made of a text with errors."""
+    """Whether a method is in an impossible place, as the parser creates for text with errors."""
     if node.type not in ("method_definition", "method_signature", "abstract_method_signature"):
         return False
     around, before = node.parent, node.prev_sibling
     if around is not None and around.type not in _PLACES:
         return True
-    # A call in a body that was taken for a type: `return total(…)` behind an error.
+    # A call in a body that was parsed as a type: `return total(…)` after an error.
     broken = node.has_error or (before is not None and before.type == "ERROR")
     return broken and node.type != "method_definition"
 
@@ -104,7 +104,7 @@ def _decorator(walk: Walk, node: Node) -> None:
 
 
 def module(path: str, _package: str) -> str:
-    """`src/shop.js` is `src.shop`; a folder is its `index`."""
+    """`src/shop.js` is `src.shop`; a folder stands for its `index`."""
     stem = re.sub(r"(?:\.d)?\.\w+$", "", path)
     return re.sub(r"/index$", "", stem).replace("/", ".")
 

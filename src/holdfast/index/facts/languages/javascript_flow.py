@@ -1,4 +1,4 @@
-"""What JavaScript gives a name for a while: loops, callbacks, type checks, and results."""
+"""Temporary bindings in JavaScript: loops, callbacks, type checks; and results of functions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def loop_rule(walk: Walk, node: Node) -> None:
 
 
 def result_rule(walk: Walk, node: Node) -> None:
-    """What a function returns or yields, when its signature does not say it."""
+    """What a function returns or yields, if its signature does not declare it."""
     value = first_child(node)
     if value is None or value.type in LITERALS:
         return
@@ -75,14 +75,14 @@ def _typed(signature: str) -> bool:
 
 
 def _is_symbol(walk: Walk, function: Node, at: int) -> bool:
-    """Whether a function expression is the one that the symbol is named by."""
+    """Whether a function expression is the value that the symbol names."""
     return function.end_byte <= walk.symbols[at].end and (
         walk.symbols[at].end - function.end_byte <= 2
     )
 
 
 def _taker(walk: Walk, node: Node, given: Node) -> tuple[str, str]:
-    """Which argument a function is, and what it is passed to; "f" is a function type itself."""
+    """The position of a function among the arguments and the callee; "f" for a function type."""
     if given.type == "return_statement":
         at = walk.symbol()
         typed = _RESULT_TYPE.search(walk.symbols[at].signature) if at != MODULE else None
@@ -98,7 +98,7 @@ def _taker(walk: Walk, node: Node, given: Node) -> tuple[str, str]:
         text = f"({text})"
     few = given.named_children if given.named_child_count <= 6 else []
     place = next((str(i) for i, c in enumerate(few) if c == node), "")
-    # What decides the type parameters of the callee: arguments, or the type of the variable.
+    # The callee's type parameters come from type arguments or from the variable's type.
     arguments = walk.field(call, "type_arguments", 160)
     if not arguments and call.parent is not None and call.parent.type == "variable_declarator":
         expected = walk.field(call.parent, "type", 160).lstrip(": ")
@@ -112,7 +112,7 @@ _RESULT_TYPE = re.compile(r"\)\s*:\s*([\w.$]+(?:<[^()]*>)?)\Z")
 
 
 def callback_rule(walk: Walk, node: Node) -> None:
-    """A function that is passed to a call: its parameters are what the callee gives it."""
+    """A function passed to a call: its parameters hold what the callee passes."""
     given = node.parent
     if given is None or given.type not in ("arguments", "return_statement"):
         return

@@ -29,7 +29,7 @@ _EXPORT_LIST = re.compile(r"export\s+(?:type\s+)?\{(.*?)\}\s*;?\s*$", re.DOTALL)
 
 
 def specifiers(text: str) -> list[tuple[str, str]]:
-    """`{a, b as c, type D}` and `{a, b: c}` as (name there, name here)."""
+    """`{a, b as c, type D}` and `{a, b: c}` as pairs (exported name, local name)."""
     found = []
     for item in split_list(text.strip().strip("{}")):
         name, _, alias = item.removeprefix("type ").partition(" as ")

@@ -1,4 +1,4 @@
-"""What JavaScript binds: declarations, assignments, fields, and names that are unpacked."""
+"""Bindings in JavaScript: declarations, assignments, fields, and destructured names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LITERALS = frozenset({
     "string", "number", "true", "false", "null", "undefined", "template_string", "regex",
     "unary_expression", "update_expression", "jsx_element", "jsx_self_closing_element",
 })  # fmt: skip
-"""Values that say nothing about a call."""
+"""Values that are irrelevant to calls."""
 
 
 def class_heritage(walk: Walk, node: Node, index: int) -> None:
@@ -38,7 +38,7 @@ def class_heritage(walk: Walk, node: Node, index: int) -> None:
 def assigned(
     walk: Walk, node: Node, name: str, value: Node, qualified: str | None, *, member: bool = False
 ) -> bool:
-    """Define what a function, a class or an object is assigned to. False when it is neither."""
+    """Define the function or class that is assigned to a name. False if the value is neither."""
     block = value.child_by_field_name("body")
     if value.type in FUNCTIONS:
         member = member or walk.inside() in CONTAINERS
@@ -120,7 +120,7 @@ def declarator_rule(walk: Walk, node: Node) -> None:
 
 
 def _is_called_at_once(value: Node) -> bool:
-    """`var make = (function () {…}())`: as good as a definition, wherever it is."""
+    """`var make = (function () {…}())`: counts as a definition, wherever it is."""
     call = _unwrapped(value)
     if call is None or call.type != "call_expression":
         return False
@@ -135,9 +135,9 @@ def _unwrapped(node: Node) -> Node | None:
 
 
 def _in_callback(walk: Walk, node: Node) -> bool:
-    """Whether a declaration is in a function without a name that is not called at once.
+    """Whether a declaration is in an anonymous function that is not called at once.
 
-    The functions around a whole script are: `(function () {…})()`, `define(function () {…})`.
+    The wrapper around a whole script is: `(function () {…})()`, `define(function () {…})`.
     """
     at = node.parent
     while at is not None:
@@ -155,7 +155,7 @@ def _in_callback(walk: Walk, node: Node) -> bool:
 
 
 def _members(walk: Walk, node: Node, index: int) -> None:
-    """The members of an object that hold a value with a name; functions are symbols."""
+    """Bind the members of an object that have a named value; functions are symbols."""
     for each in node.named_children[:60]:
         if each.type == "shorthand_property_identifier":
             key = found = walk.text(each, 100)
@@ -263,7 +263,7 @@ def assignment_rule(walk: Walk, node: Node) -> None:
 
 
 def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
-    """`table["k"] = f`: an element of what the name holds. False for a function with a name."""
+    """`table["k"] = f`: an element of a container. False for a function or class."""
     if right.type in FUNCTIONS or right.type == "class":
         return False
     whole = left.child_by_field_name("object")
@@ -279,7 +279,7 @@ _GROWING = frozenset({"push", "unshift", "add", "set"})
 
 
 def added_rule(walk: Walk, node: Node) -> None:
-    """`steps.push(f)`, `table.set("k", f)`: elements of what the name holds."""
+    """`steps.push(f)`, `table.set("k", f)`: elements added to a container."""
     call, given = walk.calls[-1] if walk.calls else None, node.child_by_field_name("arguments")
     if call is None or call.name not in _GROWING or given is None or call.start != node.start_byte:
         return
@@ -304,7 +304,7 @@ def pair_rule(walk: Walk, node: Node) -> None:
 
 
 def field_rule(name: str) -> Rule:
-    """A rule for a class field, whose name has the field `name`."""
+    """A rule for a class field; `name` is the grammar's field with its name."""
 
     def rule(walk: Walk, node: Node) -> None:
         named, value = walk.field(node, name, 120), node.child_by_field_name("value")

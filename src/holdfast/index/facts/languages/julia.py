@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?:\w+\.)*([\w!]+|[^\w\s(]+)")
 
 
 def _headed(kind: Kind) -> Rule:
-    """A rule for what is named by its first child: a signature, or the head of a type."""
+    """A rule for a definition whose first child is a signature or the head of a type."""
 
     def rule(walk: Walk, node: Node) -> None:
         head = first_child(node)
@@ -27,7 +27,7 @@ def _headed(kind: Kind) -> Rule:
 
 
 def _short(walk: Walk, node: Node) -> None:
-    """`price(x) = x + 1` is a function; inside one it is a local of no interest."""
+    """`price(x) = x + 1` is a function; inside a function it is an ignored local."""
     head = first_child(node)
     inside = walk.symbol() == MODULE or walk.inside() == "namespace"
     named = _NAME.match(walk.text(head, 200)) if head and inside else None

@@ -18,7 +18,7 @@ _EXTENSION = re.compile(r"fun\s+(?:<[^>]*>\s*)?([\w.]+)(?:<[^>]*>)?\??\.\s*\w+\s
 
 
 def child_of(node: Node, *kinds: str) -> Node | None:
-    """The first named child of one of these kinds; this grammar names few of its fields."""
+    """The first named child with one of these types; this grammar has few named fields."""
     return next((child for child in node.named_children if child.type in kinds), None)
 
 

@@ -1,4 +1,4 @@
-"""Patterns of definitions, line by line, for languages without a grammar.
+"""Patterns for lines with definitions, for languages without a grammar.
 
 There is one conservative pattern for each language, anchored to the start of a line. White space,
 which may cross lines, and repetitions are bounded when a pattern is compiled, so that no file can
@@ -19,11 +19,11 @@ TIMES_MAX = 64
 
 @dataclass(frozen=True)
 class Lines:
-    """What the definitions of a language look like.
+    """The pattern of definitions in a language.
 
-    `text` is a pattern that is tried at the start of every line: `word` says what is defined,
-    `name` what it is called. `kinds` gives the kind by the word, in lower case; "" stands for a
-    line without one.
+    `text` is a pattern that is tried at the start of every line: its group `word` says what is
+    defined, `name` is its name. `kinds` maps the word, in lower case, to a kind; "" stands for a
+    line without a word.
     """
 
     text: str
@@ -32,7 +32,7 @@ class Lines:
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        """Compiled on first use."""
+        """The compiled pattern, cached."""
         text = self.text.replace(r"\s+", rf"\s{{1,{SPACE_MAX}}}")
         text = text.replace(r"\s*", rf"\s{{0,{SPACE_MAX}}}")
         text = re.sub(r"(?<!\\)\)\*", f"){{0,{TIMES_MAX}}}", text)

@@ -89,7 +89,7 @@ def _return(walk: Walk, node: Node) -> None:
 
 
 def module(path: str, _package: str) -> str:
-    """`shop/cart.lua` is `shop.cart`; a folder is its `init`."""
+    """`shop/cart.lua` is `shop.cart`; a folder stands for its `init`."""
     stem = path.removesuffix(".lua").removesuffix("/init")
     for root in ("src/", "lua/", "lib/"):
         stem = stem.removeprefix(root)

@@ -1,4 +1,4 @@
-"""Markdown: a heading and what is under it, up to the next heading of its level or above."""
+"""Markdown: a section is a heading with its text, up to the next heading of its level or above."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _headings(source: bytes, starts: list[int]) -> list[tuple[int, int, str]]:
 
 
 def _title(rest: bytes) -> bytes:
-    """What a line says after the marks of a heading, without those that may close it."""
+    """The text of a heading line after its marks, without closing marks."""
     rest = rest.strip(b" \t\r\n")
     open_ = rest.rstrip(b"#")
     return open_ if not open_ or open_[-1:] in b" \t" else rest

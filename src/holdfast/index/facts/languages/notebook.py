@@ -1,4 +1,4 @@
-"""Jupyter notebooks: every cell is a symbol, and Python cells are read as one module.
+"""Jupyter notebooks: every cell is a symbol, and the Python cells are parsed as one module.
 
 A notebook is JSON with one string for each line of a cell. The lines are joined and walked as
 ordinary Python, and every position is mapped back to the line of its string.
@@ -78,7 +78,7 @@ def _python(
 ) -> None:
     language = parsed("python")
     assert language is not None, "python is built in"
-    # Magics are not Python; as comments they keep their line.
+    # Magics are not Python; they become comments, so that lines stay the same.
     text = "\n".join(
         "#" + line.text[1:] if line.text[:1] in ("%", "!", "?") else line.text for line in lines
     )

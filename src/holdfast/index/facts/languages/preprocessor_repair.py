@@ -1,10 +1,10 @@
-"""Blanking branches of `#if` that cannot be parsed.
+"""Blank branches of `#if` that cannot be parsed.
 
-The grammar reads all branches of a condition one after the other, which works when each of them is
+The grammar parses all branches of a condition one after the other, which works when each of them is
 complete. But a branch may open a brace that is closed after `#endif`, or contain one of two heads
 of the same function; then the parser fails on everything around it. Of such a condition only the
 first branch is kept; the others and the directives are replaced by spaces, so offsets stay the
-same. Conditions with complete branches are left alone.
+same. Conditions with complete branches are unchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOT_PARENTHESES = bytes(set(range(256)) - set(b"()"))
 
 @dataclass(slots=True)
 class _Condition:
-    """An open `#if`: the lines of its directives, and what is kept of each branch so far."""
+    """An open `#if`: the lines of its directives, and the text of each branch so far."""
 
     starts: list[int]
     never: bool
@@ -34,7 +34,7 @@ class _Condition:
 
 
 def repaired(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
-    """The source with one branch for conditions that break the syntax; of the same length.
+    """The source with only one branch of each condition that breaks the syntax; same length.
 
     Decided by the branches alone; `fits` is not used.
     """

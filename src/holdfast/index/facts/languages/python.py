@@ -43,7 +43,7 @@ _OPENING = re.compile(r"""[rRbBuUfF]{0,2}(\"\"\"|'''|"|')""")
 
 
 def docstring(walk: Walk, block: Node | None) -> str:
-    """The string that opens a body, without quotes and margin; "" when there is none."""
+    """The string at the start of a body, without quotes and margin; "" when there is none."""
     if block is None:
         return ""
     start = block.start_byte
@@ -86,7 +86,7 @@ def _without_margin(lines: list[str]) -> str:
 _MARGINS = re.compile(r"\n( *)(?=[^ \n])")
 _TRAILING = re.compile(r"(?<! ) +\n")
 _QUOTED = b"\"'rRbBuUfF"
-"""What the first byte of a body is when it may open with a string."""
+"""The possible first bytes of a body that starts with a string."""
 
 
 def _function(walk: Walk, node: Node) -> None:
@@ -97,7 +97,7 @@ def _function(walk: Walk, node: Node) -> None:
         wrapper = walk.wrapper
         if wrapper and _PROPERTY.search(walk.source, wrapper[0], node.start_byte):
             kind = "property"
-    # Not up to the body: a comment may follow the colon.
+    # Ends before the colon, which a comment may follow.
     given = node.child_by_field_name("parameters")
     end = node.child_by_field_name("return_type") or given
     index = walk.define(
@@ -118,7 +118,7 @@ _PROPERTY = re.compile(rb"property|\.(?:setter|getter|deleter)\b")
 
 
 def _long_signature(walk: Walk, given: Node, end: Node) -> None:
-    """Parameters and the result of a function whose signature is cut short."""
+    """Bind the parameters and the result of a function whose signature is cut."""
     for each in given.named_children[:200]:
         annotated = each.child_by_field_name("type")
         name = each.child_by_field_name("name") or first_child(each)
@@ -167,7 +167,7 @@ def _decorator(walk: Walk, node: Node) -> None:
     if what is None:
         return
     before = len(walk.calls)
-    if what.type == "call":  # what it returns is called with what it decorates
+    if what.type == "call":  # its result is called with the decorated function
         value = expressions.read(walk, what)
         if value != "?":
             start = node.start_byte
@@ -178,7 +178,7 @@ def _decorator(walk: Walk, node: Node) -> None:
         whole = node.parent
         made = whole.child_by_field_name("definition") if whole else None
         if made is not None and len(walk.calls) > before:
-            # A decorator is called with what it decorates.
+            # A decorator is called with the decorated function.
             name = (f"0={walk.field(made, 'name', 100)}",)
             walk.calls[-1] = msgspec.structs.replace(walk.calls[-1], passed=name)
 
@@ -209,7 +209,7 @@ def _import_from(walk: Walk, node: Node) -> None:
 
 
 def module(path: str, _package: str) -> str:
-    """`src/shop/cart.py` is `shop.cart`; a package is its `__init__.py`."""
+    """`src/shop/cart.py` is `shop.cart`; a package stands for its `__init__.py`."""
     stem = path.rsplit(".", 1)[0]
     parts = stem.split("/")
     if len(parts) > 1 and parts[0] in ("src", "lib", "python"):

@@ -1,4 +1,4 @@
-"""What Python gives a name for a while: loops, `with`, type checks; and results of functions."""
+"""Temporary bindings in Python: loops, `with`, type checks; and results of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python binds: assignments of names, attributes and items, and functions without a name."""
+"""Bindings in Python: assignments of names, attributes and items, and lambdas."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def assignment_rule(walk: Walk, node: Node) -> None:
     else:
         top = not walk.inside()
         scope = walk.elsewhere.get((walk.symbol(), name)) if walk.elsewhere else None
-    # What stands between the name and the value: the type, if there is one.
+    # The text between the name and the value has the type, if there is one.
     between = walk.source[left.end_byte : right.start_byte if right else node.end_byte]
     annotated = walk.field(node, "type") if b":" in between else ""
     value = ""
@@ -91,7 +91,7 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
     names = pattern.named_children
     size, starred = len(names), False
     for place, name in enumerate(names[:8]):
-        # Behind a star places are counted from the end.
+        # After a star, positions are counted from the end.
         at = place - size if starred else place
         item = "?" if value == "?" else f"{value}[{at}]"
         if name.type == "identifier":
@@ -105,7 +105,7 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
 
 
 def _lambda(walk: Walk, node: Node, left: Node, right: Node) -> None:
-    """`name = lambda x: …` is a function of that name."""
+    """`name = lambda x: …` defines a function with that name."""
     block = right.child_by_field_name("body")
     name = walk.text(left, 120)
     kind: Kind = "method" if walk.inside() in CONTAINERS else "function"
@@ -116,7 +116,7 @@ def _lambda(walk: Walk, node: Node, left: Node, right: Node) -> None:
 
 
 def _attribute(walk: Walk, node: Node, owner: str, name: str, right: Node) -> None:
-    """`cart.total = f`: of a class of this file it is a field, else it is known by both names."""
+    """`cart.total = f`: a field of a class in this file; otherwise bound as `cart.total`."""
     if not PLAIN.match(owner) or right.type in LITERALS:
         return
     value = expressions.read_chain(walk, right)
@@ -131,7 +131,7 @@ def _attribute(walk: Walk, node: Node, owner: str, name: str, right: Node) -> No
 
 
 def _item(walk: Walk, node: Node, left: Node, right: Node) -> None:
-    """`table["k"] = f`: an element of what the name holds."""
+    """`table["k"] = f`: an element of a container."""
     if right.type in LITERALS:
         return
     whole = left.child_by_field_name("value")
@@ -144,7 +144,7 @@ def _item(walk: Walk, node: Node, left: Node, right: Node) -> None:
 
 
 def added_rule(walk: Walk, node: Node) -> None:
-    """`steps.append(f)` and `steps += [f]`: elements of what the name holds."""
+    """`steps.append(f)` and `steps += [f]`: elements added to a container."""
     if node.type == "augmented_assignment":
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None or right.type not in ("list", "tuple"):
@@ -210,7 +210,7 @@ def set_rule(walk: Walk, node: Node) -> None:
 
 
 def elsewhere_rule(walk: Walk, node: Node) -> None:
-    """`global x`, `nonlocal x`: where assignments of the name belong."""
+    """`global x`, `nonlocal x`: the scope that assignments of the name belong to."""
     at = walk.symbol()
     if at == MODULE:
         return

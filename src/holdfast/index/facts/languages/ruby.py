@@ -79,7 +79,7 @@ def _call(walk: Walk, node: Node) -> None:
 
 
 def _bare(walk: Walk, node: Node) -> None:
-    """A lone name at the place of a statement is a call, or a variable that does nothing."""
+    """A lone name in place of a statement is a call, or a variable without effect."""
     walk.call(node, walk.text(node, 120), arity=0)
 
 

@@ -23,7 +23,7 @@ def definition(
     defined: bool = True,
     after: Callable[[Walk, tree_sitter.Node, int], None] | None = None,
 ) -> Rule:
-    """A rule for a node with a name and perhaps a body. `member` is its kind inside a class."""
+    """A rule for a node with a name and an optional body. `member` is its kind inside a class."""
 
     def rule(walk: Walk, node: tree_sitter.Node) -> None:
         named = node.child_by_field_name(name)
@@ -48,14 +48,14 @@ def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
     """A rule for a call whose callee is the text before its arguments."""
 
     def rule(walk: Walk, node: tree_sitter.Node) -> None:
-        # The most frequent rule by far, so it is written for speed: few calls, and a cache.
+        # By far the most frequent rule, so it is optimised: few calls, and a cache.
         given = node.child_by_field_name(arguments)
         start = node.start_byte
         if given is None:
             walk.call(node, walk.text(node, chains.LONGEST), kind)
             return
         end = given.start_byte
-        # Of a long chain only the last name matters, and it is at the end.
+        # Only the last name of a long chain matters.
         raw = (
             walk.source[start:end]
             if end - start <= chains.LONGEST
@@ -110,7 +110,7 @@ _BRACKET = re.compile(r"[(\[{<>}\])]")
 
 
 def split_list(text: str) -> list[str]:
-    """The parts of a list, split at the commas that no bracket encloses."""
+    """The parts of a list, split at commas outside brackets."""
     if not _BRACKET.search(text):
         return [part for part in map(str.strip, text.split(",")) if part]
     parts, depth, start = [], 0, 0
@@ -130,7 +130,7 @@ _HERITAGE = re.compile(r"\b(extends|implements|with)\b")
 
 
 def heritage(walk: Walk, index: int, text: str, line: int) -> None:
-    """Read `extends A implements B, C` and record what the symbol inherits."""
+    """Parse `extends A implements B, C` and record what the symbol inherits."""
     pieces = _HERITAGE.split(_without_arguments(text))
     kinds: dict[str, InheritanceKind] = {"implements": "implements", "with": "mixes in"}
     child = walk.symbols[index].qualified
@@ -140,7 +140,7 @@ def heritage(walk: Walk, index: int, text: str, line: int) -> None:
 
 
 def _without_arguments(text: str) -> str:
-    """A heritage without type arguments: these may have unions and bases of their own."""
+    """A heritage clause without type arguments, which may contain unions and bases."""
     if "<" not in text:
         return text
     kept, depth, start = [], 0, 0
@@ -158,13 +158,13 @@ def _without_arguments(text: str) -> str:
 
 
 def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
-    """A rule for a node around a definition that belongs to it: decorators, `export`."""
+    """A rule for a node around a definition, such as decorators or `export`."""
     if walk.wrapper is None or walk.wrapper[1] < node.end_byte:
         walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)
 
 
 def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -> None:
-    """An element that a container is given: `+` is appended, else by its key."""
+    """Record an element added to a container: `+` for appended, else by its key."""
     if not chains.PLAIN.match(owner) or value == "?":
         return
     head, _, name = owner.rpartition(".")

@@ -145,7 +145,7 @@ def _macro(walk: Walk, node: Node) -> None:
 
 
 def _token(walk: Walk, node: Node) -> None:
-    """Inside a macro there are only tokens; a name before a bracket still reads as a call."""
+    """Inside a macro there are only tokens; a name before a parenthesis is recorded as a call."""
     end = node.end_byte
     if walk.source[end : end + 1] != b"(":
         return
@@ -157,7 +157,7 @@ def _token(walk: Walk, node: Node) -> None:
 
 
 def module(path: str, _package: str) -> str:
-    """`src/shop/cart.rs` is `shop.cart`; a crate root is `crate`, after its folder if any."""
+    """`src/shop/cart.rs` is `shop.cart`; a crate root is `crate`, with its folder before it."""
     crate, source, rest = path.rpartition("src/")
     if not source:
         crate, rest = "", path

@@ -1,9 +1,9 @@
-"""Blanking parts of a shell script that cannot be parsed.
+"""Blank parts of a shell script that cannot be parsed.
 
 One unusual expansion can make the parser fail on everything after it. But functions in scripts
-begin and end on lines of their own, so a script can be tried piece by piece: a piece that does not
-parse alone is replaced by spaces, so offsets stay the same. A function with a blanked body is still
-a symbol; only its calls are lost.
+start and end on separate lines, so a script can be parsed piece by piece: a piece that does not
+parse on its own is replaced by spaces, so offsets stay the same. A function with a blanked body is
+still a symbol; only its calls are lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PIECES_MAX = 2_000
 
 
 def repaired(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
-    """The source with blanked pieces where it does not parse; of the same length."""
+    """The source with pieces blanked where they do not parse; same length."""
     lines = source.splitlines(keepends=True)
     out = []
     for number, (first, body, last) in enumerate(_pieces(lines)):
@@ -40,7 +40,7 @@ def repaired(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
 
 
 def _pieces(lines: list[bytes]) -> Iterator[tuple[int, int | None, int]]:
-    """The functions, with the first line of their body, and the text between them."""
+    """The functions, with the first line of their bodies, and the text between them."""
     at = between = 0
     endless: set[bytes] = set()
     while at < len(lines):
@@ -57,9 +57,9 @@ def _pieces(lines: list[bytes]) -> Iterator[tuple[int, int | None, int]]:
 
 
 def _function(lines: list[bytes], at: int, endless: set[bytes]) -> tuple[int, int] | None:
-    """Where the body begins and the line after the closing brace, if a function begins here.
+    """The first line of the body and the line after the closing brace, if a function starts here.
 
-    `endless` collects end markers that do not occur any more, so that they are searched once.
+    `endless` collects end markers that do not occur any more, so that each is searched for once.
     """
     opens = _OPENS.match(lines[at])
     if opens is None:
@@ -82,6 +82,6 @@ def _function(lines: list[bytes], at: int, endless: set[bytes]) -> tuple[int, in
 
 
 def _blank(text: bytes, first: bytes = b"") -> bytes:
-    """The text replaced by spaces, except line breaks; starts with `first` if there is room."""
+    """The text replaced by spaces, except line breaks; starts with `first` if it fits."""
     blank = re.sub(rb"[^\r\n]", b" ", text)
     return blank.replace(b" ", first, 1) if first else blank

@@ -1,7 +1,7 @@
-"""Blanking what a grammar cannot read, so that it costs its own lines and not the file.
+"""Blank code that a grammar cannot parse, so that only its lines are lost, not the file.
 
-Each function is tried only on a source with syntax errors, and its result is used only if fewer
-bytes are in errors then. Offsets and lines stay the same: bytes are replaced, never moved.
+Each function is tried only on a source with syntax errors, and its result is used only if it has
+fewer bytes in errors. Offsets and lines stay the same: bytes are replaced, never moved.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MACROS = (
     # A macro on a line of its own: `BEGIN_NAMESPACE`, `ADD_PROPERTY(int, x)`.
     (re.compile(rb"^[ \t]{0,80}(" + _CAPITALS + rb"[ \t]{0,80}(?:" + _ARGUMENTS + rb")?)[ \t]{0,80}$"  # noqa: E501
                 rb"(?!\s{0,80}[{(:\[=])", re.MULTILINE)),
-    # Behind the parameters: `void Lock() EXCLUDES(m) {`.
+    # After the parameters: `void Lock() EXCLUDES(m) {`.
     (re.compile(rb"\)[ \t]{0,80}(?:const[ \t]{0,80})?(" + _CAPITALS + rb"(?:" + _ARGUMENTS + rb")?)"
                 rb"(?=[ \t]{0,80}(?:override[ \t]{0,80})?[{;\n])")),
     # Between the result and the name: `char* ADDCALL version(void)`.
@@ -34,7 +34,7 @@ _MACROS = (
 
 
 def c_family(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
-    """C and C++ with one branch of torn conditions, and without macros that break the syntax."""
+    """C and C++ with one branch of incomplete conditions, without macros that break the syntax."""
     once = preprocessor_repair.repaired(source, fits)
     if once != source and fits(once):
         return once
@@ -55,7 +55,7 @@ _CONSTRUCTOR = re.compile(
 
 
 def kotlin(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
-    """Kotlin without guards in `when`, and without constructors apart from their class."""
+    """Kotlin without guards in `when`, and without explicit primary constructors."""
     out = bytearray(source)
     for pattern in (_GUARD, _CONSTRUCTOR):
         for found in pattern.finditer(source):
@@ -69,7 +69,7 @@ _SIGNATURE = re.compile(
 
 
 def typescript(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
-    """TypeScript with a `;` before a call signature that a line break alone sets apart."""
+    """TypeScript with a `;` before a call signature that only a line break separates."""
     return _SIGNATURE.sub(rb"\1;", source)
 
 
