@@ -1,17 +1,17 @@
-"""Which conversation a call belongs to: proven, or every read is the baseline.
+"""Finds the conversation that a call belongs to; unless it is proven, every read is the baseline.
 
-There are three ways to a candidate: it was named (`--session`), a hook left a binding for the
-agent that started us, or the agent's process and environment point to a log. Only the first is
-enough by itself. For the others something in the call must be found in the log:
+A candidate comes from `--session`, from a hook's binding for the agent that started us, or from the
+agent's process and environment, which point to a log. Only the first is enough by itself. For the
+others something in the call must be found in the log:
 
     Claude Code   names its pending call in `_meta`; a call's id is unique, so the transcript that
-                  holds that call, unanswered, is this conversation
+                  contains that call, unanswered, is this conversation
     Codex         names its thread in `_meta`; the rollout's own name ends with it. Without that,
-                  the nearest agent above us is a codex process that holds exactly one rollout
-                  open, and this call is pending in that rollout
+                  the nearest ancestor that is an agent must be a codex process that has exactly
+                  one rollout open, and this call must be pending in that rollout
 
-An agent may write its log a moment after it calls, so a call that is not there yet is waited for,
-briefly. What stays unproven is `Unbound`, with the reason; nothing is guessed.
+An agent may write its log shortly after it calls, so we wait briefly for a call that is not there
+yet. Without proof the result is `Unbound`, with the reason; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Sessions:
         above = {(one.pid, one.start) for one in caller.ancestors}
         kept = [b for b in bindings.read_all(self._home) if b.host == "claude-code"]
         for binding in kept:
-            # Over HTTP there is no process to compare: the call alone decides.
+            # Over HTTP there is no process to compare: only the call decides.
             if binding.agent in above or not above:
                 yield binding.transcript, "a hook of this agent named it, and it holds the call"
         projects = os.path.join(
@@ -213,7 +213,7 @@ class Sessions:
                 yield path, "it is a transcript of this project and holds the call"
 
     def _with_subagents(self, caller: Caller) -> Iterator[tuple[str, str]]:
-        """The candidates, and behind them the newest subagents of each."""
+        """The candidates, followed by the newest subagents of each."""
         found = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
         yield from found
         for path, _ in found:
@@ -238,7 +238,7 @@ class Sessions:
     def _rollout(
         self, rollout: str, tool: str, arguments: Mapping[str, Any]
     ) -> tuple[Bound, threading.RLock] | Unbound:
-        """The rollout that the codex process above us holds open, if this call is pending in it."""
+        """The rollout that our codex ancestor has open, if this call is pending in it."""
         deadline = self._monotonic() + self._wait_s
         while (pending := pending_call(rollout, tool, arguments)) is None:
             if self._monotonic() > deadline:
@@ -249,7 +249,7 @@ class Sessions:
         return Bound(host, "codex", _stem(rollout), how, pending), lock
 
     def adapter(self, kind: str, name: str) -> tuple[SessionLog, threading.RLock]:
-        """The adapter of a log. It is kept, because it has already read the log so far."""
+        """The adapter of a log. It is reused, because it has already read most of the log."""
         with self._turn:
             found = self._adapters.get((kind, name))
             if found is None:
@@ -264,7 +264,7 @@ class Sessions:
 def pending_call(rollout: str, tool: str, arguments: Mapping[str, Any]) -> str | None:
     """The one unanswered call of our tool with these arguments; None if there is none or several.
 
-    Codex does not name the pending call, but it wrote it down before it called.
+    Codex does not name the pending call, but writes it to the rollout before it calls us.
     """
     calls: dict[str, None] = {}
     for line in _tail(rollout):
@@ -291,7 +291,7 @@ def _is_ours(payload: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]
         given = json.loads(str(payload.get("arguments")))
     except (ValueError, RecursionError):
         return False
-    # Null is the same as left out, and what was left out may have its default by now.
+    # Null is the same as absent, and an absent argument may have got its default since.
     return isinstance(given, dict) and all(
         value is None or (key in arguments and arguments[key] == value)
         for key, value in given.items()
@@ -310,7 +310,7 @@ def _tail(path: str) -> list[bytes]:
 
 
 def mentions(path: str, call: str) -> bool:
-    """Whether the end of a log holds this call's id; the adapter then looks properly."""
+    """Whether the end of a log contains this call's id: a quick check before the adapter's."""
     wanted = call.encode()
     return any(wanted in line for line in _tail(path))
 
@@ -325,7 +325,7 @@ def _newest(folder: str) -> list[str]:
 
 
 def _may_be_codex(caller: Caller, meta: Mapping[str, Any]) -> bool:
-    """Whether nothing about the call says that another agent than Codex made it."""
+    """Whether the call shows no sign of coming from an agent other than Codex."""
     return (
         (not caller.client or "codex" in caller.client.lower())
         and TOOL_USE_ID not in meta
@@ -334,17 +334,17 @@ def _may_be_codex(caller: Caller, meta: Mapping[str, Any]) -> bool:
 
 
 def _open_rollout(caller: Caller) -> str | None:
-    """The one rollout that the agent which started us holds open, if that agent is Codex.
+    """The one rollout that the agent which started us has open, if that agent is Codex.
 
-    Shells and package runners are passed over. Any other program nearer than Codex may be an agent
-    that Codex started, whose context is its own.
+    Shells and package runners are skipped. Any other program between Codex and us may be an agent
+    that Codex started, with a separate context.
     """
     agent = next((one for one in caller.ancestors if one.name not in LAUNCHERS), None)
     if agent is None or not agent.is_called("codex"):
         return None
     now = process(agent.pid)
     if now is None or now["start"] != agent.start:
-        return None  # It ended, and another process may have its number.
+        return None  # It ended, and another process may have its id.
     held = set()
     with contextlib.suppress(OSError):
         for entry in os.scandir(f"/proc/{agent.pid}/fd"):

@@ -1,4 +1,4 @@
-"""The client of a connection: what its greeting says about the agent, or what HTTP tells."""
+"""The client of a connection, as described by its greeting or by the HTTP request."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class Caller:
     served_from: str | None = None
     """Where the server was started, for a client whose own working directory is unknown."""
     client: str = ""
-    """What the program at the other end calls itself; empty until it has said so."""
+    """The name that the client program reports; empty until it has done so."""
 
     principal: str | None = None
-    """The key whose pass was presented: it may read some repositories, and nothing else."""
+    """The key whose pass the client presented: it may only read some repositories."""
     repositories: Callable[[str], str | None] = lambda name: None
     """The directory of a repository without a checkout, by its name."""
 
     notes_told: set[tuple[str, int]] = field(default_factory=set)
-    """The notes about code that answers have named, each with its seq."""
+    """The notes about code that answers have already mentioned, each with its seq."""
 
     _local_seq: int = 0
     _turn: threading.Lock = field(default_factory=threading.Lock)
@@ -134,6 +134,6 @@ def _ancestor(raw: object) -> Ancestor | None:
 
 
 def named(client: str, unique: str) -> str:
-    """A name for the log: the name of the agent and a suffix that is unique to the connection."""
+    """A name for the log of commits: the agent's name and a suffix unique to the connection."""
     plain = _PLAIN.sub("-", client.lower()).strip("-")[:40]
     return f"{plain or 'mcp'}-{unique}"

@@ -15,7 +15,7 @@ from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
 
 STOP_S = 20.0
 CHECK_S = 3.0
-"""How long a host may take to answer a check that a person waits for."""
+"""How long a host may take to answer a check; the user waits for it."""
 
 
 def running_host(app: App) -> dict[str, Any] | None:
@@ -66,7 +66,7 @@ def end_host(app: App) -> bool:
     if found is not None:
         pid = int(found["pid"])
         os.kill(pid, signal.SIGTERM)
-        # One that is frozen does not receive the signal, and one that is blocked does not heed it.
+        # A frozen host does not receive the signal, and a blocked one does not handle it.
         ended = not answers(app) and end_frozen_host(place, CHECK_S)
         deadline = app.clock.monotonic() + STOP_S
         while not ended and app.clock.monotonic() < deadline:

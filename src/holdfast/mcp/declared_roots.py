@@ -1,7 +1,7 @@
-"""The roots that a client declares: asked for when a call needs them, and kept until they change.
+"""The roots that a client declares: requested when a call needs them, and kept until they change.
 
-Clients of the protocol before 2026-07-28 that have the roots capability are asked. Later versions
-have no such request; there the working directory and tracked trees say what belongs to the client.
+Only clients of protocol versions before 2026-07-28 with the roots capability are asked. Later
+versions have no such request; there the working directory and the tracked trees are used instead.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class DeclaredRoots:
 
 
 def _connection(ctx: Context) -> object:
-    """What stays the same for all requests of a session."""
+    """An object that is the same for all requests of a session."""
     return ctx.session._connection
 
 

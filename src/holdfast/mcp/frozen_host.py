@@ -1,8 +1,8 @@
-"""Finds out whether the background host still answers, and ends one that does not.
+"""Checks whether the background host still answers, and ends one that does not.
 
 A stopped process (SIGSTOP, a debugger, a cgroup freezer) keeps its socket and its lock: clients
-can connect and wait without limit, and no other host can start. Only a process that is proven to be
-the host is ended: it has the lock, wrote its process id into it, and is the peer of our connection.
+can connect and wait forever, and no other host can start. Only a process that is proven to be the
+host is ended: it has the lock, wrote its process id into it, and is the peer of our connection.
 
 Imports as little as the shim does.
 """
@@ -18,7 +18,7 @@ from holdfast.locks import is_stopped
 from holdfast.mcp.rendezvous import PING, Rendezvous, peer_process
 
 ANSWER_S = 20.0
-"""How long a host may take to answer a greeting or a ping; `HOLDFAST_MCP_ANSWER_S` sets another."""
+"""How long a host may take to answer a greeting or a ping; `HOLDFAST_MCP_ANSWER_S` overrides it."""
 
 END_S = 10.0
 """How long a killed process may take to end."""
@@ -77,7 +77,7 @@ def _frozen_process(place: Rendezvous, answer_s: float) -> int | None:
     pid = _unanswered_ping(place, answer_s)
     if pid is None or is_stopped(pid):
         return pid
-    # It runs, so it may only be slow: it gets the same time again.
+    # The process is not stopped, so it may only be slow: try once more.
     return _unanswered_ping(place, answer_s)
 
 
@@ -94,13 +94,13 @@ def _unanswered_ping(place: Rendezvous, answer_s: float) -> int | None:
         except (FileNotFoundError, ConnectionError):
             return None
         except (TimeoutError, BlockingIOError):
-            # BlockingIOError: the queue of connections that it has not accepted is full.
+            # BlockingIOError: its accept queue is full.
             return pid or int((_lock_facts(place) or {}).get("pid", 0))
     return None
 
 
 def _is_host(place: Rendezvous, pid: int) -> bool:
-    """Whether this process has the lock of the host, now."""
+    """Whether this process currently has the lock of the host."""
     facts = _lock_facts(place)
     return facts is not None and facts.get("pid") == pid and pid > 1
 

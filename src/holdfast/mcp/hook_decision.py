@@ -1,12 +1,12 @@
-"""What to do about an event in an agent: opens its session and its files, and asks `reading`.
+"""Decides how to answer a hook event: opens the session and the files, and asks `reading`.
 
-    after the agent's own read     the same text in short, when the session proves what is held
+    after the agent's own read     a short form of it, when the session proves what is held
     after its own *unchanged*      the text, unless the session proves that it is held
-    after a failed edit            the text that is really there
+    after a failed edit            the file's current text
     after any call of ours         one line when held lines changed on disk, once
     after a compaction             what was held, the most needed first
 
-Whatever is not proven leaves the agent's own result as it is.
+Without proof the agent's own result stays as it is.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ if TYPE_CHECKING:
     from holdfast.reading.trust import Ledger
 
 WAIT_S_MAX, LOOK_EVERY_S = 1.0, 0.004
-"""A call that the log does not show yet is waited for, at most so long and half the time there is
+"""How long to wait for a call that the log does not show yet; also at most half the time there is
 for an answer."""
 
 
 SEARCH = "holdfast search "
-"""How our search is called in an agent's shell. What else the command does shows in its output."""
+"""How a command of our search begins in an agent's shell. Anything after it shows in the output."""
 
 
 class HookDecision:
@@ -85,7 +85,7 @@ class HookDecision:
         )
         environment = getattr(context.app, "environment", {})
         self._wait_s = min(WAIT_S_MAX, hook_seconds(environment, ANSWER_S) / 2)
-        # What helps a failed edit takes longer to import than a hook may take.
+        # Importing the help for failed edits takes longer than a hook may take.
         threading.Thread(target=_warm_up, name="holdfast warm-up", daemon=True).start()
 
     def decide(self, event: HookEvent) -> Outcome:
@@ -116,7 +116,7 @@ class HookDecision:
             self._record_edits(event)
         outcome = self._read(event, reader)
         if outcome or event.has_batches or event.log is None:
-            return outcome  # after a batch, or in the next request, there is a place for a notice
+            return outcome  # notices are added after the batch, or to the next request
         with self._log(event, event.uses[0].id) as log:
             found = log.evidence()
             if isinstance(found, Doubt):
@@ -143,9 +143,9 @@ class HookDecision:
             return self._shortened(use, event, reader, log)
 
     def _note_search(self, use: ToolUse, call: ShellCall, event: HookEvent) -> None:
-        """Keep the lines that a search of ours printed in the agent's shell.
+        """Record the lines that a search of ours printed in the agent's shell.
 
-        They count where the log shows the very text that the search gave.
+        They count if the log shows exactly the text that the search returned.
         """
         if use.id is None or use.text is None or not call.command.startswith(SEARCH):
             return
@@ -157,7 +157,7 @@ class HookDecision:
                     log.record_shown(lines, text, use.id)
 
     def _record_edits(self, event: HookEvent) -> None:
-        """Keep where a subagent's edit was made: its transcript does not say so."""
+        """Record where a subagent's edit was made, which its transcript lacks."""
         if event.subagent is None:
             return
         for use in event.uses:
@@ -169,7 +169,7 @@ class HookDecision:
                         log.record_edit(edit(use.result, ""), use.id)
 
     def _unproven(self, use: ToolUse, event: HookEvent, reader: Reader) -> Outcome:
-        """Nothing is known about the context: only a claim of the agent's own is mended."""
+        """Without evidence, only replace the agent's own claim that a file is unchanged."""
         return self._text(use, event, reader) if use.claims_unchanged else Outcome()
 
     def _claimed(self, use: ToolUse, event: HookEvent, reader: Reader, log: SessionLog) -> Outcome:
@@ -190,9 +190,9 @@ class HookDecision:
             wanted = wanted[: call.count]
         view = evidence.ledger.view(path, reader.objects.load)
         if wanted and wanted[-1] == "":
-            wanted = wanted[:-1]  # what follows the last newline is not a line
+            wanted = wanted[:-1]  # the empty row after the last newline is not a line
         if view.named == (first, first + len(wanted) - 1):
-            return False  # our short answer said that the same call again prints the text
+            return False  # our short answer promised the text for a repeated call
         options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
         return native.holds(view, first, wanted, options)
 
@@ -222,7 +222,7 @@ class HookDecision:
             assert isinstance(use.call, ShellCall)
             folder: str | None = event.cwd
             if isinstance(log, ShellFolders):
-                log.evidence()  # the call may have come into the log since it was last read
+                log.evidence()  # the agent may have logged the call since the last read
                 folder = log.folder_of(use.id or "", use.call.command, event.cwd)
             if folder is None:
                 return Outcome()
@@ -242,7 +242,7 @@ class HookDecision:
     def _focuser(
         self, use: ToolUse, event: HookEvent, reader: Reader, log: SessionLog
     ) -> native.Focuser | None:
-        """What folds this result; None unless the user wants it and no range was asked for."""
+        """The focuser for this result; None unless focus is on and the whole file was read."""
         presets = reader.settings.focus_of(event.agent)
         if presets is None or not isinstance(use.call, ReadCall) or not use.is_whole:
             return None
@@ -296,7 +296,7 @@ class HookDecision:
     # the session
 
     def _is_logged(self, event: HookEvent, call: str) -> bool:
-        """Whether the log has this call by itself, and not only a script that made it."""
+        """Whether the log has this call itself, not just a script that made it."""
         clock = self._context.app.clock
         deadline = clock.monotonic() + self._wait_s
         assert event.log is not None
@@ -315,7 +315,7 @@ class HookDecision:
             if isinstance(found, Evidence) or clock.monotonic() > deadline:
                 return found
             if isinstance(log, UnreadableLog):
-                return found  # no time will tell
+                return found  # waiting would not help
             time.sleep(LOOK_EVERY_S)
 
     @contextmanager
@@ -348,7 +348,7 @@ class HookDecision:
 
 
 def _changes_beside(log: SessionLog, use: ToolUse, event: HookEvent) -> bool:
-    """Whether another call of the same message changes the file of this one, by the log."""
+    """Whether, by the log, another call of the same message changes this call's file."""
     from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 
     if not isinstance(log, ClaudeCodeLog):
@@ -358,7 +358,7 @@ def _changes_beside(log: SessionLog, use: ToolUse, event: HookEvent) -> bool:
 
 
 def _is_answered(event: HookEvent, newest: RequestLog) -> bool:
-    """Whether the newest request is the one that the agent got our answer to, and sent."""
+    """Whether the agent received our answer to the newest request."""
     return event.request is not None and event.request == newest.number
 
 
@@ -369,7 +369,7 @@ def _warm_up() -> None:
 
 
 def _allowed_text(reader: Reader) -> Callable[[str], str | None]:
-    """Reads the text of a file for help, unless the user calls it sensitive."""
+    """A function that reads a file for edit help; None for files the user marked sensitive."""
     from holdfast.edits.help import read_text
 
     sensitive = reader.settings.sensitive
@@ -383,7 +383,7 @@ def _allowed_text(reader: Reader) -> Callable[[str], str | None]:
 
 
 def _edit_help(event: HookEvent, reader: Reader, known: Collection[str] = ()) -> dict[int, str]:
-    """For each edit that failed, what is really there; not for calls that are known."""
+    """The help for each failed edit, by index; not for the calls in `known`."""
     from holdfast.edits import Attempt, failure_of, help_text
 
     found = {}
@@ -404,7 +404,7 @@ def _edit_help(event: HookEvent, reader: Reader, known: Collection[str] = ()) ->
 
 
 def _patch_help(event: HookEvent, reader: Reader) -> dict[int, str]:
-    """For a patch that is about to fail, what is really there."""
+    """The help for each patch that would fail, by index."""
     from holdfast.edits import help_text, patch_attempts
 
     found = {}
@@ -432,8 +432,8 @@ def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:
 def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
     """What was held before the latest compaction.
 
-    `at_compaction`: the agent has just told of it, and its log does not show it yet. Then what is
-    held at the leaf is what is lost.
+    `at_compaction`: the agent has just reported it, and its log does not show it yet. Then what is
+    held at the leaf is what will be lost.
     """
     from holdfast.reading.reader import before_compaction
     from holdfast.reading.trust import Ledger
@@ -457,7 +457,7 @@ def used_files(ledger: Ledger, reader: Reader) -> list[recovery.Used]:
 
 
 def _may_print_a_file(command: str) -> bool:
-    """Whether `reading` knows this command; asked before anything is opened."""
+    """Whether `reading` recognises this command; checked before any file is opened."""
     from holdfast.reading import shell
 
     return shell.parse(command, "/") is not None

@@ -1,16 +1,16 @@
-"""What a hook inside an agent and the host say to each other, over the host's socket.
+"""The protocol between a hook inside an agent and the host, over the host's socket.
 
 One line of JSON each way; a connection may carry any number of such pairs.
 
     to the host     {"holdfast":"hook","v":1,"agent":"codex","payload":{…}}
     to the agent    {…}
 
-`holdfast` is the first member, which tells the line from a greeting. `payload` is what the agent
-gave its hook, unchanged; the host turns it into an event (`agents/hook_event.py`), so that no
-adapter decides anything. The answer is what the hook gives the agent. An empty object leaves the
-agent's own result as it is, and is the answer to everything that goes wrong: another version, an
-unknown agent, a payload that is not understood, an error of ours, and more than `ANSWER_S` seconds.
-A host that does not know hooks closes the connection, which means the same.
+`holdfast` is the first member, which distinguishes the line from a greeting. `payload` is what the
+agent passed to its hook, unchanged; the host turns it into an event (`agents/hook_event.py`), so
+that adapters decide nothing. The hook passes the answer to the agent. An empty object leaves the
+agent's own result as it is, and is the answer to every failure: another version, an unknown agent,
+an invalid payload, an error of ours, or a timeout after `ANSWER_S` seconds. A host without support
+for hooks closes the connection, which means the same.
 
 Protocol history
     1   first version
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 HOOK_VERSION = 1
 PREFIX = b'{"holdfast":"hook"'
 HOOK_TOOL = "hook"
-"""The tool that takes an event over MCP, for agents whose hooks may call a tool. Not listed: it is
-not for models."""
+"""The tool that receives an event over MCP, for agents whose hooks can call a tool. Not listed,
+because it is not for models."""
 
 ANSWER_S = 0.25
-"""How long the host may take. The other side waits 0.3 s in all."""
+"""How long the host may take. The hook waits 0.3 s in total."""
 
 SETTING = "HOLDFAST_HOOK_S"
-"""Another time for all sides, in seconds, for a machine that is slow or under test."""
+"""The variable that overrides these times, in seconds, for slow machines and for tests."""
 
 
 def hook_seconds(environment: Mapping[str, str], default: float) -> float:

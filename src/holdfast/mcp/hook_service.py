@@ -1,4 +1,4 @@
-"""Answers hooks: what stands inside an agent asks here, and never waits long.
+"""Answers the hooks that run inside agents, within a time limit.
 
 Every failure is the empty answer, so the agent's own result stays as it is.
 """
@@ -41,7 +41,7 @@ class HookService:
             line = await reader.readline()
 
     async def answer(self, agent: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the hook tells the agent, in time."""
+        """The hook's reply to the agent; empty if it is not ready in time."""
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._threads, self._answer, agent, payload)
         try:

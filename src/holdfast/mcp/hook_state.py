@@ -1,7 +1,7 @@
-"""What is remembered between the events of one context: its latest turn, and what it was told.
+"""State between the events of one context: its latest turn, and the notices it got.
 
-A context is a conversation, or one of its subagents. All of it is in memory and may be lost: then a
-call is waited for in the log, and a notice may come twice.
+A context is a conversation, or one of its subagents. The state is in memory and may be lost: then
+we wait for a call to appear in the log, and a notice may be repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.reading.trust import Ledger
 
 WRITTEN_S = 0.15
-"""After so long an agent has written to its log what it had to write."""
+"""After this time an agent has written its pending log lines."""
 CONTEXTS_MAX = 256
 PATHS_MAX = 400
 
@@ -36,10 +36,9 @@ Context = tuple[str, str]
 class Turns:
     """The calls of the latest turn of each context, as the agent reported them.
 
-    An agent writes its log some 100 ms late, and a result must not wait for that. What was reported
-    before in the same prompt is enough: a conversation is rewound, forked or resumed only by
-    another prompt, and a compaction reports itself. The lines of that turn have had their time to
-    be written, whatever else they say.
+    An agent writes its log some 100 ms late, and a result must not wait for that. It is enough to
+    know the previous turn of the same prompt: a conversation is rewound, forked or resumed only by
+    another prompt, and the agent reports a compaction. The lines of that turn are already written.
     """
 
     def __init__(self) -> None:
@@ -58,22 +57,22 @@ class Turns:
             self._latest.pop(context_of(event), None)
 
     def before(self, event: HookEvent, now: float) -> tuple[str, ...]:
-        """The calls that came before those of this event; none unless that is certain."""
+        """The calls of the turn before this event; empty unless that is certain."""
         with self._turn:
             turn, calls, at = self._latest.get(context_of(event), ("", (), 0.0))
         return calls if turn and turn == event.turn and now - at >= WRITTEN_S else ()
 
 
 def context_of(event: HookEvent) -> Context:
-    """What has a context of its own: a conversation, or one of its subagents."""
+    """The key of an event's context: a conversation, or one of its subagents."""
     return event.session, event.subagent or ""
 
 
 class Changes:
-    """The files that each context changed in the turn that still runs.
+    """The files that each context changed in the current turn.
 
-    The log does not show yet what such a call did, and a result of the same turn comes after it: so
-    nothing is said about these files until the turn has ended.
+    The log does not show these changes yet, and results of the same turn may come after them: so
+    nothing is claimed about these files until the turn has ended.
     """
 
     def __init__(self) -> None:
@@ -96,7 +95,7 @@ class Changes:
             self._paths.pop(context_of(event), None)
 
     def touch(self, event: HookEvent) -> bool:
-        """Whether a call of this event reads what the same turn changed."""
+        """Whether a call of this event names a file that the same turn changed."""
         with self._turn:
             changed = self._paths.get(context_of(event), set())
             return any(
@@ -108,7 +107,7 @@ CHANGING = EditCall | WriteCall | PatchCall
 
 
 class Bindings:
-    """Notes which conversations hooks came from, for the dashboard; each once in a while."""
+    """Records which conversations send hook events, for the dashboard; each only now and then."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -116,7 +115,7 @@ class Bindings:
         self._turn = threading.Lock()
 
     def note(self, event: HookEvent, now_ms: int) -> None:
-        """Write down where the conversation's log is. A subagent is part of its parent."""
+        """Store where the conversation's log is. A subagent belongs to its parent's binding."""
         if event.log is None or event.subagent is not None:
             return
         key = (event.agent, event.session)
@@ -135,20 +134,20 @@ BINDING_MS = 60_000
 
 
 class Notices:
-    """Which changes on disk each context was told of."""
+    """Which changes on disk each context was notified of."""
 
     def __init__(self) -> None:
         self._told: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
         self._turn = threading.Lock()
 
     def may_say(self, event: HookEvent) -> bool:
-        """Whether a file that was held changed since it was last looked at."""
+        """Whether a held file changed since it was last checked."""
         with self._turn:
             told = dict(self._told.get(context_of(event), {}))
         return any(_state(path) != state for path, state in told.items())
 
     def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
-        """One line for each held file that changed, and was not told of."""
+        """One line for each held file that changed, unless the context was already notified."""
         with self._turn:
             key = context_of(event)
             told = self._told.setdefault(key, {})
@@ -160,7 +159,7 @@ class Notices:
         for path in list(ledger.seen_paths())[-PATHS_MAX:]:
             state = _state(path)
             if path in own:
-                told[path] = state  # the log does not show yet what this turn did with it
+                told[path] = state  # the log does not show yet how this turn changed it
                 continue
             if told.get(path) == state:
                 continue
@@ -177,7 +176,7 @@ class Notices:
 
 
 def paths_of(call: Call, cwd: str) -> list[str]:
-    """The files that a call of the agent's own reads or changes, as far as it names them."""
+    """The files that a call of the agent's own tools reads or changes, as far as it names them."""
     if isinstance(call, PatchCall):
         return [absolute(attempt.path, cwd) for attempt in patch_attempts(call.patch)]
     if isinstance(call, ShellCall):
@@ -199,7 +198,7 @@ def _state(path: str) -> tuple[int, int, int]:
 
 
 def rows_of(reader: Reader, path: str) -> Sequence[str] | None:
-    """The lines of a file that may be shown; None for any other."""
+    """The lines of a file; None if the file may not be shown."""
     from holdfast.reading.answer import Current
 
     try:

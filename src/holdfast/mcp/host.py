@@ -1,4 +1,4 @@
-"""The background host: the official SDK, once, for every session of every agent of this user.
+"""The background host: one process with the official SDK for all agents of this user.
 
 The host starts on demand, serves each connection with its own server object, and ends when it has
 had no client for a while and no build runs. A client that crashes only closes its own connection.
@@ -6,7 +6,7 @@ Only processes of the same user are served: the mode of the directory, the mode 
 the credentials of the peer each ensure that.
 
 A greeting from another version is refused, because its tools may differ. A host without clients
-ends instead, so an upgrade takes effect by itself.
+then ends, so an upgrade takes effect by itself.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class BackgroundHost:
         self._leave = asyncio.Event()
 
     async def serve(self, listening: socket.socket, ready: int | None) -> None:
-        """Serve until it is time to end."""
+        """Serve until the host has been idle for long enough."""
         server = await asyncio.start_unix_server(
             self._connected, sock=listening, limit=LINE_BYTES_MAX
         )
@@ -122,7 +122,7 @@ class BackgroundHost:
         loop.run_in_executor(None, self._context.prepare_hooks)
         await self._leave.wait()
         idling.cancel()
-        # No new client finds the socket now; one that is queued already connects again.
+        # New clients no longer find the socket; a queued one will reconnect to the next host.
         with contextlib.suppress(FileNotFoundError):  # the home may have been removed
             os.unlink(self._place.socket)
         server.close()
@@ -150,7 +150,7 @@ class BackgroundHost:
         return os.path.exists(self._place.socket)
 
     def _may_end(self) -> bool:
-        """Whether no other process is about to start a host: it would not check again."""
+        """Whether no client is connected and no process holds the start lock and relies on us."""
         with open(self._place.start, "a") as starting:
             try:
                 fcntl.flock(starting, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -233,7 +233,7 @@ class BackgroundHost:
 
 
 def listen(place: Rendezvous) -> socket.socket:
-    """The socket, bound from its own directory: the whole path may be too long for the system."""
+    """The socket, bound from its own directory because the whole path may be too long."""
     os.chdir(place.run)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(place.socket)  # left by a host that crashed; this process has the lock
@@ -263,7 +263,7 @@ def only_one(place: Rendezvous, now_s: float) -> IO[str] | None:
 
 
 def log_to(path: str) -> None:
-    """Log to a file that only its owner may read, with one older file beside it."""
+    """Log to a file that only its owner may read; one older file is kept."""
     from logging.handlers import RotatingFileHandler
 
     os.umask(0o077)
@@ -276,7 +276,7 @@ def log_to(path: str) -> None:
 
 
 def idle_seconds(value: str | float) -> float | None:
-    """A number of seconds; None if the value is not one."""
+    """A number of seconds; None if the value is not a valid one."""
     try:
         seconds = float(value)
     except ValueError:
@@ -285,19 +285,19 @@ def idle_seconds(value: str | float) -> float | None:
 
 
 SWITCH_S = 0.0005
-"""How long a thread that computes keeps the interpreter's lock while others want it."""
+"""How long a computing thread may keep the GIL while others wait for it."""
 GC_THRESHOLDS = (10_000, 10, 1_000)
 """Net allocations before a collection, and collections before one of older objects.
 
-A collection holds the interpreter's lock. With the usual thresholds a call that makes a million
-objects has all of them visited again and again, half a second each time, while every agent waits.
+A collection holds the GIL. With the default thresholds, a call that makes a million objects causes
+repeated collections of half a second each, while every agent waits.
 """
 
 
 def main(
     argv: list[str] | None = None, commands_of: Callable[[Shared], Commands] | None = None
 ) -> int:
-    """Be the host; `commands_of` makes what runs commands for other processes."""
+    """Run the host; `commands_of` creates the object that runs commands for other processes."""
     parser = argparse.ArgumentParser(prog="holdfast.mcp.host")
     parser.add_argument("--ready", type=int, help="a pipe to write to once we listen")
     parser.add_argument("--warm", metavar="PATH", help="load the index of this tree first")
@@ -313,14 +313,14 @@ def main(
     from holdfast.index.facts import extractor
 
     extractor.mark_shared()
-    # A call that computes would let the others wait for this long at each of their steps.
+    # Each time another call needs the GIL, it waits at most this long for a computing one.
     sys.setswitchinterval(SWITCH_S)
     held = only_one(place, app.clock.now_s())
     if held is None:
         print("another host is running", file=sys.stderr)
         return 1
     try:
-        # Before the first client is served, so that its first call does not wait for imports.
+        # Imported before serving, so that the first call does not wait for it.
         from holdfast.mcp.host_context import HostContext
         from holdfast.mcp.sdk_server import serve_stream
     except ImportError as error:

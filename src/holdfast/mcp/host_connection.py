@@ -34,10 +34,10 @@ START_S = 60.0
 
 
 HOST_MODULE = "holdfast.cli.host"
-"""What a host runs. It has commands besides the tools, and these are above this package."""
+"""The module that a host runs. It includes the commands, which this package must not import."""
 
 QUICK_S = 2.0
-"""How long a host that listens is waited for before it is treated as one that may be frozen."""
+"""How long to wait for a listening host before it counts as possibly frozen."""
 
 
 class HostRefused(Exception):
@@ -64,7 +64,7 @@ def connect_to_host(
 
     A host that is frozen is ended and replaced.
     """
-    os.chdir(place.run)  # a socket path is limited to about 100 bytes, so it is opened by name
+    os.chdir(place.run)  # a socket path is limited to about 100 bytes, so use a relative one
     answer_s = answer_seconds(environment)
     for _attempt in range(5):
         connection = None
@@ -100,9 +100,9 @@ def connect_to_host(
 def running_host_connection(
     place: Rendezvous, hello: Mapping[str, object], answer_s: float
 ) -> socket.socket | None:
-    """A connection to a host that runs and takes us; None if one must be started or replaced.
+    """A connection to a running host that accepts us; None if one must be started or replaced.
 
-    Raises `HostRefused` if the host that runs refuses us for good.
+    Raises `HostRefused` if the running host refuses us permanently.
     """
     try:
         os.chdir(place.run)
@@ -181,7 +181,7 @@ def _start(place: Rendezvous, environment: Mapping[str, str]) -> None:
         try:
             take_lock(starting.fileno(), place.start, START_S, stopped_s=STOPPED_S)
         except LockHeld as error:
-            # The process that started the host may be stopped, and the host listens all the same.
+            # The process that has the lock may be stopped after it started a working host.
             if _listens(place):
                 return
             raise HostRefused(str(error), error.hint) from None
@@ -197,7 +197,7 @@ def _start(place: Rendezvous, environment: Mapping[str, str]) -> None:
 def _other_host_listens(place: Rendezvous) -> bool:
     """Wait for a host that another process started; False if none runs.
 
-    The shim that started it may have ended since, so only the host's own lock tells.
+    The shim that started it may have ended since, so only the host's own lock is reliable.
     """
     import fcntl
     import time
@@ -222,7 +222,7 @@ def _other_host_listens(place: Rendezvous) -> bool:
 
 
 def _listens(place: Rendezvous) -> bool:
-    """Whether a host listens; whether it also answers is found out by the greeting."""
+    """Whether a host listens; the greeting then shows whether it also answers."""
     try:
         found = _connect(place, START_S)
     except (TimeoutError, BlockingIOError):

@@ -33,7 +33,7 @@ READERS_MAX = 64
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """What changes when a settings file does."""
+    """A value that changes when a settings file does."""
     try:
         found = path.stat()
     except OSError:
@@ -42,7 +42,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 class HostContext:
-    """Hands tools what they need."""
+    """The shared state of a host; tools get what they need from it."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -59,7 +59,7 @@ class HostContext:
         self.shown = ShownAnswers()
 
     def note_printed(self, text: str, lines: Iterable[tuple[str, int, str]]) -> None:
-        """Remember which lines of files (path, number, text) an answer has as they are."""
+        """Remember which lines of files (path, number, text) an answer printed unchanged."""
         self.shown.note(text, excerpts(lines))
 
     @property
@@ -197,7 +197,7 @@ class HostContext:
 
     @property
     def hooks(self) -> HookService:
-        """Answers what stands inside an agent's own tools."""
+        """The service that answers the hooks of agents."""
         with self._turn:
             if self._hooks is None:
                 from holdfast.mcp.hook_decision import HookDecision
@@ -209,13 +209,13 @@ class HostContext:
             return self._hooks
 
     def prepare_hooks(self) -> None:
-        """Import what hooks need: a hook has too little time for it."""
+        """Import what hooks need in advance: a hook has too little time for it."""
         import holdfast.reading.hosts.claude_code
         import holdfast.reading.hosts.codex  # noqa: F401
         from holdfast.edits import explain
 
         _ = self.hooks, self.sessions
-        explain("one two\nthree\n", "one four", "example")  # the first one imports numpy
+        explain("one two\nthree\n", "one four", "example")  # the first call imports numpy
         if self.app.reader("/").settings.focus:
             from holdfast.focused import outliner
 

@@ -1,12 +1,12 @@
-"""`/mcp` of `holdfast serve`: the same tools over streamable HTTP, by the SDK.
+"""`/mcp` of `holdfast serve`: the same tools over streamable HTTP, served by the SDK.
 
 The site checks Host, Origin and the token before a request gets here. Over HTTP the working
 directory and the conversation of a call are unknown. So paths must be absolute, and a read returns
 the plain text unless a hook's binding and the id of the call prove the conversation.
 
-A session of the SDK is in the memory of one server. A request of a session that is not here (it was
-opened at another server, or before a restart) is answered all the same, without one: no tool needs
-it. What is missing then is what needs the session: cancelling a call, and declared roots.
+The SDK keeps a session in the memory of one server. A request of a session that is unknown here (it
+was opened at another server, or before a restart) is answered without it: no tool needs one. Only
+cancelling a call and declared roots do not work then.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.app import App
 
 READERS_MAX = 64
-"""So many principals with a pass are served by one server."""
+"""How many principals with a pass one server accepts."""
 
 BODY_BYTES_MAX = 32 * 1024 * 1024
 SESSION = "mcp-session-id"
@@ -47,7 +47,7 @@ def mcp_part(app: App, counted: Callable[[str, str, float], None], gate: CallGat
 
 
 def started_in() -> str | None:
-    """The working directory of this process: starting a server there allows it."""
+    """The working directory of this process; starting a server there makes it readable."""
     try:
         return os.getcwd()
     except OSError:
@@ -55,7 +55,7 @@ def started_in() -> str | None:
 
 
 Managers = tuple["StreamableHTTPSessionManager", "StreamableHTTPSessionManager"]
-"""The one that keeps sessions, and the one that answers without."""
+"""The session manager that keeps sessions, and the stateless one."""
 
 
 class Endpoint:
@@ -71,11 +71,11 @@ class Endpoint:
         self._app, self._counted, self._principal = app, counted, principal
         self._gate = gate
         self._readers: dict[str, Endpoint] = {}
-        """The endpoints of those who ask with a pass, by principal."""
+        """The endpoints for clients with a pass, by principal."""
         self._lives = AsyncExitStack()
         self._manager: asyncio.Future[Managers] | None = None
         self._leaving = asyncio.Event()
-        """Set when the server is about to stop: streams without an end are ended."""
+        """Set when the server is about to stop: event streams are then closed."""
 
     @asynccontextmanager
     async def life(self) -> AsyncIterator[None]:
@@ -104,7 +104,7 @@ class Endpoint:
             context.close()
 
     async def drain(self, wait_s: float) -> None:
-        """End the streams on which nothing is asked; calls go on to their end."""
+        """End the idle event streams; calls continue until they are done."""
         self._leaving.set()
         for reader in self._readers.values():
             await reader.drain(wait_s)
@@ -115,8 +115,8 @@ class Endpoint:
 
         from holdfast.mcp.sdk_server import ToolServer
 
-        # On SIGTERM it would end every stream at once, with the calls that are answered on them.
-        # The idle ones are ended by `drain`.
+        # On SIGTERM it would end every stream at once, including those that answer calls.
+        # `drain` ends the idle ones.
         AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
         caller = Caller(
             transport="HTTP",
@@ -200,13 +200,13 @@ class Endpoint:
         receive: Receive,
         send: Send,
     ) -> None:
-        """What the server sends by itself; ended when the server is about to stop."""
+        """Serve the stream of server messages; it ends when the server is about to stop."""
         open = False
 
         async def sending(message: Scope) -> None:
             nonlocal open
             if message["type"] == "http.response.start" and message["status"] == NOT_FOUND:
-                # A session that is not here has no stream; its client goes on without.
+                # A session that is unknown here has no stream; its client works without one.
                 message = {**message, "status": 405}
             open = message["type"] == "http.response.start" or message.get("more_body", False)
             await send(message)
@@ -231,7 +231,7 @@ async def _anywhere(
     receive: Receive,
     send: Send,
 ) -> None:
-    """Answer a request of a session, also if the session is another server's."""
+    """Answer a request of a session, even if the session belongs to another server."""
     body = await body_of(receive, BODY_BYTES_MAX)
     if body is None:
         await answer_json(send, 413, {"error": f"a request has at most {BODY_BYTES_MAX} bytes"})
@@ -250,7 +250,7 @@ async def _anywhere(
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """A body that was read, to be received once more; then whatever comes after it."""
+    """A `receive` that first returns the body that was already read, then later events."""
     events: list[Scope] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Scope:

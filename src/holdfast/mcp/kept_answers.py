@@ -1,12 +1,11 @@
-"""What the host last answered to a client that connects: its handshake and its list of tools.
+"""The host's last answers to a connecting client: the handshake and the list of tools.
 
-An agent that does not wait for its servers sends its first request without our tools when a host
-has to be started first. So the shim keeps these two answers and gives them while the host starts.
+If a host must be started first, an agent that does not wait for its servers would send its first
+request without our tools. So the shim keeps these two answers and sends them while the host starts.
 
     run/answers-<version>.json    {"v":1,"answers":{"initialize 2025-06-18":{…},"tools/list …":{…}}}
 
-Only answers of this very version are used; a file that cannot be read is as good as none. Format
-history
+Only answers of the same version are used; a file that cannot be read is ignored. Format history
     1   first version
 """
 
@@ -35,7 +34,7 @@ class KeptAnswers:
         return self._load().get(f"{method} {protocol}")
 
     def put(self, method: str, protocol: str, result: Any) -> None:
-        """Keep a result. Not being able to is not an error."""
+        """Keep a result. A failure to do so is ignored."""
         answers = self._load()
         key = f"{method} {protocol}"
         if answers.get(key) == result:

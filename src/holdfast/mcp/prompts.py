@@ -1,4 +1,4 @@
-"""Prompts that a user may pick, filled with the current state."""
+"""MCP prompts that a user may pick, filled with the current state."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LINE_BYTES_MAX = 64 << 20
 """The longest message that is accepted."""
 
 PING = {"holdfast": "mcp-ping", "v": GREETING_VERSION}
-"""Sent in place of a greeting to find out whether the host answers; it answers and hangs up."""
+"""Sent instead of a greeting to check whether the host answers; it answers and disconnects."""
 
 SETTINGS = (
     "HOLDFAST_DATABASE_URL",
@@ -51,7 +51,7 @@ SETTINGS = (
 )
 """The settings that a host reads once, for all its clients."""
 KEYS = 2
-"""How many at the end are keys of providers."""
+"""How many of the last settings are keys of providers."""
 
 FORWARDED = (
     "CLAUDECODE",
@@ -88,7 +88,7 @@ def rendezvous_of(home: Home, environment: Mapping[str, str]) -> Rendezvous:
 def settings_key(environment: Mapping[str, str]) -> str:
     """A short name for a set of settings; `default` when there are none.
 
-    Keys of providers count only where an embedding is chosen: else nothing uses them.
+    Keys of providers count only if an embedding is configured: otherwise nothing uses them.
     """
     chosen = SETTINGS if environment.get("HOLDFAST_EMBEDDING") else SETTINGS[:-KEYS]
     pairs = [f"{name}={environment[name]}" for name in chosen if environment.get(name)]
@@ -100,28 +100,28 @@ def settings_key(environment: Mapping[str, str]) -> str:
 
 
 def peer_user(connection: _socket.socket, platform: str = sys.platform) -> int | None:
-    """The user id of the process at the other end; None where the system cannot tell."""
+    """The user id of the process at the other end; None if the system does not report it."""
     found = _credentials(connection, platform)
     return None if found is None else found[1]
 
 
 def peer_process(connection: _socket.socket, platform: str = sys.platform) -> int | None:
-    """The id of the process at the other end; None where the system cannot tell."""
+    """The id of the process at the other end; None if the system does not report it."""
     found = _credentials(connection, platform)
     return None if found is None else found[0]
 
 
 def _credentials(connection: _socket.socket, platform: str) -> tuple[int, int] | None:
-    """Process and user at the other end, as Linux and macOS tell them."""
+    """Process id and user id at the other end, on Linux and macOS."""
     if platform == "darwin":
-        # LOCAL_PEERCRED is a version and a user, then groups; LOCAL_PEERPID a process.
+        # LOCAL_PEERCRED has a version, a user and groups; LOCAL_PEERPID has a process.
         owner = memoryview(connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 76))[:8].cast("I")
         process = memoryview(connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4)).cast("i")
         return process[0], owner[1]
     option = getattr(_socket, "SO_PEERCRED", None)
     if option is None:
         return None
-    # Three integers of the C compiler: process, user and group.
+    # Three C integers: process, user and group.
     facts = memoryview(connection.getsockopt(_socket.SOL_SOCKET, option, 12)).cast("i")
     return facts[0], facts[1]
 
@@ -148,7 +148,7 @@ def greeting(
 
 
 def ancestors() -> list[dict[str, object]]:
-    """Our parent process, its parent, and so on. Empty where the system does not tell."""
+    """Our parent process, its parent, and so on. Empty if the system does not report them."""
     found: list[dict[str, object]] = []
     pid = os.getppid()
     while pid > 1 and len(found) < 32:

@@ -1,19 +1,19 @@
-"""What a model holds, by the request that it is about to be sent.
+"""What a model holds, taken from the request that it is about to be sent.
 
-Some agents show a plugin every request before it goes out. Nothing is nearer to the truth: what was
-compacted, pruned, rewound or edited out is not in it, and what is in it the model sees. So trust is
-not followed through a log here. Each request replaces the one before, and between two requests the
-newest one counts.
+Some agents show a plugin every request before it is sent. The request is exactly what the model
+sees: text that was compacted, pruned, rewound or edited out is not in it. So trust is not replayed
+from a log here. Each request replaces the one before, and until the next one the newest counts.
 
     a read, a shell read     the lines that it shows
     an edit, a write         what the model wrote itself
-    a short answer of ours   what our record says, if the request shows exactly the text of it; else
+    a short answer of ours   what our record says, if the request shows exactly its text; otherwise
                              nothing is certain about that file
     a search of ours         the lines that it printed as they are, if the host gave this answer
-    a result that is gone    nothing
+    a removed result         nothing
 
-A short answer may outlive the text that it refers to, one of our own `read` as well. Where the
-agent lets us change the request, `dangling` has such answers with the text to put in their place.
+A short answer may stay in the context longer than the text that it refers to; this also applies to
+our own `read`. `dangling` has such answers with the text that should replace them, for agents that
+let us change the request.
 """
 
 from __future__ import annotations
@@ -72,22 +72,22 @@ class RequestLog:
         self.session, self.sidecar, self._shown_by = session, sidecar, shown
         self.tree = Tree()
         self.dangling: dict[int, Printed] = {}
-        """Place of a short answer in the request -> the lines that it can no longer refer to."""
+        """Index of a short answer in the request -> the lines that it can no longer refer to."""
         self.told: dict[str, str] = {}
-        """Id of a call -> what is added to its result in every request."""
+        """Id of a call -> the text that is added to its result in every request."""
         self.number: int | None = None
-        """The number of the request; None when it was not taken in whole."""
+        """The number of the request; None when it was not processed completely."""
         self.said: tuple[tuple[str, str], ...] = ()
-        """The latest texts in the request, each with who said it."""
+        """The latest texts in the request, each with its role."""
         self._uses: tuple[tuple[ToolUse, str], ...] = ()
         self._shown = False
         self._asked = 0
 
     def show(self, uses: Sequence[ToolUse], cwd: str, load: Load) -> None:
-        """Take in the request that the model is about to be sent."""
+        """Process the request that the model is about to be sent."""
         self._asked += 1
         ids = [use.id for use in uses]
-        # Some models number their calls anew each turn: then nothing can be said of one of them.
+        # Some models restart their call ids each turn, so an id may stand for several calls.
         self._shown = len(set(ids)) == len(ids)
         if not self._shown:
             uses = ()
@@ -118,7 +118,7 @@ class RequestLog:
 
     @property
     def steps(self) -> list[Step]:
-        """What the request shows, for what points at lines of a file."""
+        """The request as steps, from which the signals for focused reads are taken."""
         out: list[Step] = [
             Said("user" if role == "user" else "assistant", text) for role, text in self.said
         ]
@@ -130,7 +130,7 @@ class RequestLog:
         return out
 
     def events(self, use: ToolUse, cwd: str, load: Load) -> Sequence[Event]:
-        """What one result shows of files."""
+        """The events about files in one result."""
         shown = use.shown if use.shown is not None else use.text
         if shown is None:
             return ()
@@ -142,7 +142,7 @@ class RequestLog:
         if served is not None and served.text_sha256 == digest:
             return (served.event(),)
         if isinstance(use.call, OwnCall | ShellCall) and not use.failed:
-            # In a shell it was `holdfast search`: no other answers of the host are kept by text.
+            # For a shell call this is `holdfast search`, the only command whose answers are kept.
             ended = text_digest(shown.strip()) if isinstance(use.call, ShellCall) else digest
             printed = self._shown_by(ended)
             if printed:
@@ -153,7 +153,7 @@ class RequestLog:
         if shown.startswith(OURS):
             return tuple(Forgotten(path) for path in paths_of(use, cwd))
         seen = () if use.failed else seen_by(use, cwd)
-        # The lines come last: they are what the request shows, whatever is stored.
+        # The lines come last: what the request shows overrides what is stored.
         return seen if own is None else (own, *seen)
 
     def evidence(self) -> Evidence | Doubt:
@@ -175,17 +175,17 @@ class RequestLog:
         self.sidecar.record_short(call, event, text, rule, saved_bytes)
 
     def was_folded(self, path: str) -> bool:
-        """Whether a fold of this file was ever answered in this conversation."""
+        """Whether a read of this file was ever folded in this conversation."""
         self.sidecar.catch_up()
         return bool(self.sidecar.folded(path))
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
-        """A request has no place where this could be noted."""
+        """Refused: a request has no place for a refresh."""
         raise NotOurs(self.session)
 
 
 def _named(use: ToolUse) -> tuple[str, dict[str, object]]:
-    """A call by the names that history knows."""
+    """The tool name and arguments of a call, as `reading/history` names them."""
     match use.call:
         case ReadCall(path):
             return "read", {"path": path}
@@ -214,7 +214,7 @@ def _apply(views: dict[str, View], event: Event, load: Load) -> None:
 
 
 def missing(event: Pieced, view: View, load: Load) -> Printed | None:
-    """The lines of a short answer, if some that it only names are not held in this view."""
+    """The lines of a short answer, if this view lacks some that the answer only names."""
     data = load(event.digest)
     rows = None if data is None else native.shown_rows(data)
     if rows is None:
@@ -233,7 +233,7 @@ def missing(event: Pieced, view: View, load: Load) -> Printed | None:
 
 
 def stored_lines(event: Derived, load: Load) -> Printed | None:
-    """The lines that an answer of our own read is about; None when their text is not kept."""
+    """The lines that an answer of our own read refers to; None when their text is not kept."""
     data = load(event.digest)
     rows = None if data is None else native.shown_rows(data)
     if rows is None:
@@ -245,7 +245,7 @@ def stored_lines(event: Derived, load: Load) -> Printed | None:
 
 
 def own_event(use: ToolUse, shown: str, load: Load) -> Anchored | Derived | None:
-    """What an answer of our own read claims, where the agent keeps that beside the result."""
+    """What an answer of our own read claims, if the agent stores that with the result."""
     claimed = use.result.get("readcache") if isinstance(use.result, Mapping) else None
     if claimed is None or use.failed:
         return None
@@ -254,7 +254,7 @@ def own_event(use: ToolUse, shown: str, load: Load) -> Anchored | Derived | None
 
 
 def seen_by(use: ToolUse, cwd: str) -> tuple[Event, ...]:
-    """What the result of a call shows, by the call itself."""
+    """The events about lines of files in the result of a call, without our records."""
     match use.call:
         case ReadCall(path):
             name = calls.absolute(path, cwd)

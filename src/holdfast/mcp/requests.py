@@ -1,8 +1,8 @@
-"""The newest request of each conversation whose agent shows them, and what is added to it.
+"""The newest request of each conversation whose agent shows us its requests, and our additions.
 
-What is put into a request is not kept by the agent. So it is remembered here and put into every
-later request at the same place: a request that changes behind the model's back costs the provider's
-cache and confuses the model.
+The agent does not keep what we add to a request. So it is remembered here and added to every later
+request at the same place: if earlier messages changed, the provider's cache would miss and the
+model would be confused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CONVERSATIONS_MAX = 256
 
 
 class Requests:
-    """The conversations, the most recently used ones only: a forgotten one proves nothing."""
+    """The most recently used conversations; one that was dropped proves nothing."""
 
     def __init__(self, home: Home, shown: ShownAnswers) -> None:
         self._home, self._shown = home, shown
@@ -51,7 +51,7 @@ class Requests:
 
 
 def outcome_of(event: HookEvent, log: RequestLog) -> Outcome:
-    """What is put into a request: what was added before, and text that answers referred to."""
+    """The changes to a request: earlier additions, and the text of dangling answers."""
     texts = {place: restored(lines) for place, lines in log.dangling.items()}
     notes = {
         place: log.told[use.id]
@@ -62,7 +62,7 @@ def outcome_of(event: HookEvent, log: RequestLog) -> Outcome:
 
 
 def restored(lines: Printed) -> str:
-    """The text in the place of a short answer that lost what it referred to."""
+    """The text that replaces a short answer whose lines are no longer in the context."""
     last = lines.first + len(lines.rows) - 1
     head = f"[holdfast: lines {lines.first}-{last} of {lines.path} as they were then]"
     return "\n".join((head, *(f"{n}: {row}" for n, row in enumerate(lines.rows, lines.first))))

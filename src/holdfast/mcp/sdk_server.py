@@ -1,7 +1,7 @@
 """One connection, served by the official SDK.
 
-A server is made for each connection: it knows who calls. Tools run in threads, so that a slow one
-does not block others; progress comes back through the event loop, and cancelling a call notifies
+Each connection has its own server, which knows the caller. Tools run in threads, so that a slow one
+does not block others; progress is reported through the event loop, and cancelling a call notifies
 its thread.
 """
 
@@ -79,7 +79,7 @@ class AfterSending:
 
 
 READERS_TOOLS = frozenset({"search_code", "file_outline", "call_graph", "read", "list_codebases"})
-"""What someone with a pass may call, on the repositories that the pass's key may read."""
+"""The tools that a client with a pass may call, on the repositories that its key may read."""
 
 
 class ToolServer:
@@ -126,7 +126,7 @@ class ToolServer:
         names = listed(TOOLS, environment.get(TOOLSETS, ""), has_conversation=known)
         if self._caller.principal is not None:
             names = [name for name in TOOLS if name in READERS_TOOLS]
-        # The output schemas describe every fact, and cost more than the rest of the list.
+        # Output schemas are long: they cost more than the rest of the list.
         full = environment.get(STRUCTURED) == "full"
         return types.ListToolsResult(tools=[_described(TOOLS[name], full) for name in names])
 
@@ -243,7 +243,7 @@ class ToolServer:
         return result
 
     def _learn_name(self, ctx: Context) -> None:
-        """Commits carry the name that the agent reported."""
+        """Use the name that the agent reported for its commits."""
         if self._is_named or self._sent is None:
             return
         self._is_named = True
@@ -256,7 +256,7 @@ class ToolServer:
     # resources and prompts
 
     def _refuse_reader(self, name: str) -> None:
-        """Refuse what a pass does not open: everything but a few tools that read."""
+        """Refuse a client with a pass everything but a few tools that read."""
         if self._caller.principal is not None and name not in READERS_TOOLS:
             raise MCPError(
                 types.INVALID_PARAMS,
@@ -359,13 +359,13 @@ def listing(tool: Tool, *, full: bool = False) -> dict[str, Any]:
 
 
 def _client_of(ctx: Context) -> str:
-    """What the program at the other end calls itself."""
+    """The name that the client program reports."""
     params = ctx.session.client_params
     return "" if params is None else params.client_info.name
 
 
 def _described(tool: Tool, full: bool) -> types.Tool:
-    """A tool as it is listed. Of the hints only what differs from the protocol's defaults."""
+    """A tool as it is listed, with only the hints that differ from the protocol's defaults."""
     hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
     if not tool.read_only:
         hints = types.ToolAnnotations(
@@ -405,7 +405,7 @@ async def serve_stream(
         async with to_server:
             while line := await _line(reader):
                 async with noting:
-                    pass  # once an answer is received, its record must exist
+                    pass  # once the agent has received an answer, its record must exist
                 try:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:

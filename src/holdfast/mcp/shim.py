@@ -7,16 +7,16 @@ connection to the host is lost,
     a tool call       is answered with an error, because it may or may not have run
     another request   (handshake, lists) is sent again to the next host
 
-A host that is frozen is lost too: while a request is unanswered and the host sends nothing, the
-shim pings it on a second connection, and ends it when it does not answer. A host that works for a
-long time answers pings meanwhile, so long calls are not cut off.
+A frozen host counts as lost too: while a request is unanswered and the host sends nothing, the shim
+pings it on a second connection, and ends it when it does not answer. A host that is busy with a
+long call still answers pings, so long calls are not cut off.
 
 The next message starts a new host. The shim repeats the handshake with it and drops the second
 answer, which the agent already has.
 
-While the first host starts, the shim answers the handshake and the list of tools with what it kept
-from the last host of this version: an agent that does not wait has our tools in its first request.
-A hook that is called as a tool is answered after 0.3 s in any case, with nothing.
+While the first host starts, the shim answers the handshake and the list of tools with the answers
+of the last host of this version: so even an agent that does not wait has our tools in its first
+request. A hook that is called as a tool gets an empty answer after 0.3 s at the latest.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from holdfast.mcp.rendezvous import LINE_BYTES_MAX, greeting, rendezvous_of
 LOST, REFUSED, INVALID = -32000, -32001, -32600
 
 HOOK_S = 0.3
-"""How long a hook may keep an agent waiting, whatever happens."""
+"""How long a hook may keep an agent waiting in any case."""
 NO_HOOK_ANSWER = '{"content":[{"type":"text","text":"{}"}]}'
 
 REPEATABLE = frozenset(
@@ -103,9 +103,9 @@ class Shim:
         kept: KeptAnswers | None = None,
         hook_s: float = HOOK_S,
     ) -> None:
-        """`host_lives` is called when a request has been unanswered and the host silent for that
-        many seconds; it ends a host that does not answer. `running` connects to a host that runs
-        already; with it, a host is started aside while `kept` answers."""
+        """`host_lives` is called when a request is unanswered and the host was silent for `quiet_s`
+        seconds; it ends a host that does not answer. `running` connects to a running host; with it,
+        a missing host is started in the background while the shim answers from `kept`."""
         self._connect, self._in, self._out = connect, read, write
         self._host_lives, self._quiet_s = host_lives, quiet_s
         self._requested, self._stopped = threading.Event(), threading.Event()
@@ -125,9 +125,9 @@ class Shim:
         self._protocol = ""
         self._starting: threading.Thread | None = None
         self._queued: list[bytes] = []
-        """What the agent sent while a host is started."""
+        """The messages that the agent sent while a host is being started."""
         self._hooks: set[str] = set()
-        """Ids of hooks that are unanswered, and of those that were answered with nothing."""
+        """Ids of unanswered hooks; `_given_up` has those that got an empty answer."""
         self._given_up: set[str] = set()
         self._hook_turn = threading.Lock()
 
@@ -234,7 +234,7 @@ class Shim:
         return True
 
     def _start_host(self) -> None:
-        """Start a host, and send it what the agent sent meanwhile."""
+        """Start a host, and forward what the agent sent in the meantime."""
         try:
             host = self._connect()
         except HostRefused as error:
@@ -247,7 +247,7 @@ class Shim:
                 queued, self._queued = self._queued, []
                 try:
                     self._attach(host)
-                    # The handshake was repeated if the agent had its answer already.
+                    # The shim already repeated the handshake if the agent has its answer.
                     initializing = self._is_initializing()
                     lines = [one for one in queued if initializing or one not in self._handshake]
                     with self._sending:
@@ -292,7 +292,7 @@ class Shim:
             self._handshake = [self._handshake[0], line]
 
     def _note_hook(self, id: str, params: object) -> None:
-        """Answer a hook with nothing if the host does not answer in time."""
+        """Send a hook an empty answer if the host does not answer in time."""
         if not isinstance(params, dict) or params.get("name") != HOOK_TOOL:
             return
         with self._hook_turn:
@@ -302,7 +302,7 @@ class Shim:
         timer.start()
 
     def _give_up(self, id: str) -> None:
-        # Without the lock of the connection, which is held while a host is waited for.
+        # Not under the connection's lock, which is held while waiting for a host.
         with self._hook_turn:
             if id not in self._hooks:
                 return
@@ -411,7 +411,7 @@ class Shim:
                     with self._sending:
                         fresh.sendall(b"".join(again))
                 except ConnectionError:
-                    # The reader thread answers what was sent; what was not is answered here.
+                    # The reader thread answers requests that were sent; answer the others here.
                     if self._host is None:
                         self._lost(None)
                 except HostRefused as refusal:
@@ -432,7 +432,7 @@ class Shim:
             is_hook = id in self._hooks
         if not self._may_answer(id):
             return
-        if is_hook:  # a failure of ours is not the agent's
+        if is_hook:  # our failure must not become an error of the agent
             self._write(f'{{"jsonrpc":"2.0","id":{id},"result":{NO_HOOK_ANSWER}}}\n'.encode())
             return
         error = json.dumps({"code": code, "message": message, "data": data})
@@ -462,7 +462,7 @@ def main(
     host: str | None = None,
     tools: str | None = None,
 ) -> int:
-    """Be a stdio MCP server for the process that started us; `tools` names its toolsets."""
+    """Run a stdio MCP server for the process that started us; `tools` names its toolsets."""
     settings = dict(app.environment)
     if tools is not None:
         from holdfast.mcp.toolsets import SETTING, parse

@@ -1,8 +1,8 @@
-"""What recent answers of ours printed of files, by the text of the answer.
+"""Which lines of files our recent answers printed, by the text of the answer.
 
-Some agents show a plugin every request, and call our tools without saying in which conversation. A
-request that shows exactly the text of an answer proves what that answer printed, whichever call it
-was. Two answers with one text may still name files of different trees: such a text proves nothing.
+Some agents show a plugin every request, but call our tools without naming the conversation. A
+request that contains exactly the text of an answer proves what that answer printed, whichever call
+it was. Two answers with the same text may be about different trees: such a text proves nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ANSWERS_MAX = 256
 
 
 class ShownAnswers:
-    """The lines of the most recent answers; a forgotten one proves nothing."""
+    """The lines of the most recent answers; one that was dropped proves nothing."""
 
     def __init__(self) -> None:
         self._lines: OrderedDict[str, tuple[Printed, ...]] = OrderedDict()
@@ -35,7 +35,7 @@ class ShownAnswers:
                 self._lines.popitem(last=False)
 
     def lines(self, digest: str) -> tuple[Printed, ...]:
-        """The lines that an answer with this digest printed; none when that is not certain."""
+        """The lines that an answer with this digest printed; empty when that is not certain."""
         with self._turn:
             return self._lines.get(digest, ())
 

@@ -1,10 +1,10 @@
 """How much structured content goes with an answer.
 
-The text of an answer is written for the model. Structured content is for programs, but a model may
-be shown it as well, or instead, and then pays for it. So by default it holds lean facts: what the
-text says, as data, without what a program can derive. Three rules:
+The text of an answer is written for the model. Structured content is for programs, but a client may
+show it to the model as well, or instead, which costs tokens. So by default it has lean facts: what
+the text says, as data, without what a program can derive. Three rules:
 
-    lean facts never cost more than 1.3 times the text; where they would, there are none
+    lean facts cost at most 1.3 times the text; otherwise they are left out
     a client that shows its model the structured content instead of the text gets none
     `verbose` in a call, or the setting `full`, gives every fact
 """
@@ -36,7 +36,7 @@ def mode_of(client: str, setting: str, *, verbose: bool) -> Mode:
 
 
 def content(tool: str, facts: Facts, text: str, mode: Mode) -> Facts | None:
-    """The structured content of an answer, or None for none."""
+    """The structured content of an answer, or None."""
     if mode == "none":
         return None
     if mode == "full":
@@ -44,7 +44,7 @@ def content(tool: str, facts: Facts, text: str, mode: Mode) -> Facts | None:
     allowed = RATIO_MAX * len(text.encode("utf-8", "replace"))
     lean = lean_facts(tool, facts)
     if tool == "search_code" and size(lean) > allowed:
-        # The text of the answer has the lines; the places alone are worth having as data.
+        # The text of the answer has the lines; only their places are useful as data.
         hits = [{k: v for k, v in hit.items() if k != "text"} for hit in lean.get("results", ())]
         lean = {**lean, "results": hits}
     return lean if size(lean) <= allowed else None
@@ -57,7 +57,7 @@ def size(facts: Facts) -> int:
 
 
 def lean_facts(tool: str, facts: Facts) -> Facts:
-    """The facts of an answer without what repeats or can be derived."""
+    """The facts of an answer without those that repeat or can be derived."""
     shorten = _LEAN.get(tool)
     if shorten is None or facts.get("status") == "error":
         return facts

@@ -45,13 +45,13 @@ class CallCancelled(HoldfastError):
 
 
 _DEFAULTS: dict[str, dict[str, Any]] = {}
-"""The defaults of every tool that was made, by its name."""
+"""The default arguments of every tool, by its name."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 def snake_case(name: str) -> str:
-    """A name in the style of our arguments: groupBy was the old spelling of group_by."""
+    """A name in the style of our arguments: `groupBy` becomes `group_by`."""
     return _HUMP.sub(lambda found: "_" + found[1].lower(), name)
 
 
@@ -158,7 +158,7 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
     unlisted: Schema = field(default_factory=dict)
-    """Arguments that are accepted and not listed: earlier ways to say the same, and rare ones."""
+    """Arguments that are accepted but not listed: older spellings, and rarely used ones."""
 
     def __post_init__(self) -> None:
         members = {**self.input["properties"], **self.unlisted}.items()
@@ -168,7 +168,7 @@ class Tool:
     def checked(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """The arguments with defaults filled in; raises `BadArguments`."""
         arguments = {name: value for name, value in (given or {}).items() if value is not None}
-        # Every tool takes it, and what it changes is decided where the answer is sent.
+        # Every tool accepts `verbose`; it takes effect where the answer is sent.
         if "verbose" not in self.input["properties"] and isinstance(arguments.get("verbose"), bool):
             del arguments["verbose"]
         known = {**self.input["properties"], **self.unlisted}
@@ -255,7 +255,7 @@ def _described(kind: str, description: str, more: Mapping[str, Any]) -> Schema:
 
 
 def faults_of(value: object, schema: Schema, where: str) -> list[str]:
-    """Every fault of a value, each in a few words."""
+    """A short message for every fault of a value."""
     name = where or "the arguments"
     if "anyOf" in schema:
         fitting = [one for one in schema["anyOf"] if _is(value, one["type"])]

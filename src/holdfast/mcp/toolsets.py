@@ -1,7 +1,7 @@
-"""Which tools a client sees: it pays for each one in every conversation.
+"""Which tools a client sees: each one costs tokens in every conversation.
 
 A client gets the toolsets that it was installed with (`holdfast mcp --tools search,read`), without
-the tools that can do nothing for it. A tool that is not listed can still be called.
+the tools that cannot work for it. A tool that is not listed can still be called.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "memory_branch",
     ),
 }
-"""The tools of each set, by name. `all` has every tool, also those that are in none of these."""
+"""The tools of each set, by name. `all` has every tool, also those in none of these sets."""
 
 EVERYTHING = "all"
 DEFAULT: tuple[str, ...] = ("search", "read", "memory")
 SETTING = "HOLDFAST_MCP_TOOLS"
 
 NEEDS_CONVERSATION = frozenset({"readcache_refresh", "readcache_status", "context", "recover"})
-"""Tools that can do nothing when the conversation of a call can never be known."""
+"""Tools that cannot work if the conversation of a call can never be known."""
 
 
 def parse(text: str) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def listed(tools: Iterable[str], setting: str, *, has_conversation: bool) -> list[str]:
-    """The tools that are listed for a client, in order. A setting with a mistake lists all."""
+    """The tools that are listed for a client, in order. An invalid setting lists all."""
     try:
         chosen = parse(setting) if setting.strip() else DEFAULT
     except UsageError:

@@ -1,4 +1,4 @@
-"""What the tools share: parts of schemas, refusals, and how files and calls are written."""
+"""What the tools share: parts of schemas, refusals, and how files and calls are formatted."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ HELPS = {
     "sync": "to bring it up to date",
     "status": "how far it is",
 }
-"""Hints of the index that are calls, the most helpful first, and what each is for."""
+"""The index's hints that are calls, the most helpful first, with their labels."""
 
 AGENT = Surface(call=lambda call: call_text(call.tool, call.args))
 """How answers are written for agents."""
 
 
 def answer_schema(**properties: Schema) -> Schema:
-    """The schema of an answer: it always has a status, and the rest where it applies."""
+    """The schema of an answer: it always has a status; the other members are optional."""
     return outputs(
         "status", status=STATUS, message=MESSAGE, hint=HINT, **{"continue": CONTINUE}, **properties
     )
@@ -98,7 +98,7 @@ def _collect(schema: Any, parts: Schema, used: Schema) -> None:
 
 
 def _tidy(schema: Any) -> None:
-    """Take out what only repeats the type: titles, docstrings, and null where a field is absent."""
+    """Remove what only repeats the type: titles, docstrings, and null for absent fields."""
     if isinstance(schema, list):
         for member in schema:
             _tidy(member)
@@ -140,7 +140,7 @@ def no_such_tree(result: Result) -> Result:
 
 
 def listed_inside(call: ToolCall) -> Callable[[str], list[str]]:
-    """Lists directories for suggestions; outside the workspace there is nothing to suggest."""
+    """A function that lists directories for suggestions; empty outside the workspace."""
     from holdfast.reading.suggest import listed
 
     return lambda folder: listed(folder) if call.workspace.admits(folder) else []
@@ -153,9 +153,9 @@ def tree_of(call: ToolCall, path: str) -> str | None:
 
 
 def meant(call: ToolCall, file: str) -> str:
-    """A file as an agent names it: from its working directory, or from the root of its tree.
+    """The path of a file that is relative to the agent's working directory or its tree's root.
 
-    Answers name files from the root.
+    Answers name files relative to the root.
     """
     whole = call.caller.path(file)
     if call.caller.cwd is None or os.path.lexists(whole):
@@ -166,14 +166,14 @@ def meant(call: ToolCall, file: str) -> str:
 
 
 def file_inside(call: ToolCall, file: str) -> str:
-    """A file as an agent names it, if it may be read; raises `OutsideWorkspace`."""
+    """The path of a file that an agent names, if it may be read; raises `OutsideWorkspace`."""
     named = meant(call, file)
     call.workspace.admit(named)
     return named
 
 
 def usable(call: ToolCall, one: Symbol, root: str) -> Symbol:
-    """A result or symbol whose reference can be passed on from the agent's working directory."""
+    """A result or symbol whose reference is valid from the agent's working directory."""
     hint = one.call_graph_hint
     if root == call.caller.cwd or hint is None or hint.symbol_ref is None:
         return one

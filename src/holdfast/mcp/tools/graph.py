@@ -57,7 +57,7 @@ def run(call: ToolCall) -> Result:
 
 
 def _asked(a: dict[str, Any]) -> tuple[str, str]:
-    """The file and the symbol of a call, in the new or the old way to name them."""
+    """The file and the symbol of a call, in the current or the older argument form."""
     old = a.pop("symbol_ref", {})
     file = a.get("file") or old.get("file", "")
     return file, a.get("symbol") or old.get("symbolId") or old.get("symbolLabel") or ""

@@ -1,8 +1,8 @@
 """manage_index and list_codebases: create, refresh, inspect and delete indexes.
 
-A build runs in the background, independent of the call that began it. The call waits for it a
-while and reports progress; if the caller cancels it in that time, the build is undone and the
-previous index stays.
+A build runs in the background, independent of the call that started it. The call waits for a while
+and reports progress; if the caller cancels it in that time, the build is undone and the previous
+index stays.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def run(call: ToolCall) -> Result:
     index = call.context.index
     path = call.caller.path(a["path"])
     if a["action"] not in ("status", "clear") or path not in index.registry.records():
-        path = call.tree(path)  # of a tracked tree these two read nothing that is not listed
+        path = call.tree(path)  # on a tracked tree these two actions read only what is listed
     # After the wait the build continues on its own: only a waiting caller can cancel it.
     waiting = threading.Event()
     waiting.set()
@@ -74,7 +74,7 @@ def run(call: ToolCall) -> Result:
         return running.ended("still building; to see how far", "manage_index", **status)
     final = replace(manage_index(index, "status", answer.path), action=a["action"])
     if answer.hints is not None and answer.hints.stale_local is not None:
-        # Why the build was needed is said by the answer as a whole, finished or not.
+        # The final answer also says why the build was needed.
         stale = answer.hints.stale_local
         final = replace(final, hints=replace(final.hints or Hints(), stale_local=stale))
     return Result(built_text(answer, final), {**final.to_wire(), "started": answer.to_wire()})

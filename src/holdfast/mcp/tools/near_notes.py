@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def near_notes(call: ToolCall, shown: Shown, *, again: bool = True) -> str:
     """One line about the notes on the code that an answer shows; empty if there are none.
 
-    With `again` false, notes that this client was told of before are left out.
+    With `again` false, notes that were already mentioned to this client are left out.
     """
     from holdfast.app import DEFAULT_SPACE
     from holdfast.mcp.tools.memory.links import linked_code

@@ -27,7 +27,7 @@ from holdfast.mcp.tools.common import (
 from holdfast.mcp.tools.near_notes import near_notes
 
 TOKENS_MAX = 1_450
-"""A longer outline is shortened: of 2,000 lines it would cost more than it saves."""
+"""A longer outline is shortened: for a file of 2,000 lines it would cost more than it saves."""
 
 
 def run(call: ToolCall) -> Result:
@@ -38,7 +38,7 @@ def run(call: ToolCall) -> Result:
     symbol = a.get("symbol")
     if "file" not in a:
         return _of_name(call, a)
-    # Without a tree the file itself says where it is; with one it may be named from there.
+    # Without `path` the file determines the tree; with it, the file may be relative to the tree.
     file = a["file"] if "path" in a else file_inside(call, a["file"])
     path = call.tree(a["path"]) if "path" in a else os.path.dirname(file)
     call.workspace.admit(os.path.join(path, file))
@@ -82,7 +82,7 @@ def run(call: ToolCall) -> Result:
 
 
 def _deeper(symbols: Sequence[OutlineSymbol], file: str) -> str:
-    """How to get the whole outline of a part: of the longest symbol, as an example."""
+    """A hint how to get the whole outline of a part, with the longest symbol as the example."""
     longest = max(symbols, key=lambda one: one.span.end_line - one.span.start_line, default=None)
     if longest is None:
         return ""
@@ -91,7 +91,7 @@ def _deeper(symbols: Sequence[OutlineSymbol], file: str) -> str:
 
 
 def _asked(a: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, in the new way to name them."""
+    """The arguments of a call, with older names replaced by current ones."""
     symbol = a.get("symbol") or a.pop("symbol_id_exact", None) or a.pop("symbol_label_exact", None)
     if a.pop("resolve_mode", None) == "exact" and not symbol:
         raise UsageError("the symbol is not named", "pass symbol: its name or its id")
@@ -100,7 +100,7 @@ def _asked(a: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_name(call: ToolCall, a: dict[str, Any]) -> Result:
-    """The places of the symbols of a name, when the file is not known."""
+    """The places of all symbols of a name, for a call without a file."""
     from holdfast.index.tools.find_symbol import symbols_called
 
     if "symbol" not in a:
@@ -132,7 +132,7 @@ def _refused(call: ToolCall, found: OutlineAnswer, file: str, exact: bool) -> Re
 
 
 def similar_file(call: ToolCall, result: Result, file: str) -> Result:
-    """A file that does not exist: the outline of one with a similar name, or a search for it."""
+    """The result for a missing file: suggests a file with a similar name, or a search for it."""
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import suggestion
 

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from holdfast.reading.result import Answer
 
 NAME_MAX = 100
-"""How much of a name is searched for: a call that helps must not be a burden itself."""
+"""How many characters of a name a suggested search contains, to keep the hint short."""
 
 PAGE_BYTES = 44_000
-"""Pages for Claude Code, which puts a result of 50 KB into a file and shows its beginning only, and
-for Codex, which cuts one of 48 KB in the middle."""
+"""The page size for Claude Code, which moves a result of 50 KB to a file and shows only its start,
+and for Codex, which cuts one of 48 KB in the middle."""
 
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
-"""How a text that was cut ends, whatever it was cut by."""
+"""How a text ends that was cut by any of the limits."""
 
 
 MODE = "full, unchanged, unchanged_range, diff or baseline_fallback; null if not kept"
@@ -58,7 +58,7 @@ def run(call: ToolCall) -> Result:
 
 
 def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
-    """A refusal in the words that agents have learned, ended by a call that helps."""
+    """A refusal with the built-in read's message, followed by a call that helps."""
     from holdfast.mcp.binding import LEAF
     from holdfast.reading.errors import Aborted
     from holdfast.reading.paths import Place, accessible
@@ -74,7 +74,7 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
         facts["hint"] = error.hint
     refused = Result(f"{error}\n[{error.hint}]" if error.hint else str(error), facts, failed=True)
     if isinstance(error, Aborted) or LEAF in call.meta:
-        return refused  # pi shows what its own read would say
+        return refused  # in pi the message must be that of its own read
     if not is_there and caller.cwd is not None:
         named = meant(call, typed)
         if named != caller.path(typed):
@@ -94,39 +94,39 @@ def _read(call: ToolCall, request: Request) -> Result:
 
     caller = call.caller
     if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
-        # The name of a repository and a path in it; else it says that it must be absolute.
+        # The path may begin with a repository's name; otherwise this raises that it is relative.
         request = replace(request, path=caller.path(request.path))
     reader = call.reader()
     if call.meta.get(DIALECT) == Dialect.UNCOUNTED.value:
         reader = reader.with_dialect(Dialect.UNCOUNTED)
     if caller.client.lower().startswith(SHOWN_INSTEAD):
         reader = reader.with_pages(PAGE_BYTES)
-    # Before anything is looked up: a refusal must not tell whether a file exists.
+    # Checked before any lookup: a refusal must not reveal whether a file exists.
     call.workspace.admit(reader.place.expand(request.path))
     target = paths.locate(request, reader.place)
     with call.context.sessions.of(caller, call.meta, "read", call.arguments) as session:
         log = session.log if isinstance(session, Bound) else None
         kind = session.kind if isinstance(session, Bound) else ""
         if kind != "pi":
-            reader = reader.only_unseen()  # pi's own read has its own contract
+            reader = reader.only_unseen()  # not for pi, whose read has a fixed contract
         app, index = call.context.app, lambda: call.context.index
-        # pi's own read is this tool, so there the setting for its own reads counts.
+        # In pi this tool is the agent's own read, so the setting for own reads applies.
         wanted = request.focus or (kind == "pi" and reader.settings.focus_of(kind) is not None)
         focuser = app.focuser(reader, log, kind, index) if wanted else None
         try:
             answer = reader.read(request, log, call.cancelled, focuser)
         finally:
             if call.cancelled():
-                reader.forget()  # what was never seen must not count as seen
+                reader.forget()  # lines that were not shown must not count as shown
         rest = _rest(target, answer)
         below = [] if LEAF in call.meta else [_goes_on(target, rest), _notes(call, target, answer)]
         about = "\n".join(filter(None, below))
         shown = answer._replace(text=f"{answer.text}\n{about}") if about else answer
         if isinstance(session, Bound):
-            # An agent's log proves an answer by the text it shows; our own by what it is about.
+            # An agent's log proves an answer by the text shown, our own log by its metadata.
             call.after_sent(partial(session.record, answer if session.kind == "native" else shown))
             call.context.app.collect_daily(reader, session.log)
-    # pi keeps the details beside the result, and so proves it later.
+    # pi stores the details with the result, as proof for later reads.
     details = answer.details if isinstance(session, Bound) and session.kind == "pi" else None
     facts = ReadAnswer("ok", target.path, answer.mode, answer.text, details).to_wire()
     more = _GOES_ON.search(answer.text[-200:])
@@ -140,7 +140,7 @@ def _read(call: ToolCall, request: Request) -> Result:
 
 
 def _rest(target: Target, answer: Answer) -> int | None:
-    """The first line that is left, when a file that is cut was called unchanged so far."""
+    """The first remaining line, when only the first part of a file was reported as unchanged."""
     meta = answer.meta
     if meta is None or answer.mode != "unchanged_range" or target.limit is not None:
         return None
@@ -154,7 +154,7 @@ def _goes_on(target: Target, rest: int | None) -> str:
 
 
 def _notes(call: ToolCall, target: Target, answer: Answer) -> str:
-    """The line about notes on the lines that were read; not twice for what is unchanged."""
+    """The line about notes on the lines that were read; not repeated for unchanged text."""
     if answer.picture is not None:
         return ""
     lines = None

@@ -1,4 +1,4 @@
-"""readcache_refresh and readcache_status: take a hold back, and say what is held and why."""
+"""readcache_refresh and readcache_status: invalidate held text, and report what is held."""
 
 from __future__ import annotations
 

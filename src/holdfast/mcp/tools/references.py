@@ -1,4 +1,4 @@
-"""references: who mentions a symbol, who implements it, where it is declared."""
+"""references: where a symbol is mentioned, implemented and declared."""
 
 from __future__ import annotations
 

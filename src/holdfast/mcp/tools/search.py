@@ -40,7 +40,7 @@ from holdfast.mcp.tools.common import (
 from holdfast.mcp.tools.near_notes import near_notes
 
 QUERY_MAX = 300
-"""A longer query is shortened in the call that helps."""
+"""A longer query is shortened in a suggested call."""
 
 
 def run(call: ToolCall) -> Result:
@@ -132,7 +132,7 @@ def _shown(found: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, i
 
 
 def _short(read: Call, cwd: str | None) -> str:
-    """A call that reads lines, as short as it can be written."""
+    """A call that reads lines, in its shortest form."""
     path, first = read.args["path"], read.args["offset"]
     if cwd is not None and path.startswith(cwd.rstrip("/") + "/"):
         path = os.path.relpath(path, cwd)
@@ -140,7 +140,7 @@ def _short(read: Call, cwd: str | None) -> str:
 
 
 def _from_the_start(result: Result, a: dict[str, Any]) -> Result:
-    """A cursor that is not valid: the same search without it."""
+    """The result for an invalid cursor: suggests the same search without it."""
     return result.ended("from the start", "search_code", **{**a, "cursor": None})
 
 
@@ -152,7 +152,7 @@ def _refused(found: SearchAnswer) -> Result:
 
 
 def _elsewhere(result: Result, found: SearchAnswer, a: dict[str, Any]) -> Result:
-    """Nothing was found: a wider search, or one by exact tokens."""
+    """The result when nothing was found: suggests a wider search, or one by exact tokens."""
     query = a.get("query", "")
     if len(query) > QUERY_MAX:
         shorter = query[:QUERY_MAX]

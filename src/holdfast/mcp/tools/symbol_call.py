@@ -1,4 +1,4 @@
-"""What tools about one symbol share: how it is named, and how a call that found none ends."""
+"""What tools about one symbol share: its arguments, and the result if it was not found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SYMBOL = {
 
 
 def split_symbol(call: ToolCall) -> None:
-    """Take apart a symbol that was named with its file, as `src/cart.py:Cart.total`."""
+    """Split an argument that names file and symbol, such as `src/cart.py:Cart.total`."""
     a = call.arguments
     if a.get("file") or ":" not in a.get("symbol", ""):
         return

@@ -1,7 +1,7 @@
 """memory_note, memory_get, memory_query, memory_history, memory_commit, memory_branch.
 
-Documents about code may link to it; a link gets the digest of the code when it is
-committed, and later readers of the document are told which links have drifted since.
+Documents may link to code; a link gets the digest of the code when it is committed, and later
+readers of the document are told which links have drifted since.
 """
 
 from holdfast.mcp.tools.memory.branching import MEMORY_BRANCH

@@ -1,4 +1,4 @@
-"""memory_branch: branches are made, compared, merged and closed."""
+"""memory_branch: create, compare, merge and close branches."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _conflicted(a: dict[str, Any], answer: MergeConflicts, text: str) -> Result:
     again = {"action": "merge", "name": a["name"], "into": a["into"], "space": a["space"]}
     if a["dry_run"]:
         again["dry_run"] = True
-    # A form to fill in: every place that conflicts, beside what was resolved already.
+    # A template for the next call: every conflict, in addition to existing resolutions.
     resolved = dict(a["resolutions"])
     for conflict in conflicts:
         known = resolved.get(conflict.id)

@@ -1,4 +1,4 @@
-"""What the tools of memory share: how a space is opened, and how a refusal ends."""
+"""What the memory tools share: opening a space, and refusals with a helpful call."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def on_space(
     run: Callable[[ToolCall, Store], Result],
     makes: Callable[[ToolCall], Callable[[], bool] | None] = lambda call: None,
 ) -> Callable[[ToolCall], Result]:
-    """A tool on the space that is asked for; its refusals end with the call that helps.
+    """A tool function on the requested space; its refusals end with the call that helps.
 
-    Only a call that `makes` spaces makes one that is not there. What `makes` gives is asked just
-    before, and says no or raises when the call is wrong in itself: a mistake leaves nothing behind.
+    A missing space is created only if `makes` returns a function. That function is called first; it
+    returns False or raises if the call itself is invalid, so that a mistake creates nothing.
     """
 
     def refusing(call: ToolCall) -> Result:
@@ -70,7 +70,7 @@ def author(call: ToolCall, tool: str) -> Author:
 
 
 def _unknown(tool: str, a: dict[str, Any], sentence: str, known: Sequence[str]) -> Result:
-    """A space that is not there: the same call on the one that was meant, or a look elsewhere."""
+    """The refusal for a missing space: suggests the same call on a similar one, or a listing."""
     from difflib import get_close_matches
 
     from holdfast import live, sessions
@@ -86,6 +86,6 @@ def _unknown(tool: str, a: dict[str, Any], sentence: str, known: Sequence[str]) 
 
 
 def failed(sentence: str, what: str, tool: str, args: dict[str, Any]) -> Result:
-    """A failure, and the call that helps."""
+    """A failed result with the call that helps."""
     facts = {"status": "error", "message": sentence, "continue": continued(tool, **args)}
     return Result(f"{sentence}\n[{what}: {call_text(tool, args)}]", facts, failed=True)

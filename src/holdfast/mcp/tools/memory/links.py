@@ -19,7 +19,7 @@ LINK = (
 
 
 def linked_code(call: ToolCall) -> LinkedCode:
-    """The code that links may lead to, in the workspace of the caller."""
+    """The code that links may refer to, in the workspace of the caller."""
     from holdfast.notes.code import LinkedCode
 
     return LinkedCode(call.caller.cwd, lambda: call.workspace)

@@ -1,4 +1,4 @@
-"""memory_get, memory_query, memory_history: documents as they are, as they were, and why."""
+"""memory_get, memory_query, memory_history: current and past documents, and their commits."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _json(value: Any) -> str:
 
 
 def _first_of_many(value: Any, pointer: str) -> str:
-    """Where the first of several parts is, to show how parts are named."""
+    """The pointer of one part that is small enough, as an example of how to name parts."""
     while isinstance(value, dict | list) and value:
         name, value = next(iter(value.items() if isinstance(value, dict) else enumerate(value)))
         pointer += "/" + str(name).replace("~", "~0").replace("/", "~1")

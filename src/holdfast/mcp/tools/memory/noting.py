@@ -1,4 +1,4 @@
-"""memory_note: a plain text, perhaps about some code, in one call."""
+"""memory_note: stores a plain text, optionally about some code, in one call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def note(call: ToolCall, store: Store) -> Result:
 
 
 def _makes(call: ToolCall) -> bool:
-    """A first note makes its space, unless its code does not exist or it is for a branch."""
+    """Whether a first note creates its space: not for a branch. Raises if its code is missing."""
     from holdfast.notes.note import unlinked
 
     linked_code(call).with_digests(unlinked(call.arguments["code"]))

@@ -1,4 +1,4 @@
-"""memory_commit: documents are written all at once or not at all."""
+"""memory_commit: writes documents, all or none."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def commit(call: ToolCall, store: Store) -> Result:
 
 
 def _makes(call: ToolCall) -> bool:
-    """A first commit makes its space, unless it stands on something or is none."""
+    """Whether a first commit creates its space: not if it names a branch or earlier reads."""
     a = call.arguments
     _operations(call)
     return not a["branch"] and all(one["seq"] == 0 for one in a["reads"])
