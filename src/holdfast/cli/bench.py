@@ -1,7 +1,7 @@
 """`holdfast bench`: measure speed on a directory of source code.
 
-Works in a home of its own that is removed afterwards. Each figure stands beside a plain way to do
-the same on this machine in the same run, because times alone say little about a shared machine.
+Works in a separate home that is removed afterwards. Each figure is shown with a baseline measured
+in the same run, because times alone say little on a shared machine.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _index(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
 
 
 def _words(root: Path) -> list[str]:
-    """Things to ask for: names of files, as a person would say them."""
+    """Queries for the benchmark: file names with spaces instead of underscores."""
     from holdfast.files import disk
 
     names = [Path(path).stem.replace("_", " ") for path in sorted(disk.walk(str(root)).stats)]

@@ -1,4 +1,4 @@
-"""How far a build is: one line that is rewritten on a terminal, and a line now and then elsewhere.
+"""Shows the progress of a build: one rewritten line on a terminal, occasional lines elsewhere.
 
 The remaining time that is shown never rises: an estimate that gets worse keeps its last value.
 """
@@ -24,7 +24,7 @@ class BuildProgress:
     ) -> None:
         self._stream, self._clock = stream, clock
         self._shown, self._is_terminal = shown, is_terminal
-        # In a pipe, work that takes a moment only is not worth a line.
+        # In a pipe, short work gets no progress line.
         self._last = 0.0 if is_terminal else clock()
         self._width = 0
         self._left_s: float | None = None

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     file = args.file if args.path or not args.file else absolute(args.file)
     tree = absolute(args.path) if args.path else os.path.dirname(file) if file else here()
     whole = os.path.join(tree, file or "")
-    # The verb answers for a file that was deleted; this is about what was typed.
+    # The verb also answers for deleted files; here the typed name must exist.
     if file and (os.path.isdir(whole) or not (args.json or os.path.isfile(whole))):
         raise no_file(args.file, whole, "calls", args.symbol)
     with app.borrow_index() as index:

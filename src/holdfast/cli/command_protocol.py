@@ -1,4 +1,4 @@
-"""What a command and the background host say to each other, over the host's socket.
+"""The protocol between a command and the background host, over the host's socket.
 
     to the host      {"holdfast":"cli","v":1,"version":…,"argv":[…],"cwd":…,"environment":{…},
                       "terminal":[out,err],"columns":…,"encoding":…}
@@ -9,9 +9,9 @@
                      {"out":"…","err":"…","code":0}
                      {"local":true}           the command must run in its own process
 
-`holdfast` is the first member, which tells the line from a greeting. Whatever goes wrong before
-text was written, the command runs in its own process and gives the same answer: no host, another
-version, a host that is silent for longer than `SILENT_S`, and a request that is not understood.
+`holdfast` is the first member, which distinguishes the line from a greeting. After any failure
+before text was written, the command runs in its own process and gives the same answer: no host,
+another version, a host that is silent for longer than `SILENT_S`, or an invalid request.
 
 Protocol history
     1   first version
@@ -35,7 +35,7 @@ SHOWN = b"shown\n"
 WORKING_S = 0.5
 """How often the host says that it is working."""
 SILENT_S = 2.0
-"""After this long without a word from the host, the command runs in its own process."""
+"""After this long without a message from the host, the command runs in its own process."""
 
 SETTING = "HOLDFAST_CLI_HOST"
 """`0` runs every command in its own process."""

@@ -12,7 +12,7 @@ import os
 import sys
 from contextvars import ContextVar
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TextIO
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class NotHere(Exception):
-    """Raised in the host for what only the process of the command can do."""
+    """Raised in the host for an operation that only the command's own process can do."""
 
 
 class Console:
@@ -36,7 +36,7 @@ class Console:
         has_gone: Callable[[], bool] = lambda: False,
         note_printed: NotePrinted = lambda text, lines: None,
     ) -> None:
-        """`has_gone` tells whether the process of the command has ended, by Ctrl-C for example."""
+        """`has_gone` returns whether the command's process has ended, by Ctrl-C for example."""
         self.cwd, self.out, self.err, self.columns = cwd, out, err, columns
         self.has_gone, self.note_printed = has_gone, note_printed
 
@@ -52,27 +52,27 @@ def here() -> str:
 
 
 def absolute(path: str) -> str:
-    """A path as the command means it."""
+    """A path of the command's arguments as an absolute path."""
     return os.path.normpath(os.path.join(here(), path))
 
 
 def relative(path: str) -> str:
-    """A path as seen from the working directory; the whole path where that is shorter."""
+    """A path relative to the working directory; the absolute path if that is shorter."""
     name = os.path.relpath(path, here())
     return name if len(name) <= len(path) or not name.startswith("..") else path
 
 
 def check_interrupted() -> None:
-    """End a command in the host whose process has ended, as Ctrl-C ends it in its own process."""
+    """Raise KeyboardInterrupt in the host if the command's process has ended."""
     console = CONSOLE.get()
     if console is not None and console.has_gone():
         raise KeyboardInterrupt
 
 
 def note_printed(text: str, lines: Iterable[tuple[str, int, str]]) -> None:
-    """Tell the host which lines of files (path, number, text) this output has as they are.
+    """Tell the host which lines of files (path, number, text) this output shows unchanged.
 
-    A command in its own process has no host to tell: then its output proves nothing.
+    A command in its own process cannot do this: then its output proves nothing.
     """
     console = CONSOLE.get()
     # An agent may cut white space off both ends of an output.
@@ -81,7 +81,7 @@ def note_printed(text: str, lines: Iterable[tuple[str, int, str]]) -> None:
 
 
 def typed_in(root: str | os.PathLike[str]) -> Callable[[str], str]:
-    """Names files of a tree relative to the working directory."""
+    """A function that names files of a tree relative to the working directory."""
     return lambda file: relative(os.path.join(root, file))
 
 

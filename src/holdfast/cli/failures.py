@@ -58,7 +58,7 @@ def failure_of(
         word = getattr(error, "error", "") or type(error).__name__
         return Failure(word, str(error), error.hint, _code(error))
     if isinstance(error, UnicodeEncodeError):
-        # File names may be any bytes, but only text can be stored.
+        # File names may contain any bytes, but only text can be stored.
         hint = "rename it: only UTF-8 names are supported"
         return Failure("NotText", f"{error.object!r} is not UTF-8", hint, REFUSED)
     where = f": {error.filename}" if error.filename else ""

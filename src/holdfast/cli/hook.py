@@ -1,8 +1,8 @@
-"""`holdfast hook`: passes what an agent's hook was given to the host, and prints its answer.
+"""`holdfast hook`: sends the payload of an agent's hook to the host, and prints its answer.
 
-Reads one JSON object from standard input. Always exits with 0: a failure of ours must not fail the
-agent. The hooks that `holdfast install` writes do not start this command but ask the host directly,
-which is quicker; this one is for hooks that were written by hand or by an earlier version.
+Reads one JSON object from standard input. Always exits with 0: our failure must not fail the agent.
+The hooks that `holdfast install` writes call the host directly, which is faster; this command is
+for hooks that were written by hand or by an earlier version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Called by an agent's hooks with a JSON object on standard input; not for people."
     )
     parser.add_argument("--agent", default="claude-code", help="which agent calls")
-    # Code 2, the usual one for a wrong option, would stop the agent.
+    # argparse's exit code 2 for a wrong option would stop the agent.
     parser.error = _ignored  # type: ignore[method-assign]
 
 
@@ -52,7 +52,7 @@ def _run(agent: str, raw: str, app: App) -> None:
 
 
 def _leave_binding(agent: str, payload: Mapping[str, Any], app: App) -> None:
-    """Store which conversation the agent above us has."""
+    """Store which conversation the agent that started us is in."""
     from holdfast.mcp.rendezvous import ancestors
     from holdfast.reading.hosts import bindings
 

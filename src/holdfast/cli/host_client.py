@@ -1,6 +1,6 @@
 """Runs a command in the background host, if there is one.
 
-Imports as little as possible: with a warm host, starting Python is most of what a command costs.
+Imports as little as possible: with a warm host, starting Python takes most of a command's time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.cli.command_protocol import (
     SILENT_S,
 )
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from _socket import socket
     from typing import Any, TextIO
@@ -63,7 +63,7 @@ def ask_host(argv: Sequence[str], environment: Mapping[str, str]) -> int | None:
 
 
 def _connect(environment: Mapping[str, str]) -> socket | None:
-    """A connection to the host of these settings, if it belongs to us."""
+    """A connection to the host of these settings, if it runs as the same user."""
     import _socket
 
     from holdfast.home import home_of
@@ -77,7 +77,7 @@ def _connect(environment: Mapping[str, str]) -> socket | None:
     connection.settimeout(SILENT_S)
     if len(os.fsencode(name)) < 100:
         connection.connect(name)
-    else:  # the path of a socket may have some 100 bytes
+    else:  # a socket path is limited to about 100 bytes
         back = os.open(".", os.O_RDONLY)
         try:
             os.chdir(place.run)
@@ -123,5 +123,5 @@ def _converse(
     except BrokenPipeError:
         return 0 if written else None
     except (OSError, ValueError):
-        # What was shown stays; the host records nothing that was not confirmed.
+        # Shown text cannot be taken back; the host records only what was confirmed.
         return 0 if written else None

@@ -1,11 +1,11 @@
-"""Runs commands in the background host, for processes that ask.
+"""Runs commands in the background host for other processes.
 
-The command is the same code as in a process of its own, on the index that the host has in memory.
-Access is that of the person: only processes of the same user reach the socket, and the host has
-the rights of that user, so a command reads here what it could read there.
+A command runs the same code as in its own process, on the index that the host has in memory. It has
+the same access: only processes of the same user reach the socket, and the host has that user's
+rights.
 
-Two things differ in the host and are made equal, so that answers are the same: a command always
-looks at the tree as it is now, and does not rank by what git reported before it began.
+To give the same answers as in its own process, a command in the host always checks the tree again,
+and does not rank by what git reported before it began.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Deliver = Callable[[str], None]
 
 
 class _Output(io.StringIO):
-    """Text of a command; a flush hands it over, and returns when it has arrived."""
+    """The output of a command; a flush sends it, and returns when it has arrived."""
 
     def __init__(self, is_terminal: bool, encoding: str | None, deliver: Deliver) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class _Output(io.StringIO):
             self._deliver(text)
 
     def taken(self) -> str:
-        """What was not handed over yet."""
+        """The text that was not sent yet."""
         text = self.getvalue()
         self.seek(0)
         self.truncate()
@@ -71,7 +71,7 @@ class _Output(io.StringIO):
 
 
 class _ExactChecks:
-    """The checks of the host, of which none is reused."""
+    """The freshness checks of the host, without reusing recent results."""
 
     def __init__(self, checks: FreshnessChecks) -> None:
         self._checks = checks
@@ -143,7 +143,7 @@ class CommandService:
         while not work.done():
             await asyncio.wait({work}, timeout=WORKING_S)
             if reader.at_eof() or writer.is_closing():
-                gone.set()  # the process was ended, by Ctrl-C for example
+                gone.set()  # the process has ended, by Ctrl-C for example
             elif not work.done():
                 writer.write(b"\n")
         answer = work.result()
@@ -158,7 +158,7 @@ class CommandService:
         gone: threading.Event,
     ) -> Mapping[str, Any]:
         if gone.is_set():
-            return LOCAL  # it waited for a thread, and its process did not
+            return LOCAL  # its process ended while it waited for a thread
         out_terminal, err_terminal = request["terminal"]
         out = _Output(out_terminal, request["encoding"], shown)
         err = _Output(err_terminal, request["encoding"], progress)
@@ -168,7 +168,7 @@ class CommandService:
         try:
             code = dispatch(list(request["argv"]), app.environment, app)
         except (SystemExit, NotHere):
-            return LOCAL  # a message of the parser, or something that only that process can do
+            return LOCAL  # a parser message, or something that only that process can do
         except Exception:
             log.exception("a command failed in the host and runs in its own process")
             return LOCAL
@@ -181,7 +181,7 @@ class CommandService:
 
 
 async def _send(writer: asyncio.StreamWriter, answer: Mapping[str, Any]) -> None:
-    # ASCII: names of files may have bytes that are not UTF-8, which escapes carry.
+    # ASCII with escapes, because file names may have bytes that are not UTF-8.
     writer.write(json.dumps(answer).encode() + b"\n")
     await writer.drain()
 

@@ -110,7 +110,7 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         text = with_commands(without_internals(answer.human_text), answer.path)
         print_json(answer.to_wire()) if args.json else print(text)
         return exit_code(answer.status)
-    # The command has waited for the build, so it reports the state that the build led to.
+    # The build is done, so report the state after it.
     final = manage_index(index, "status", answer.path)
     if args.json:
         print_json({**final.to_wire(), "started": answer.to_wire()})
@@ -121,7 +121,7 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
 
 
 def _bring_repository(index: CodeIndex, args: argparse.Namespace, app: App) -> None:
-    """Let the command act on the files of a repository, brought up to date if it changes them."""
+    """Make the command act on the files of a repository, and update them if it needs that."""
     if args.action not in ("create", "reindex", "sync", "status", "clear"):
         raise UsageError(f"{args.action} does not take --git", "use create, sync, status or clear")
     repositories = app.repositories()
@@ -143,7 +143,7 @@ def _bring_repository(index: CodeIndex, args: argparse.Namespace, app: App) -> N
 
 
 def _publish(index: CodeIndex, args: argparse.Namespace) -> int:
-    """Give the index of a commit to the team."""
+    """Publish the index of a commit to the team."""
     from holdfast.index.tools.manage.publish import publish_index
 
     answer = publish_index(index, args.path, accept_history=args.accept_history)
@@ -157,7 +157,7 @@ def _publish(index: CodeIndex, args: argparse.Namespace) -> int:
 def _verify(index: CodeIndex, args: argparse.Namespace) -> int:
     """Read all stored data of a tree, then report its state."""
     requested, record = index.root_of(args.path)
-    index.verified_gate(record)  # Damage is remembered, and the status names it.
+    index.verified_gate(record)  # records damage, which the status then reports
     answer = manage_index(index, "status", requested if record is None else record.root)
     sound = answer.status == "ok"
     if args.json:
@@ -170,9 +170,9 @@ def _verify(index: CodeIndex, args: argparse.Namespace) -> int:
 
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
-    """Set an unreadable registry aside, end dead runs, restore what the backend proves.
+    """Move an unreadable registry aside, end dead runs, restore what the backend proves.
 
-    An index that cannot be used is named with the command that rebuilds it.
+    For an index that cannot be used, print the command that rebuilds it.
     """
     from holdfast.index.building.lifecycle import reconcile_nondestructive, recover_all
     from holdfast.index.generations.gate import TooNew, Unproven

@@ -65,7 +65,7 @@ def run_uninstall(args: argparse.Namespace, app: App) -> int:
 def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
     target = target_of(app, args.scope, args.start)
     if install and args.tools is not None:
-        parse(args.tools)  # refuses a set that does not exist
+        parse(args.tools)  # raises for an unknown toolset
         target = replace(target, tools=args.tools)
     receipts = Receipts(app.home.receipts)
     clients = _clients(args, target, receipts, install=install)
@@ -169,7 +169,7 @@ def _one(
 def _show(
     title: str, needed: list[Edit], kept: list[Path], dry_run: bool, next_step: str | None
 ) -> None:
-    """What was done, or would be; without a next step it is an uninstallation."""
+    """Print what was done, or would be; `next_step` is None for an uninstallation."""
     name = styled(title, output.BOLD)
     if not needed:
         print(f"{name}: {'already set up' if next_step else 'not set up'}")

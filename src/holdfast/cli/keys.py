@@ -89,14 +89,14 @@ def make_key(home: Home, name: str, seed: bytes) -> bytes:
     path = key_path(home, name)
     home.make()
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    # Written under another name first: a full disk must not leave an empty key that takes the name.
+    # Written under a temporary name first: a full disk must not leave an empty key.
     file, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=path.parent)
     try:
         with os.fdopen(file, "wb") as out:
             out.write(seed)
             out.flush()
             os.fsync(out.fileno())
-        os.link(unfinished, path)  # refuses a name that is taken, which a rename does not
+        os.link(unfinished, path)  # fails if the name is taken; a rename would not
     except FileExistsError:
         raise UsageError(f"key {name!r} already exists", hint="choose another name") from None
     finally:

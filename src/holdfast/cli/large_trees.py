@@ -1,7 +1,7 @@
 """Starts a background host when a tree is large, so that the next command does not wait.
 
-Loading the index of a large tree takes most of a command's time. The command that notices it has
-its answer already; the host that it starts has the index in memory when the next one comes.
+Loading the index of a large tree takes most of a command's time. A command that has loaded one
+starts a host, which has the index in memory for the next command.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from holdfast.cli.console import CONSOLE
 from holdfast.index.code_index import CodeIndex
 
 FILES_MIN = 2_000
-"""From this many files on, a host is worth its memory."""
+"""For trees with at least this many files, a host is worth its memory."""
 
 
 def start_if_large(app: App, index: CodeIndex, path: str) -> None:

@@ -110,7 +110,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "agents": ("install", "uninstall", "mcp", "hook"),
     "this machine": ("status", "doctor", "serve", "purge", "bench", "completion", "try"),
 }
-"""Commands by purpose, as the help lists them; those of no group come last."""
+"""Commands by purpose, as the help lists them; commands without a group come last."""
 
 
 def _listing() -> str:
@@ -129,7 +129,7 @@ def _overview() -> argparse.ArgumentParser:
         prog="holdfast",
         description="A local-first context engine for coding agents.",
         epilog=f"{_listing()}\n{_ALWAYS}",
-        # With a width of its own it does not import shutil to ask for the terminal's.
+        # A fixed width avoids importing shutil to get the terminal's.
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=78),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print version numbers")
@@ -218,7 +218,7 @@ OTHER_NAMES = {
     "init": "index create",
     "setup": "install",
 }
-"""What people type for a command that has another name."""
+"""Common wrong names of commands, with the right ones."""
 
 
 def _nearest(name: str) -> str:

@@ -24,7 +24,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     file = args.file if args.path else absolute(args.file)
     tree = absolute(args.path) if args.path else os.path.dirname(file)
     whole = os.path.join(tree, file)
-    # The verb answers for a file that was deleted; this is about what was typed.
+    # The verb also answers for deleted files; here the typed name must exist.
     if os.path.isdir(whole) or not (args.json or os.path.isfile(whole)):
         raise no_file(args.file, whole, "outline")
     with app.borrow_index() as index:

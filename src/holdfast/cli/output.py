@@ -14,7 +14,7 @@ from holdfast.cli.console import check_interrupted, columns
 from holdfast.cli.streams import discard
 
 LAST_MIN, COLUMN_MIN = 10, 12
-"""The least width of a table's last column, and of a column that is shortened for it."""
+"""The minimum width of a table's last column, and of a column that is shortened for it."""
 
 BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
 
@@ -109,7 +109,7 @@ class ProgressBar:
 
 @contextmanager
 def ignore_broken_pipe() -> Iterator[None]:
-    """Go on with the work if the reader of the output has closed the pipe (`| head`)."""
+    """Continue the work if the reader of the output has closed the pipe (`| head`)."""
     try:
         yield
         sys.stdout.flush()
@@ -125,7 +125,7 @@ def ended_at_once() -> Iterator[None]:
     """
     try:
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    except ValueError:  # not the main thread, which alone gets Ctrl-C
+    except ValueError:  # not the main thread; only that one gets Ctrl-C
         yield
         return
     try:
@@ -137,7 +137,7 @@ def ended_at_once() -> Iterator[None]:
 def steps_on_terminal() -> Callable[[str, int, int], None]:
     """A function that shows a step and its percentage on standard error, if that is a terminal.
 
-    It also ends the work of a host if the process of the command has ended.
+    In the host it also ends the work if the command's process has ended.
     """
     if not sys.stderr.isatty():
         return lambda _step, _done, _total: check_interrupted()

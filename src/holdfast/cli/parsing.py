@@ -1,7 +1,7 @@
 """An argument parser that accepts options anywhere.
 
-argparse assigns an optional positional argument as soon as it meets an option: in
-`index create --force PATH` it leaves nothing for PATH.
+argparse fills optional positional arguments as soon as it meets an option: in
+`index create --force PATH` it sets the path to its default and then rejects PATH.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from typing import Any
 
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
             return found, left
         self._again = True
         try:
-            # Options first, then all arguments in their order.
+            # Parse options first, then all positional arguments in order.
             found, left = self.parse_known_intermixed_args(args, before)
         finally:
             self._again = False

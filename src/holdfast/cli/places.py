@@ -1,6 +1,6 @@
-"""Places that a reader names: `path`, `path:10-20`, `path:Cart.total`, `path:3-5,Cart,40`.
+"""Parses the places of `holdfast read`: `path:10-20`, `path:Cart.total`, `path:3-5,Cart,40`.
 
-Pure: what exists and which symbols a file has are passed in.
+Pure: functions that say which files exist and which symbols they have are passed in.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class NamedLines:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file as it was typed, or lines of it; `symbol` is the name that they were found by."""
+    """A file as it was typed, or lines of it; `symbol` is the name they were found by, if any."""
 
     path: str
     first: int | None = None
@@ -45,8 +45,8 @@ Symbols = Callable[[str], Sequence[NamedLines]]
 
 
 def places_of(typed: str, is_file: Callable[[str], bool], symbols: Symbols) -> list[Place]:
-    """The places that a word names. One that names lines in the usual way, or no file, is left to
-    the reader; raises `CommandRefused` for a symbol that the file does not have."""
+    """The places that an argument names. A plain range, or a missing file, is returned as typed for
+    the reader to handle; raises `CommandRefused` for a symbol that the file does not have."""
     path, colon, rest = typed.rpartition(":")
     if is_file(typed) or not colon or not rest or not is_file(path):
         return [Place(typed)]

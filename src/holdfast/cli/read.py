@@ -97,7 +97,7 @@ def _places(typed: str) -> list[Place]:
         ]
 
     found = places_of(typed, is_file, symbols)
-    # A single range is resolved by the reader, which has rules of its own for it.
+    # The reader resolves a single range, by its own rules.
     return [Place(typed)] if len(found) == 1 and not found[0].symbol else found
 
 
@@ -122,7 +122,7 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
             print(f"{place.named}  {place.symbol}".rstrip())
         text = answer.text if log is not None else _shaped(answer.text, place, args)
         sys.stdout.write(text + "\n")
-    # Printed first, recorded after: text that was not shown must not count as seen.
+    # Print before recording: text that was not shown must not count as seen.
     sys.stdout.flush()
     if lost is not None and not args.json:
         lost.show(as_json=False)
@@ -140,7 +140,7 @@ _ENDED = re.compile(r":[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
 
 
 def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
-    """The text of a read without a session, in the form that was asked for."""
+    """The text of a read without a session, in the requested form."""
     ranged = _ENDED.search(place.path) if place.first is None else None
     if place.first is not None or ranged is not None:
         text = without_rest(text)
@@ -153,9 +153,9 @@ def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
 
 
 def _was_shown(text: str, encoding: str | None) -> bool:
-    """Whether the output could show every character, without an escape in its place.
+    """Whether the output could show every character without escapes.
 
-    An output without an encoding takes text as it is.
+    An output without an encoding accepts all text.
     """
     try:
         text.encode(encoding or "utf-8")
@@ -165,7 +165,7 @@ def _was_shown(text: str, encoding: str | None) -> bool:
 
 
 def _hinted(error: ReadingError, typed: str) -> ReadingError:
-    """The error, with a command that may read what was meant."""
+    """The error, with a hint that suggests a similar read."""
     from holdfast.reading.suggest import listed, suggestion
 
     here = absolute(typed)
@@ -195,7 +195,7 @@ def _in_words(error: ReadingError, typed: str) -> HoldfastError:
 
 
 def _session_log(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
-    """The session, or why it cannot be stored: then the answer is the plain text."""
+    """The session, or the failure to open it: then the answer is the plain text."""
     try:
         return reading.session_log(args, app, create=True), None
     except (StoreError, OSError) as error:

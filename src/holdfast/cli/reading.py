@@ -35,7 +35,7 @@ def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = F
 def session_log(
     args: argparse.Namespace, app: App, *, newest_leaf: bool = False, create: bool = False
 ) -> SessionLog | None:
-    """The session that the arguments name, or None. A read may begin one of our own."""
+    """The session that the arguments name, or None. With `create`, a new name starts one."""
     if args.session is None:
         return None
     return app.open_session(
@@ -48,13 +48,13 @@ def session_log(
 
 
 def is_own(session: str) -> bool:
-    """Whether a session is named, rather than given as a file of an agent."""
+    """Whether `--session` is the name of our own session, not a session file of an agent."""
     from holdfast.reading.hosts.detect import is_name
 
     return is_name(_name_or_path(session))
 
 
 def _name_or_path(session: str) -> str:
-    """A file in the working directory is given by its name alone, too."""
+    """The absolute path if `session` is an existing file, else the name unchanged."""
     path = absolute(session)
     return path if os.path.isfile(path) else session

@@ -1,4 +1,4 @@
-"""`holdfast references`: who mentions a symbol, who implements it, where it is declared."""
+"""`holdfast references`: where a symbol is mentioned, implemented and declared."""
 
 from __future__ import annotations
 

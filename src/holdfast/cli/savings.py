@@ -92,7 +92,7 @@ def _cells(one: AgentSavings) -> list[str]:
 
 
 def focus_text(one: AgentSavings) -> str:
-    """What focus did and would do, in one line."""
+    """One line about what focus saved and could save."""
     focus, read = one.focus, one.read_tokens or 1
     parts = []
     if focus.folds:

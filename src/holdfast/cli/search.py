@@ -14,7 +14,7 @@ from holdfast.errors import UsageError
 from holdfast.index.search.limits import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX
 from holdfast.index.search.scopes import SCOPES
 
-# What searches and prints is imported by `run`: a help text needs none of it.
+# `run` imports what it needs to search and print, so that the help text is fast.
 if TYPE_CHECKING:
     from holdfast.app import App
     from holdfast.index.search_answers import SearchAnswer
@@ -37,7 +37,7 @@ _OPERATOR_WORD = re.compile(r"-path:|-[0-9]")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = OPERATORS
-    # A word such as -path:tests/ is part of the query, as a negative number would be.
+    # Treat a word such as -path:tests/ as part of the query, like a negative number.
     parser._negative_number_matcher = _OPERATOR_WORD
     parser.add_argument("query", nargs="*", help="a name, a phrase or a behaviour, and operators")
     parser.add_argument(
@@ -144,7 +144,7 @@ def _text_of(name: str) -> str:
 
 
 def _as_given(similar: str | None) -> str | None:
-    """A path as typed here, made absolute; one that is relative to the tree is left alone."""
+    """A typed path, made absolute if it exists here; a path relative to the tree is kept."""
     if similar is None:
         return None
     path = similar.rsplit(":", 1)[0]
@@ -177,7 +177,7 @@ def _print(answer: SearchAnswer, args: argparse.Namespace, root: str | None) -> 
 
 
 def _wider(answer: SearchAnswer, args: argparse.Namespace) -> str:
-    """The command that searches more after nothing was found."""
+    """The command for a wider search after nothing was found."""
     if answer.hints is not None and answer.hints.next_steps:
         arguments = answer.hints.next_steps[0].args
         wider = argparse.Namespace(**vars(args))
@@ -193,7 +193,7 @@ def _wider(answer: SearchAnswer, args: argparse.Namespace) -> str:
 
 
 def _print_debug(answer: SearchAnswer) -> None:
-    """What the rank of each result is made of: a row for each signal, a column for each result."""
+    """Print the parts of each result's score: a row for each signal, a column for each result."""
     from holdfast.cli.output import print_table
     from holdfast.text import counted
 
@@ -221,7 +221,7 @@ def _print_debug(answer: SearchAnswer) -> None:
 def _command(args: argparse.Namespace, cursor: str | None = None) -> str:
     """The command that was typed, with another cursor."""
     words = ["holdfast", "search"]
-    # A word that begins as an option does is told from one by what stands before it.
+    # Words that look like options must come after `--`.
     apart = any(word.startswith("-") and not _OPERATOR_WORD.match(word) for word in args.query)
     words += [] if apart else args.query
     for path in args.path or []:

@@ -150,10 +150,10 @@ def run(args: argparse.Namespace, app: App) -> int:
         http=PromptRequests,
         ws=Handover,
         ws_max_size=options.limits.frame_bytes_max,
-        # Compressing costs more than it saves on one machine and in one data centre.
+        # On one machine or in one data centre, compression costs more than it saves.
         ws_per_message_deflate=False,
         lifespan="on",
-        # Without a limit one stream that stays open would keep the process for ever.
+        # Without a limit, one open stream would keep the process alive forever.
         timeout_graceful_shutdown=max(1, round(args.drain)),
         log_level="warning",
         access_log=False,
@@ -180,7 +180,7 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _warnings(args: argparse.Namespace, *, loopback: bool, signatures: bool) -> list[str]:
-    """What the user should know about who can reach this server."""
+    """Warnings about who can reach this server."""
     found = []
     if args.open_sync and not signatures:
         everyone = "every user of this machine" if loopback else f"everyone who reaches {args.host}"
@@ -194,7 +194,7 @@ def _warnings(args: argparse.Namespace, *, loopback: bool, signatures: bool) -> 
 
 
 def _raise_open_files() -> int:
-    """Allow this process as many open files as it may have, up to a sensible number; how many."""
+    """Raise the limit of open files as far as allowed, up to a maximum; returns the new limit."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -207,7 +207,7 @@ def _raise_open_files() -> int:
 
 
 def _any_free_port(host: str) -> socket.socket:
-    """A socket on a port that the system chose, so that it is known before anyone connects."""
+    """A socket on a port that the system chose, so that the port is known before serving."""
     import socket
 
     try:
@@ -257,7 +257,7 @@ def announcing(
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             self._watchdog.stop()
-            # A client that is refused tries another server; one that is accepted now would wait.
+            # Stop accepting: a refused client tries another server, an accepted one would wait.
             for server in self.servers:
                 server.close()
             for listener in sockets or ():

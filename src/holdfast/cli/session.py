@@ -1,4 +1,4 @@
-"""`holdfast session show|compact`: a session as a tree, the trust at each point, and its end."""
+"""`holdfast session show|compact`: a session as a tree with the trust at each entry."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ _CUT = re.compile(r"\n\n\[Showing lines [^\n]*\]\Z")
 
 
 def without_rest(text: str) -> str:
-    """A text without the line that says how much more the file has; nothing more was asked for."""
+    """A text without the notice that the file has more lines, for reads of a range."""
     return _MORE.sub("", text)
 
 
 def code_lines(path: str, source: bytes) -> frozenset[int]:
-    """The numbers of lines with code: not those with only comments, or a string by itself."""
-    # Imported here: a read imports nothing heavy.
+    """The numbers of lines with code: not those with only comments or a standalone string."""
+    # Imported here, so that a plain read stays fast.
     from holdfast.sequence.tokens.families import family_of
     from holdfast.sequence.tokens.lexer import TokenKind, kind_of, lex
 
@@ -31,14 +31,14 @@ def code_lines(path: str, source: bytes) -> frozenset[int]:
             texts.setdefault(line, []).append((text, last - first))
     for line, found in texts.items():
         alone = len(found) == 1 and kind_of(found[0][0]) is TokenKind.STRING
-        # A string over several lines is data where something stands before it.
+        # A multi-line string is data if something else is on its first or last line.
         if not alone or (found[0][1] and not _stands_alone(found[0][0], line, texts)):
             code.add(line)
     return frozenset(code)
 
 
 def _stands_alone(text: bytes, line: int, texts: dict[int, list[tuple[bytes, int]]]) -> bool:
-    """Whether a string of several lines is all that its first and its last line have."""
+    """Whether the first and the last line of a multi-line string have nothing else."""
     first = last = line
     while texts.get(first - 1, [(b"", 0)])[-1][0] is text:
         first -= 1

@@ -1,6 +1,6 @@
-"""`holdfast`: has the background host run a command, or runs it here.
+"""`holdfast`: runs a command in the background host if possible, otherwise here.
 
-Imports next to nothing before it is known where the command runs.
+Imports next to nothing before that is decided.
 """
 
 from __future__ import annotations

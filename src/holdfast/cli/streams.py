@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from io import TextIOWrapper
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from typing import TextIO
 
@@ -30,7 +30,7 @@ _COLOUR = r"\x1b\[(?:0|1|2|31|32|33)m"
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
-    """Whether a terminal is sent colours: not with NO_COLOR, nor if it knows none."""
+    """Whether to send colours to a terminal: not with NO_COLOR, nor to a dumb terminal."""
     return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
@@ -90,12 +90,12 @@ def prepared(
 
 
 def is_discarded(stream: TextIO) -> bool:
-    """Whether what is written here goes nowhere: the stream was closed, or is /dev/null."""
+    """Whether output is discarded: the stream was closed, or is /dev/null."""
     try:
         found = os.fstat(stream.fileno())
         return stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev
     except (OSError, ValueError):
-        return False  # not a file: something that keeps what is written
+        return False  # not a file, for example a buffer that keeps the text
 
 
 def discard(stream: TextIO) -> None:

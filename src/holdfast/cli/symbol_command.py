@@ -1,4 +1,4 @@
-"""What commands about one symbol share: how it is named, and how an answer ends."""
+"""What commands about one symbol share: its arguments, and printing the answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_symbol(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limit(parser: argparse.ArgumentParser, default: int, noun: str) -> None:
-    """How many results an answer has, and its form."""
+    """Options for the number of results and the output format."""
     parser.add_argument(
         "--limit",
         type=int,
@@ -50,7 +50,7 @@ def add_limit(parser: argparse.ArgumentParser, default: int, noun: str) -> None:
 
 
 def split_symbol(args: argparse.Namespace) -> None:
-    """Take apart a symbol that was typed with its file, as `src/cart.py:Cart.total`."""
+    """Split an argument that names file and symbol, such as `src/cart.py:Cart.total`."""
     if args.file:
         return
     tree = absolute(args.path) if args.path else here()
@@ -76,7 +76,7 @@ def named_place(args: argparse.Namespace, command: str) -> tuple[str, str]:
 def refused(
     answer: ReferencesAnswer | ExploreAnswer | ImpactAnswer | SymbolEditAnswer,
 ) -> CommandRefused:
-    """The failure that says why a question was not answered."""
+    """The error that says why a question was not answered."""
     from holdfast.cli.terminal import with_commands
 
     why = with_commands(answer.message or answer.status, answer.path)

@@ -26,9 +26,9 @@ def exit_code(status: str) -> int:
 
 
 def with_commands(text: str, path: str = "") -> str:
-    """A message of the index with commands in place of calls.
+    """A message of the index with commands instead of tool calls.
 
-    `path` is what the answer is about, for calls that do not repeat it.
+    `path` is the answer's path, for calls that do not name one.
     """
 
     def command(call: re.Match[str]) -> str:
@@ -42,7 +42,7 @@ def with_commands(text: str, path: str = "") -> str:
 
 
 def terminal(*, several_trees: bool = False) -> Surface:
-    """How answers are written on a terminal."""
+    """The surface that formats answers for a terminal."""
     return Surface(
         call=_read_command,
         # Among several trees, the name of the tree matters most.
@@ -67,9 +67,9 @@ def _read_command(call: Call) -> str:
 
 
 def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
-    """The error for a path that is not a file, with the same command on a similar one.
+    """The error for a path that is not a file, with the same command for a similar file.
 
-    A pipe or a device has nothing similar.
+    For a pipe or a device nothing is suggested.
     """
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import listed, suggestion

@@ -1,7 +1,7 @@
-"""`holdfast try`: a short tour that runs real commands on data of its own.
+"""`holdfast try`: a short tour that runs real commands on sample data.
 
-Every line after a `$` is a command you could type; what follows is what it printed. The tour works
-in a directory of its own and removes it afterwards, so your own memory is not touched.
+Every line after a `$` is a command you could type, followed by its output. The tour works in a
+temporary directory and removes it afterwards, so your own memory is not touched.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def reading(guide: Guide) -> None:
 
 
 def index(guide: Guide) -> None:
-    """Index the tour's little tree, search it, and ask who calls what."""
+    """Index the tour's small tree, search it, and query its calls."""
     guide.chapter("Index: what is in the tree, and proof that it is all there")
     guide.say("Two files are enough to show it. The index is proven, not assumed.")
     guide.write("shop.py", SHOP)

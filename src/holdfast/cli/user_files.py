@@ -1,4 +1,4 @@
-"""Files and trees that the user names: what is read of them, and what needs an explicit yes."""
+"""Files and trees that the user names: how they are read, and which need an explicit yes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_THE_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 def read_user_file(name: str) -> bytes:
-    """The bytes of a file, or of `<(command)`. Never waits for a pipe or a device of a tree."""
+    """The bytes of a file, or of `<(command)`. Never waits for a pipe or device in a tree."""
     if CONSOLE.get() is not None and name.startswith(OF_THE_SHELL):
         raise NotHere
     try:
@@ -64,7 +64,7 @@ def refuse_whole_homes(app: App, path: str, args: argparse.Namespace) -> None:
 
 
 def mention_link(typed: str, expand: Callable[[str], str] = system.expand_user) -> None:
-    """Say so when a path below the working directory leads out of it through a link."""
+    """Print a note when a path below the working directory leads out of it through a link."""
     top = os.path.realpath(here())
     named = os.path.normpath(os.path.join(top, expand(typed)))
     named = named if os.path.lexists(named) else named.rpartition(":")[0]  # a range of lines

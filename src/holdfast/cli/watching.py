@@ -55,7 +55,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
         ) as space,
     ):
         changes = space.syncs()
-        space.watch(spec)  # its answer is the first change
+        space.watch(spec)  # its answer arrives as the first change
         shown = 0
         for sync in changes:
             if sync.upserts or sync.removes:
@@ -68,7 +68,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
 
 @contextmanager
 def _create_hint() -> Iterator[None]:
-    """Add to the server's hint how to create a space that does not exist."""
+    """Add to the server's hint how to create a missing space."""
     from holdfast.store.errors import UnknownSpace
     from holdfast.sync.client.errors import RequestRefused
 
@@ -117,7 +117,7 @@ def check_acl(args: argparse.Namespace) -> None:
 
 
 def acl(store: Store, args: argparse.Namespace, app: App) -> int:
-    """Show or change who may do what in a space. The list changes only as a whole."""
+    """Show or change the access list of a space. The list is always written as a whole."""
     from holdfast.sync.server.access import Right, acl_id, has_named_owner, parse_acl
 
     id = acl_id(args.space)

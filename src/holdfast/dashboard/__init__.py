@@ -1,4 +1,4 @@
-"""The web page of `holdfast serve`: what is going on, live, and questions asked by clicking."""
+"""The web page of `holdfast serve`: the live state, and queries about code, sessions and memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def asgi(app: App, service: SyncService) -> Pages:
-    """The dashboard of an app, beside the service whose spaces it shows."""
+    """The dashboard of an app; it shows the spaces of `service`."""
     from holdfast.dashboard.pages import Pages
     from holdfast.dashboard.waking import Sleeper, live_space_of
 

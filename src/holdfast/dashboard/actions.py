@@ -1,4 +1,4 @@
-"""Which questions of the page change something: they are answered only to a POST."""
+"""The questions that change something; they require a POST."""
 
 from __future__ import annotations
 

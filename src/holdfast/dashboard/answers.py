@@ -1,4 +1,4 @@
-"""The answers of the dashboard's own questions; the rest are those of the verbs they call."""
+"""Answers of questions that only the dashboard has; the others return the answers of verbs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions about code: only tracked trees can be asked about."""
+"""The questions about code, limited to tracked trees."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class CodeQuestions:
     def _with_context(
         self, results: Iterable[SearchResult], root: str, params: Members
     ) -> tuple[SearchResult, ...]:
-        """The results, each with whether the session provably has its lines as they are now."""
+        """The results, each marked whether the session provably has its current lines."""
         shown = list(results)
         places = [
             (
@@ -171,7 +171,7 @@ class CodeQuestions:
         )
 
     def names(self, params: Members) -> NamedPlaces:
-        """Files and symbols whose name has the typed words, in every tree that is ready."""
+        """Files and symbols whose name contains the typed words, in every tree that is ready."""
         from holdfast.index.tools.search import search_code
 
         typed = need(params, "query")
@@ -191,7 +191,7 @@ class CodeQuestions:
         return NamedPlaces(tuple(found.values())[:NAMES_MAX])
 
     def sync(self, params: Members) -> Done:
-        """Index the files of a tree that changed since; an action of the page."""
+        """Index the changed files of a tree; an action of the page."""
         from holdfast.index.tools.manage import manage_index
 
         answer = manage_index(self._index, "sync", self._root(params))
@@ -214,7 +214,7 @@ class CodeQuestions:
 
 
 def _size_of(folder: str | os.PathLike[str]) -> int:
-    """The bytes of the files in a folder; 0 if it is not there."""
+    """The total size of the files in a folder; 0 if it does not exist."""
     try:
         with os.scandir(folder) as entries:
             return sum(each.stat().st_size for each in entries if each.is_file())

@@ -1,4 +1,4 @@
-"""A file as a session has it, beside the file as it is now, line by line."""
+"""Compares a file as a session has it with the current file, line by line."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ KEPT, GONE, NEW = " ", "-", "+"
 
 
 def line_rows(file: HeldFile, load: Callable[[str], bytes | None], lines_max: int) -> HeldLines:
-    """Rows of the version held last, joined with those of the file now.
+    """Rows of the version held last, merged with those of the current file.
 
     A row is kept (in both), gone (held version only) or new (file only); `held` says whether the
-    model was shown it. When the two are too far apart to be joined, the rows are of the version
-    held alone and `joined` is False.
+    model was shown it. If the versions differ too much to be merged, the rows are those of the held
+    version and `joined` is False.
     """
     version = file.texts[0]
     now = _now(file.path)
@@ -57,10 +57,10 @@ def joined(
     removed: Iterable[tuple[int, int]],
     shown: Callable[[int], bool],
 ) -> list[Line]:
-    """Both versions in one list, gone lines before the new ones that take their place.
+    """Both versions in one list, removed lines before the new ones that replace them.
 
-    What is left of `old` without `removed` stands in `new` in this order, so the first place where
-    each line can stand will do.
+    The lines of `old` that are not in `removed` occur in `new` in the same order, so each is
+    matched with its first possible place.
     """
     gone = _member(removed)
     rows: list[Line] = []

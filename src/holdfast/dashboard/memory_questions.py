@@ -1,4 +1,4 @@
-"""The questions about memory: only existing spaces can be asked about."""
+"""The questions about memory, limited to existing spaces."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MemoryQuestions:
     """Documents, notes, history, and links to code."""
 
     def __init__(self, app: App, index: CodeIndex, space: Callable[[str], Store]) -> None:
-        """`space` opens a space that exists, or raises."""
+        """`space` opens an existing space, or raises."""
         self._app, self._index, self._space = app, index, space
 
     def documents(self, params: Members) -> DocumentList:
@@ -45,7 +45,7 @@ class MemoryQuestions:
         return DocumentList(len(found), tuple(titles))
 
     def note(self, params: Members) -> Done:
-        """Write a note, new or again, perhaps about code of a tracked tree."""
+        """Write a new note or update one, optionally about code of a tracked tree."""
         from holdfast.ids import LocalSeq, SessionId
         from holdfast.notes.code import LinkedCode
         from holdfast.notes.note import commit_note, note_value, unlinked
@@ -79,7 +79,7 @@ class MemoryQuestions:
         return LogEntries(store.log(params.get("id") or None, params.get("branch"), None, limit))
 
     def drift(self, params: Members) -> LinkStates:
-        """Every link to code in the documents of a branch, and whether the code is as it was."""
+        """Every link to code in the documents of a branch, and whether the code has changed."""
         from holdfast import links
 
         store = self._space(params.get("space") or "local")
@@ -115,7 +115,7 @@ class MemoryQuestions:
 
 
 def _having(roots: Sequence[str], places: Sequence[str]) -> str | None:
-    """The tree that has the file of the first place."""
+    """The tree that contains the file of the first place."""
     from holdfast.notes.note import code_place
 
     for root in roots if places else ():

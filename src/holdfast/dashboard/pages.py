@@ -1,10 +1,10 @@
 """The pages: files that are shipped with the package, and questions answered as JSON.
 
-What changes by itself comes through `/sync`; here are only the page's own files and questions,
-each of which calls what a command calls. Nothing is inline and nothing comes from elsewhere, so the
-policy can be strict: scripts and styles from us and no one else, and no text ever becomes markup
-(trusted types). Host, Origin and token are checked before we are asked; beyond that a page of
-another site may not even try (`Sec-Fetch-Site`).
+Live state comes through `/sync`; this module serves only the page's own files and its questions,
+each of which calls the function of a command. Nothing is inline or from another host, so the policy
+can be strict: only our own scripts and styles, and text never becomes markup (trusted types). Host,
+Origin and token are checked before a request gets here; requests from pages of other sites are also
+refused here (`Sec-Fetch-Site`).
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ BODY_BYTES_MAX = 1 << 20
 SAME_SITE = ("same-origin", "none", "")
 
 Question = Callable[[Mapping[str, str]], Answer]
-"""From the parameters of a request to the answer."""
+"""Answers a request with these parameters."""
 
 Questions = Callable[[], Mapping[str, Question]]
-"""The questions by path below /api/; opened by the first one."""
+"""Returns the questions by path below /api/; called at the first request."""
 
 Life = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -142,7 +142,7 @@ def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple
 
 
 async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
-    """The parameters, from the address or from a JSON body; or what is wrong with them."""
+    """The parameters, from the URL or from a JSON body; or an error message."""
     if scope["method"] in ("GET", "HEAD"):
         return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
     if scope["method"] != "POST":
@@ -160,7 +160,7 @@ async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
 
 
 def _assets(space: str) -> dict[str, tuple[str, bytes, str]]:
-    """Every file of the page: its kind, its bytes, its tag."""
+    """Every file of the page: its content type, its bytes, its ETag."""
     named = f'data-space="{html.escape(space)}"'.encode()
     found = {}
     for file in (resources.files(__package__) / "assets").iterdir():

@@ -1,4 +1,4 @@
-"""Reading the parameters of a request."""
+"""Reads and checks the parameters of a request."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The questions of the dashboard, each answered by the verb that a command calls.
+"""The questions of the dashboard, each answered by the same verb as a command.
 
-Only tracked trees, existing spaces and files that a session has read can be asked about: the page
-cannot be used to read the rest of the disk.
+They cover only tracked trees, existing spaces and files that a session has read: the page cannot be
+used to read the rest of the disk.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Questions:
         sessions: SessionObserver,
         space: Callable[[str], Store],
     ) -> None:
-        """`space` opens a space that exists, or raises."""
+        """`space` opens an existing space, or raises."""
         self._app = app
         self._sessions = SessionQuestions(reader, sessions)
         self._code = CodeQuestions(app, index, self._sessions)
         self._memory = MemoryQuestions(app, index, space)
 
     def table(self) -> dict[str, Question]:
-        """Path below /api/ -> what answers there."""
+        """Path below /api/ -> the method that answers it."""
         code, sessions, memory = self._code, self._sessions, self._memory
         return {
             "search": code.search,
@@ -81,7 +81,7 @@ class Questions:
         return self._app.own_savings(days * 86_400)
 
     def doctor(self, params: Members) -> HealthAnswer:
-        """Every check of the doctor, with the fix for what is wrong."""
+        """Every check of the doctor, with a fix for each problem."""
         from holdfast.agents.doctor import examine
         from holdfast.agents.target import target_of
 

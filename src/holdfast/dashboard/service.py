@@ -1,8 +1,8 @@
-"""The state behind the dashboard, opened and closed together: the live space, the questions.
+"""The state behind the dashboard, opened and closed together: the live space and the questions.
 
-One thread looks: when the registry, a session, a space or a tracked tree changes, and now and then
-without a reason. What it finds is committed to the live space, and the server is told which spaces
-have a commit that it did not make itself, so that their watchers are notified too.
+One thread observes the state: when the registry, a session, a space or a tracked tree changes, and
+at regular intervals. It commits changes to the live space, and tells the server which spaces have
+commits that the server did not make itself, so that their watchers are notified too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LOW_DISK_BYTES = 1 << 30
 
 
 def _ignore(space: str) -> None:
-    """The default of `heard`: nothing serves the spaces, so nothing needs to know."""
+    """The default of `heard`: no server serves the spaces, so there is nothing to notify."""
 
 
 class DashboardService:
@@ -59,9 +59,10 @@ class DashboardService:
         opened: Callable[[], Iterable[str]] = tuple,
         watch_trees: bool = True,
     ) -> None:
-        """`store` is where the spaces are, if not in the app's own place; `open_space` opens one
-        there and keeps it; `heard` may be called from any thread with the name of a space that has
-        a commit; `opened` names spaces that others have open, where no directory lists them."""
+        """`store` is where the spaces are, by default the app's own; `open_space` opens one there
+        and keeps it open; `heard` is called, from any thread, with the name of a space that has a
+        new commit; `opened` returns the spaces that a server has open, if no directory lists them.
+        """
         self._app, self._heard, self._opened = app, heard, opened
         self._store_url: str | Path = app.store_url if store is None else store
         self._open_space = open_space
@@ -84,7 +85,7 @@ class DashboardService:
 
     @classmethod
     def beside(cls, app: App, service: SyncService) -> DashboardService:
-        """The dashboard of a sync server, on its spaces."""
+        """The dashboard of a sync server; it shows the server's spaces."""
         options = service.options
         in_memory = options.store.startswith("memory:")
         return cls(
@@ -120,7 +121,7 @@ class DashboardService:
     def questions(self) -> Mapping[str, Question]:
         """The questions, by path below /api/."""
         if self._questions is None:
-            # Their own observer: questions are answered in other threads than `look`.
+            # A separate observer, because questions and `look` run in different threads.
             book = SessionObserver(self._session_logs(), self._app.clock.now_ms, self._app.home)
             made = Questions(self._app, self._index, self._reader, book, self._existing)
             self._questions = made.table()
@@ -212,7 +213,7 @@ class DashboardService:
         if free < LOW_DISK_BYTES:
             text = f"less than {free // (1 << 20) + 1} MiB are free"
             return _check("Disk", "warn", text, "free some space; commits fail on a full disk")
-        # Rounded, so that the document changes when it matters.
+        # Rounded, so that the document does not change with every small write.
         return _check("Disk", "ok", f"more than {free // (10 << 30) * 10 or 1} GiB are free")
 
     def _embedding_check(self) -> Values:
@@ -233,7 +234,7 @@ class DashboardService:
         return str(self._store_url).startswith(("postgresql://", "postgres://"))
 
     def _names(self) -> list[str]:
-        """The spaces to show; the live space and the session logs are not among them."""
+        """The spaces to show, without the live space and the session logs."""
         root = roots.resolve_root(self._store_url)
         found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
         if root is not None and root.is_dir():
@@ -242,9 +243,9 @@ class DashboardService:
         return sorted(n for n in found if not (self._on_postgres and live.is_live(n)))
 
     def _open(self, name: str, *, make: bool = False) -> Store:
-        """A space, kept open. Reading creates no space; only those that we write to are created.
+        """A space, which stays open. Only with `make` is a missing space created.
 
-        The default space is always there: until its first commit it is an empty one.
+        The default space always exists: before its first commit it is empty.
         """
         with self._opening:
             store = self._spaces.get(name)
@@ -274,7 +275,7 @@ class DashboardService:
         return self._open(name)
 
     def _session_logs(self) -> Store:
-        """The store of session logs: that of the app, even if the served spaces are elsewhere."""
+        """The store of session logs: always the app's, even if the served spaces are elsewhere."""
         if str(self._store_url) == str(self._app.store_url):
             return self._open(sessions.SPACE, make=True)
         with self._opening:
@@ -301,11 +302,11 @@ class DashboardService:
         return found
 
     def _wanted(self, path: Path) -> bool:
-        """Whether a changed file can change what is shown; files that we write cannot."""
+        """Whether a changed file can affect what is shown; files that we write ourselves do not."""
         if path.name == "registry.json" or path.parent.name == "bindings":
             return True
         if path.parent.parent.name == "hosts" and path.suffix == ".jsonl":
-            return True  # our reads in the session of another program
+            return True  # our records of an agent's session
         return (
             ".sqlite" in path.name
             and path.parent.name.endswith(roots.ENGINE_ROOT)

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 LINES_MAX = 4_000
 ENTRIES_MAX = 500
-"""Of a long session the newest entries are shown."""
+"""At most this many entries of a session are shown, the newest ones."""
 
 
 class SessionQuestions:
-    """Sessions are followed one request at a time."""
+    """Answers questions about sessions, one request at a time."""
 
     def __init__(self, reader: Reader, sessions: SessionObserver) -> None:
         self.reader, self._sessions = reader, sessions
@@ -71,7 +71,7 @@ class SessionQuestions:
         return line_rows(named[0], self.reader.objects.load, LINES_MAX)
 
     def holds(self, params: Members, places: Sequence[tuple[str, Lines]]) -> list[bool]:
-        """Of each place, whether the session provably has its lines as they are now."""
+        """For each place, whether the session provably has its current lines."""
         with self._turn:
             host = self._followed(params).host
             return [self.reader.holds(path, lines, host) for path, lines in places]

@@ -1,7 +1,7 @@
-"""The dashboard starts on its first visit: a server without visitors does no work for it.
+"""Starts the dashboard on its first visit: a server without visitors does no work for it.
 
-It wakes when a page is opened, when a question is asked, or when a client of any kind opens the
-live space; nothing is imported, opened or watched before.
+It starts when a page is opened, when a question is asked, or when any client opens the live space;
+nothing is imported, opened or watched before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOOK_EVERY_S = 0.5
 
 
 def live_space_of(app: App, store: str) -> str:
-    """The space in which this home's live documents are."""
+    """The space that contains this home's live documents."""
     shared = store if store.startswith(("postgresql://", "postgres://")) else None
     namespace = app.environment.get("HOLDFAST_INDEX_NAMESPACE") or socket.gethostname()
     return live.space_of(app.home, shared, namespace)
@@ -34,7 +34,7 @@ class Sleeper:
     """Starts the service once, when it is first needed, and stops it with the server."""
 
     def __init__(self, make: Callable[[], DashboardService], wanted: Callable[[], bool]) -> None:
-        """`wanted` says whether a client watches the live space; called in the server's loop."""
+        """`wanted` returns whether a client watches the live space; called in the server's loop."""
         self._make, self._wanted = make, wanted
         self._lock = threading.Lock()
         self._service: DashboardService | None = None
@@ -58,7 +58,7 @@ class Sleeper:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """From before the server's first request to after its last."""
+        """A context for the lifetime of the server."""
         watching = asyncio.get_running_loop().create_task(self._watch())
         try:
             yield

@@ -25,7 +25,7 @@ from holdfast.mcp.rendezvous import (
     peer_user,
 )
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from typing import Any
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 
-TYPE_CHECKING = False  # typing has the same, but takes long to import
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,4 +1,4 @@
-"""What `holdfast serve` serves over HTTP: one application made of parts, behind one door."""
+"""What `holdfast serve` serves over HTTP: one application of several parts."""
 
 from holdfast.web.site import (
     Asgi,

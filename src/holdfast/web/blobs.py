@@ -1,8 +1,8 @@
 """`/blobs/<hash>?space=NAME`: blobs by their hash.
 
-A blob is named by its SHA-256, in hexadecimal or in the store's own spelling. It never changes, so
-clients may cache it forever. Its bytes are not trusted: a browser saves them, or shows them as an
-image or as plain text.
+A blob is named by its SHA-256, in hexadecimal or in the store's own form. It never changes, so
+clients may cache it forever. Its bytes are not trusted: a browser may only save them, or show them
+as an image or as plain text.
 
     GET, HEAD   the bytes; a GET with one `Range: bytes=…` gets that part
     PUT         store the bytes; refused unless their hash is the name
@@ -39,7 +39,7 @@ _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
 
 
 def blob_name(text: str) -> str:
-    """The store's name of a blob, from that or from its SHA-256 in hexadecimal."""
+    """The store's name of a blob, given that name or its SHA-256 in hexadecimal."""
     if _HEX.match(text):
         return reference_text(REFERENCE_PREFIX + bytes.fromhex(text))
     return text
@@ -49,7 +49,7 @@ def blobs(service: SyncService) -> Asgi:
     """The part of a site that serves the blobs of a server's spaces."""
 
     async def opened(space: str, *, make: bool) -> Space | None:
-        """The space; None if there is no such space and none is to be made."""
+        """The space; None if it does not exist and `make` is false."""
         known = service.server.spaces.get(SpaceId(space))
         if known is None and not make and not service.options.on_postgres:
             roots.guard(space)
@@ -89,9 +89,9 @@ def blobs(service: SyncService) -> Asgi:
 
 
 def byte_range(header: str, size: int) -> slice | None:
-    """The part of `size` bytes that a Range header asks for; None if it asks for no single part.
+    """The part of `size` bytes that a Range header requests; None if it is not a single range.
 
-    An empty slice means that there is no such part.
+    An empty slice means that the range is outside the bytes.
     """
     found = _RANGE.fullmatch(header.strip())
     if found is None or found[1] == found[2] == "":

@@ -1,7 +1,7 @@
-"""How many tool calls a server takes at once: more are refused, so that waiting has a limit.
+"""Limits the tool calls that a server runs at once; more are refused.
 
-Without a limit every call is accepted, and under too much load all of them are late. A refusal is
-cheap and named, and tells the client when to come back, here or at another server.
+Without a limit all calls are accepted, and under too much load all of them are late. A refusal is
+cheap, has a name, and tells the client when to retry, here or at another server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parts of `holdfast serve`, put together."""
+"""Composes `holdfast serve` from its parts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def site(
         SitePart(
             "/sync",
             _socket(service),
-            # Where opens are signed, the protocol itself asks every peer for its key.
+            # With signed opens, the protocol itself authenticates every peer.
             open=options.open_sync or options.require_signature,
             cookie=True,
             socket=True,
@@ -92,7 +92,7 @@ async def keeping_repositories(app: App) -> AsyncIterator[None]:
         yield
     finally:
         stopping.set()
-        # Work on a repository may take minutes. Ended at any point it leaves the last generation.
+        # Work on a repository may take minutes; if it is killed, the last generation stays.
         await asyncio.wait({keeping}, timeout=REPOSITORY_STOP_S)
 
 

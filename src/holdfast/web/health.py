@@ -1,8 +1,8 @@
 """`/healthz`: whether the server can do its work now.
 
-It answers without a credential, so it says only yes (200) or no (503). A caller with the token also
-reads why. The checks run in threads with a deadline, and their result is used for a moment, so that
-asking often costs little and a database that never answers holds up nothing.
+It answers without a credential, so it returns only yes (200) or no (503). A caller with the token
+also gets the reasons. The checks run in threads with a deadline, and their result is cached for a
+moment, so that frequent requests are cheap and a hanging database blocks nothing.
 
 Which way it may err: it may still say yes for `FRESH_S` after something broke.
 """
@@ -76,10 +76,10 @@ class HealthCheck:
 
 
 def _in_thread(probe: Probe) -> asyncio.Future[None]:
-    """Run a probe in a thread of its own, which may never end."""
+    """Run a probe in a separate thread, because it may never return."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[None] = loop.create_future()
-    # The caller may have stopped waiting when it fails.
+    # Retrieve the exception: the caller may have stopped waiting.
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def finish(error: Exception | None) -> None:
@@ -100,7 +100,7 @@ def _in_thread(probe: Probe) -> asyncio.Future[None]:
 
 
 def probes_of(app: App, service: SyncService) -> dict[str, Probe]:
-    """What must work for this server: its database, its files, and room to write."""
+    """The probes of this server: its database, its files, and free disk space."""
     store = service.options.store
     found: dict[str, Probe] = {"home": lambda: write_probe(str(app.home))}
     if service.options.on_postgres:

@@ -1,4 +1,4 @@
-"""Numbers about a running server, in the text format that Prometheus reads. No names in it."""
+"""Metrics of a running server in the Prometheus text format. They contain no user names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Counters:
     """Tool calls by tool and outcome: ok, refused, failed."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    """Time spent in a tool, all calls together."""
+    """Total time spent in each tool."""
 
     def called(self, tool: str, outcome: str, seconds: float) -> None:
         self.calls[tool, outcome] = self.calls.get((tool, outcome), 0) + 1

@@ -1,7 +1,7 @@
 """The team's shared rows over HTTP (`/index/…`), for machines without access to PostgreSQL.
 
-The server keeps bytes and believes nothing: the reader of a row checks it. It asks for the token as
-every part does. The version of the interface is in every answer.
+The server stores bytes without checking them: the reader of a row does that. The token is required,
+as for every part. Every answer contains the version of the interface.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROWS = msgspec.msgpack.Decoder(list[tuple[bytes, bytes]])
 
 
 def shared_index_page(app: App) -> Asgi:
-    """The part of the site below `/index`; the store is opened by the first request."""
+    """The part of the site below `/index`; the first request opens the store."""
     opened: list[SharedStore] = []
 
     def store() -> SharedStore:

@@ -1,13 +1,13 @@
-"""The web application of `holdfast serve`, put together from parts.
+"""The web application of `holdfast serve`, composed of parts.
 
-Each part is an ASGI application below one path. The checks for all pages are made here, so no part
-can forget them:
+Each part is an ASGI application below one path. The checks for all parts are made here, so that no
+part can forget them:
 
-    Host         must be a name of ours: a foreign name made to point at us (DNS rebinding) is
+    Host         must be one of our names: a foreign name that resolves to us (DNS rebinding) is
                  refused
-    Origin       if a browser sends one it must be our own page, or one that was allowed
-    credential   required by every part that does not say it is open; see below
-    headers      a strict content security policy and its relatives, unless a part sets its own
+    Origin       if a browser sends one, it must be our own page or an allowed one
+    credential   required by every part that is not marked as open; see below
+    headers      a strict content security policy and similar headers, unless a part sets its own
 
 | credential | how it is sent | what it opens |
 |---|---|---|
@@ -104,22 +104,22 @@ class SitePart:
     path: str
     app: Asgi
     open: bool = False
-    """Whether it answers without a credential. Host and Origin are checked all the same."""
+    """Whether it answers without a credential. Host and Origin are still checked."""
 
     cookie: bool = False
-    """Whether the dashboard's cookie opens it."""
+    """Whether the dashboard's cookie is accepted as a credential."""
 
     passes: bool = False
-    """Whether a signed pass opens it; the part then decides what its principal may do."""
+    """Whether a signed pass is accepted; the part then decides what its principal may do."""
 
     socket: bool = False
-    """Whether it takes WebSockets; a part that answers requests alone would fail on one."""
+    """Whether it accepts WebSockets; a part that only handles HTTP would fail on one."""
 
     life: Life | None = None
     """A context that is entered before the first request and left after the last."""
 
     drain: Callable[[float], Awaitable[None]] | None = None
-    """Called before the server stops: finish what goes on, within so many seconds."""
+    """Called before the server stops: finish current work within this many seconds."""
 
     def serves(self, path: str) -> bool:
         return self.path == "/" or path == self.path or path.startswith(self.path + "/")
@@ -127,10 +127,10 @@ class SitePart:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A credential that was accepted: whose it is, and when it expires, if it does."""
+    """An accepted credential: its principal, and when it expires, if it does."""
 
     principal: str | None = None
-    """Shares its limits with every connection of that name; None: the peer's address does."""
+    """Connections of one principal share its limits; with None, those of one address do."""
 
     until_ms: int | None = None
 
@@ -156,7 +156,7 @@ class Site:
         self._draining = False
 
     async def drain(self, wait_s: float) -> None:
-        """Let clients finish what they began; from now on `/healthz` says no."""
+        """Let clients finish what they began; from now on `/healthz` answers 503."""
         self._draining = True
         work = [part.drain(wait_s) for part in self.parts if part.drain is not None]
         for failed in await asyncio.gather(*work, return_exceptions=True):
@@ -182,7 +182,7 @@ class Site:
                 admitted = {PRINCIPAL: admission.principal, UNTIL_MS: admission.until_ms}
                 await part.app({**scope, **admitted}, receive, send)
             return
-        # A client with an open connection would never look for another server.
+        # While draining, close connections: otherwise clients never switch to another server.
         send = _strict(send, LEAVING if self._draining else ())
         if refusal is not None:
             log.info("refused a request: %s", refusal)
@@ -201,7 +201,7 @@ class Site:
     # credentials
 
     def _admit(self, part: SitePart, scope: Scope, headers: Mapping[str, str]) -> Admission | None:
-        """What a request may enter this part with; None if it may not."""
+        """The accepted credential of a request to this part; None if it has none."""
         socket = scope["type"] == "websocket"
         kind, _, presented = headers.get("authorization", "").partition(" ")
         presented = presented.strip()
@@ -214,10 +214,10 @@ class Site:
         if part.passes and self._audience and kind.lower() == "pass":
             found = principal_of(presented, self._audience, self._now_ms())
             return None if found is None else Admission(*found)
-        # Browsers name the page's origin with every socket. One without it is not a browser's.
+        # Browsers send an Origin with every WebSocket; without one it is not a browser.
         if part.cookie and (not socket or "origin" in headers):
             name = cookie_name(self._token, _port(scope))
-            # Other programs on this machine send their cookies too, some of them malformed.
+            # The browser also sends cookies of other ports of the host, some of them malformed.
             for cookie in headers.get("cookie", "").split(";"):
                 key, _, value = cookie.strip().partition("=")
                 until_ms = self._until("dashboard", value, scope) if key == name else None
@@ -238,7 +238,7 @@ class Site:
         return scope["method"] == "GET" and presented is not None and same(presented, self._token)
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Set the cookie and redirect to the address without the token, where it could be seen."""
+        """Set the cookie and redirect to the URL without the token, so that it is not visible."""
         port = _port(scope)
         value = ticket(self._token, "dashboard", port, self._now_ms() + DASHBOARD_MS)
         cookie = (
@@ -281,7 +281,7 @@ class Site:
 
 
 def _port(scope: Scope) -> int:
-    """The port on which a request arrived; 0 if it did not come through one."""
+    """The port on which a request arrived; 0 for a Unix socket."""
     server = scope.get("server")
     return int(server[1] or 0) if server else 0
 
@@ -302,7 +302,7 @@ def _strict(send: Send, more: Sequence[Header] = ()) -> Send:
 
 
 def query_of(scope: Scope) -> dict[str, str]:
-    """The parameters of a request's address; the last of each name."""
+    """The query parameters of a request; of repeated names the last value."""
     found = parse_qs(scope.get("query_string", b"").decode("latin-1"))
     return {name: values[-1] for name, values in found.items()}
 
@@ -310,7 +310,7 @@ def query_of(scope: Scope) -> dict[str, str]:
 async def answer(
     send: Send, status: int, body: bytes, headers: Iterable[Header] = (), *, head: bool = False
 ) -> None:
-    """One whole answer. A HEAD gets everything but the body."""
+    """Send a complete response; for a HEAD request, without the body."""
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": b"" if head else body})

@@ -1,9 +1,9 @@
 """Limits on connections that have not sent a whole request yet.
 
-A peer needs no credential to connect, and each connection costs a file descriptor. One that sends
-half a request and waits would keep it for ever, and with enough of them the server could not accept
-its owner. So the headers of a request have to be complete after some seconds, and of many that are
-not, the oldest is closed: a peer that only waits drives out itself.
+A peer needs no credential to connect, and each connection uses a file descriptor. A peer that sends
+half a request and waits would keep it forever, and with enough of them the server could not accept
+other clients. So the headers of a request must be complete within some seconds, and if too many are
+incomplete, the oldest connection is closed: a peer that opens many closes its own.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 REQUEST_S = 10.0
-"""A request whose headers are not complete after this is not waited for."""
+"""How long the headers of a request may take to arrive."""
 
 UNFINISHED_MAX = 256
-"""So many connections may be without a whole request at once."""
+"""How many connections may be without a complete request at once."""
 
 
 class PromptRequests(H11Protocol):
-    """uvicorn's HTTP, with a limit on requests that do not come."""
+    """uvicorn's HTTP protocol, with a limit on incomplete requests."""
 
     _timer: asyncio.TimerHandle | None = None
 
@@ -50,7 +50,7 @@ class PromptRequests(H11Protocol):
 
     @property
     def _unfinished(self) -> dict[PromptRequests, None]:
-        """Those of the whole server, the oldest first."""
+        """The unfinished connections of the whole server, the oldest first."""
         kept: dict[PromptRequests, None] = vars(self.server_state).setdefault("unfinished", {})
         return kept
 

@@ -1,9 +1,9 @@
 """Answers 503 while the event loop is blocked.
 
 The loop accepts connections, so while it is blocked nothing is answered, not even `/healthz`. A
-thread counts the loop's beats. When they stop, it accepts connections from the same listening
-sockets and answers each with 503, until the loop beats again. Time is counted in its own turns, so
-a machine that was asleep does not look like a blocked loop.
+thread watches the loop's heartbeats. When they stop, it accepts connections from the same listening
+sockets and answers each with 503, until the loop beats again. The thread counts its own turns
+instead of time, so a machine that was asleep does not look like a blocked loop.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 
 BEAT_S = 0.25
 BLOCKED_AFTER = 20
-"""Turns without a beat after which the loop counts as blocked: 5 seconds."""
+"""Turns without a heartbeat after which the loop counts as blocked: 5 seconds."""
 
 READ_S = 0.5
 """How long a peer may take to send its request before it is answered anyway."""
@@ -69,11 +69,11 @@ class Watchdog:
                 self._answer_waiting()
 
     def _answer_waiting(self) -> None:
-        """Answer those that wait to be accepted, or wait a moment for the first."""
+        """Answer connections that wait to be accepted; wait a moment if there are none."""
         with contextlib.suppress(OSError, ValueError):
             ready, _, _ = select.select(self.listeners, [], [], self._beat_s)
             for listener in ready:
-                peer, _ = listener.accept()  # the loop may have been faster: BlockingIOError
+                peer, _ = listener.accept()  # BlockingIOError if the loop was faster
                 with peer, contextlib.suppress(OSError):
                     _refuse(peer)
 

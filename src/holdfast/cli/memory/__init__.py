@@ -20,7 +20,7 @@ Verb = Callable[["Store", argparse.Namespace, App], int]
 MAKING: tuple[Verb, ...] = (documents.put, documents.edit, notes.note, maintenance.import_)
 """The verbs that create a missing space."""
 MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
-"""The same for verbs that do several things."""
+"""The same for verbs with several actions: the actions that create a missing space."""
 
 CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
     documents.put: documents.check_put,

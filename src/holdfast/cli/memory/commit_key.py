@@ -1,4 +1,4 @@
-"""The key and the author of a command's commit: each command is a session of its own."""
+"""The key and the author of a command's commit: each command is a separate session."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 TABLE_MAX = 1_000
-"""How many documents are printed as a table; more are printed as they are read."""
+"""Up to this many documents are printed as a table; more are printed one by one."""
 
 # reading
 
@@ -63,7 +63,7 @@ def list_all(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def _listed(store: Store, args: argparse.Namespace, prefix: str, at: int | None) -> int:
-    """Print documents as they are read: a space may have more than fit in memory."""
+    """Print documents while reading them: a space may have more than fit in memory."""
     from holdfast.store.memory import verbs
     from holdfast.store.memory.answers import DocumentList
 
@@ -85,7 +85,7 @@ def _listed(store: Store, args: argparse.Namespace, prefix: str, at: int | None)
     if len(first) <= TABLE_MAX:
         print_answer(DocumentList(tuple(first)), False)
         return OK
-    # Too many to align: one line each, as they come.
+    # Too many to align in a table: print each on a line.
     for state in chain(first, states):
         print_line(state)
     return OK

@@ -30,7 +30,7 @@ def export(store: Store, args: argparse.Namespace, app: App) -> int:
             sys.stdout.writelines(line + "\n" for line in lines)
             return OK
         if target.exists() and not target.is_file():
-            # A pipe or a device: it is written to, not replaced, and cannot be read again.
+            # A pipe or a device cannot be replaced or read again, so write to it directly.
             with target.open("w", encoding="utf-8") as file:
                 file.writelines(line + "\n" for line in lines)
             return OK
@@ -43,7 +43,7 @@ def export(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def _write_checked(target: Path, lines: Iterable[str]) -> int:
-    """Replace a file with the lines once they import again; returns how many there are."""
+    """Replace a file with the lines after a test import; returns how many there are."""
     part, count = target.with_name(target.name + ".part"), 0
     try:
         file = part.open("w", encoding="utf-8")
@@ -63,7 +63,7 @@ def _write_checked(target: Path, lines: Iterable[str]) -> int:
 
 
 def _check_export(path: Path) -> None:
-    """Import the export into memory, export that, and compare."""
+    """Import the export into memory, export it again, and compare."""
     from holdfast.store.store import open_store
 
     with path.open(encoding="utf-8") as file, open_store("memory:", "check") as copy:
@@ -92,7 +92,7 @@ def check_import(args: argparse.Namespace) -> None:
                 raise UsageError(f"{args.file} is a device, not an export")
             args.lines = io.StringIO(
                 Path(args.file).read_text(encoding="utf-8")
-            )  # read a pipe once
+            )  # a pipe can be read only once
         with _export(args) as lines, open_store("memory:", "check") as copy:
             copy.import_lines(lines)
     except OSError as error:

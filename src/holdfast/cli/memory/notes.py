@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def linked_code(app: App) -> LinkedCode:
-    """The code that links may lead to from the working directory."""
+    """The code that links may refer to from the working directory."""
     from holdfast.notes.code import LinkedCode
 
     cwd = os.getcwd()

@@ -27,7 +27,7 @@ def print_json_list(items: Iterable[Any]) -> None:
 
 
 def print_line(state: State) -> None:
-    """Print a document on a line of its own."""
+    """Print a document on one line."""
     from holdfast.store.memory.render import document_line
 
     print(plain(document_line(state.id, state.seq, state.document)))
