@@ -1,4 +1,4 @@
-"""`python -m holdfast`: the command, where no script of that name is on the path."""
+"""`python -m holdfast`: the `holdfast` command, for when its script is not on the path."""
 
 from holdfast.cli.start import main
 

@@ -1,7 +1,7 @@
 """The composition root: opens what a command, a tool or a page needs.
 
-Every process entry point calls `App.from_environment()` once and passes the app down. Surfaces ask
-it for readers, stores, the index and the clock; they construct none of them.
+Every process entry point calls `App.from_environment()` once and passes the app down. Surfaces get
+readers, stores, the index and the clock from it; they construct none of them.
 
 Three settings decide where data is kept. `HOLDFAST_HOME` (default `~/.holdfast`) is the directory
 for everything local; `HOLDFAST_DATABASE_URL`, if set, moves documents to PostgreSQL;
@@ -229,7 +229,7 @@ class App:
         from holdfast.files.edited_files import EditedFiles
 
         index = self.open_index()
-        # A question uses what git reported before it began; a command ends before git reports.
+        # Ranking uses what git reported earlier; a command would end before git reports.
         index.edited = EditedFiles(start=lambda job: None)
         try:
             yield index
@@ -237,7 +237,7 @@ class App:
             index.close()
 
     def _update_segments(self, root: str, snapshot: Snapshot) -> None:
-        # Imported when a generation was published: a search does not need it.
+        # Imported only after a generation was published: a search does not need it.
         from holdfast.trees import SegmentUpdater
 
         SegmentUpdater(self.home.sequence)(root, snapshot)
@@ -281,7 +281,7 @@ class App:
             from holdfast.index.generations.record import policy_of
             from holdfast.index.generations.registry import Registry
 
-            # Index commands report a broken registry; this does not need it.
+            # A broken registry is ignored here; index commands report it.
             with suppress(HoldfastError, OSError):
                 record = Registry(self.home.index_registry).find(str(root))
                 policy = None if record is None else policy_of(record.options)
@@ -381,7 +381,8 @@ class App:
         try:
             settings = config.load(self.home.reading_settings)
         except BadSettings as error:
-            # A mistake in the file must not fail every read; which names are sensitive is unknown.
+            # A mistake in the file must not fail every read. Sensitive names are unknown then, so
+            # nothing is kept.
             settings = Settings(trouble=str(error))
             if not self._settings_reported:
                 self._settings_reported = True
@@ -406,10 +407,10 @@ class App:
         create: bool = True,
         open_space: Callable[[str], Store] | None = None,
     ) -> SessionLog:
-        """The session of this name, or the one in this file of an agent.
+        """Our own session of this name, or the session in an agent's file.
 
-        A new name begins a session of our own, unless `create` is false: then `NoSuchSession` is
-        raised. `open_space` opens its space, for a caller that keeps spaces open.
+        A new name starts a session, unless `create` is false: then `NoSuchSession` is raised.
+        `open_space` opens its space, for a caller that keeps spaces open.
         """
         from holdfast.reading.hosts import detect
 

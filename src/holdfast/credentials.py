@@ -1,12 +1,12 @@
 """Credentials of `holdfast serve`: the token of a home, and tickets that are made from it.
 
 The token is a secret in a file that only its owner can read. A ticket proves that its holder has
-the token without containing it. It is good for one purpose, on one port, until a certain time, so a
-program that gets hold of one can do little with it:
+the token without containing it. It is valid for one purpose, on one port, until a certain time, so
+a stolen ticket is of little use:
 
     dashboard   the value of the dashboard's cookie: browsers send cookies to every port of a host
-    sync        what our client sends to a server on this machine: another user's program may
-                listen on the port that the client was told to use
+    sync        sent by our client to a server on this machine: another user's program may be
+                listening on that port
 
 Both sides make the same ticket from the same token; nothing is stored.
 """
@@ -26,17 +26,17 @@ from holdfast.home import Home, home_of
 Purpose = Literal["dashboard", "sync"]
 
 DASHBOARD_MS = 24 * 3600 * 1000
-"""How long the dashboard's cookie is good for."""
+"""How long the dashboard's cookie is valid."""
 
 SYNC_MS = 60 * 1000
-"""How long a client's ticket is good for: as long as a handshake may take."""
+"""How long a client's ticket is valid: as long as a handshake may take."""
 
 TOKEN_BYTES_MAX = 4096
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def token_of(home: Home, new_secret: Callable[[], str] = system.new_secret) -> str:
-    """The token of this home; made on first use, readable by its owner only."""
+    """The token of this home; created on first use, readable by its owner only."""
     token = read_token(home)
     return _make_token(home, new_secret) if token is None else token
 
@@ -67,7 +67,7 @@ def read_token(home: Home) -> str | None:
 def _make_token(home: Home, new_secret: Callable[[], str]) -> str:
     home.make()
     path, secret = home.token, new_secret()
-    # Named after its content, not its writer: two servers that start at once never share a file.
+    # Named after its content, so that two servers that start at once never share a file.
     part = path.with_name(f"token.{hashlib.sha256(secret.encode()).hexdigest()[:8]}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
         out.write(secret + "\n")
@@ -83,7 +83,7 @@ def _make_token(home: Home, new_secret: Callable[[], str]) -> str:
 
 
 def same(presented: str, expected: str) -> bool:
-    """Compare secrets; takes the same time wherever they differ."""
+    """Compare secrets in constant time."""
     return hmac.compare_digest(presented.encode("utf-8", "replace"), expected.encode())
 
 
@@ -91,7 +91,7 @@ def same(presented: str, expected: str) -> bool:
 
 
 def ticket(token: str, purpose: Purpose, port: int, until_ms: int) -> str:
-    """A ticket that opens a server on this port for one purpose until then."""
+    """A ticket for a server on this port, valid for one purpose until `until_ms`."""
     text = f"holdfast {purpose} {port} {until_ms}".encode()
     return f"{until_ms}.{hmac.new(token.encode(), text, hashlib.sha256).hexdigest()}"
 
@@ -107,7 +107,7 @@ def valid_until(presented: str, token: str, purpose: Purpose, port: int, now_ms:
 
 
 def cookie_name(token: str, port: int) -> str:
-    """The name of a server's cookie: servers on other ports of the host have others."""
+    """The name of a server's cookie, different for each port of a host."""
     return f"holdfast-{hashlib.sha256(f'holdfast cookie {port} {token}'.encode()).hexdigest()[:8]}"
 
 
@@ -123,9 +123,9 @@ def authorization(
 ) -> str | None:
     """The Authorization header for a server; None if there is nothing to send.
 
-    A token that the user named, as an argument or in HOLDFAST_TOKEN, is sent as it is. Without one
-    a server on this machine gets a ticket made from the token of the home: the token itself never
-    goes to a port that a program of another user may have taken.
+    A token that the user passed, as an argument or in HOLDFAST_TOKEN, is sent as it is. Without
+    one, a server on this machine gets a ticket made from the token of the home: the token itself is
+    never sent to a port where a program of another user may listen.
     """
     named = token or environment.get("HOLDFAST_TOKEN")
     if named:

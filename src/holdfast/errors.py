@@ -1,6 +1,6 @@
 """The tree of exceptions.
 
-    HoldfastError                 carries `hint`, the next step, apart from the sentence
+    HoldfastError                 has `hint`, the next step, separate from the message
     ├── UsageError                the request is invalid: wrong arguments, unknown names
     ├── StoreError                holdfast.store.errors
     ├── SyncError                 holdfast.sync.wire.errors
@@ -10,12 +10,12 @@
     └── AgentError                holdfast.agents.errors
 
 Bugs are asserts. Ordinary outcomes (a conflict, an unproven index, nothing found) are values; they
-become exceptions only where a caller must not overlook them. The class of an error says which
-promise broke, its attributes hold the facts, and `str()` makes one lower-case sentence of them.
+become exceptions only where a caller must not overlook them. The class of an error says what
+failed, its attributes hold the facts, and `str()` makes one lower-case sentence of them.
 """
 
 HOME_HINT = "set HOLDFAST_HOME to a directory that you may write"
-"""The hint wherever a file below the home cannot be written."""
+"""The hint for errors where a file below the home cannot be written."""
 
 
 class HoldfastError(Exception):

@@ -87,7 +87,7 @@ def _stored(index: CodeIndex, path: str, data: bytes) -> FileFacts | None:
 
 
 def units_of(facts: FileFacts, rows: Sequence[str]) -> list[Unit]:
-    """Top-level symbols, and the members of classes in their place, each with its comment."""
+    """Top-level symbols, with long classes replaced by their members, each with its comment."""
     if facts.guessed:
         return []
     members: dict[int, list[int]] = {}

@@ -213,10 +213,10 @@ def home_of(environment: Mapping[str, str]) -> Home:
 
 
 def _check_owner(root: str, user: int | None = None) -> None:
-    """Refuse a home that another user made, with a token and settings of their choice in it.
+    """Refuse a home that another user created, because its token and settings are theirs.
 
-    In a directory that everyone may write, such as /tmp, anyone can make it first. Root may use the
-    home of a user, as in a container; root's own files are trusted anyway.
+    In a directory that all users may write to, such as /tmp, any of them can create it first. Root
+    may use the home of a user, as in a container; root's own files are trusted anyway.
     """
     user = os.getuid() if user is None else user
     try:

@@ -3,13 +3,13 @@
 from typing import NewType
 
 EntityId = NewType("EntityId", str)
-"""Names one document in a space: an opaque string, by convention `scheme:rest`."""
+"""Identifies one document in a space: an opaque string, by convention `scheme:rest`."""
 
 SpaceId = NewType("SpaceId", str)
 """Names one space, the unit of isolation; usually a `did:key:…`."""
 
 SessionId = NewType("SessionId", str)
-"""Names one logical session; a commit is known by its session and `LocalSeq` before it lands."""
+"""Identifies a session; before it lands, a commit is identified by its session and `LocalSeq`."""
 
 Seq = NewType("Seq", int)
 """The store's order: one number per accepted commit of a space, gap-free from 1."""

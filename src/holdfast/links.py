@@ -1,7 +1,7 @@
-"""Links from memory to code, and whether the code is still what it was: where store and index meet.
+"""Links from memory to code, and whether the code has changed since. Connects store and index.
 
 A note about code can record which code it saw. Anywhere in a document, the member `code` is such a
-link if it is an object with a path; other members may stand beside it:
+link if it is an object with a path; the object that contains it may have other members:
 
     {"text": "…", "code": {"path": "src/cart.py", "symbol": "Cart.total", "sha256": "…"}}
 
@@ -25,14 +25,14 @@ from holdfast.errors import UsageError
 from holdfast.files.regular import read_regular
 
 LINK_FORMAT = 1
-"""The latest format that is read and the one that is written.
+"""The format that is written, and the newest that can be read.
 
 1: path, symbol, sha256, root; the format itself is left out. Since November 2026 also beside other
    members of its object; before, such a link was data.
 """
 
 Read = Callable[[str, str | None], bytes | None]
-"""Reads a path below a root, or None; a root of None is that of the request."""
+"""Returns the bytes of a path below a root, or None; a root of None is that of the request."""
 
 State = Literal["current", "drifted", "missing", "unverified"]
 
@@ -64,7 +64,7 @@ class CodeLink:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A link and what became of its code. `lines` is where the code is now, if it is there."""
+    """A link and the state of its code. `lines` is where the code is now, if it exists."""
 
     link: CodeLink
     state: State
@@ -210,7 +210,7 @@ def symbol_hint(path: str, source: bytes, wanted: str) -> str:
 
 
 def near_misses(value: Any, at: str = "", depth: int = 0) -> Iterator[str]:
-    """Members named `code` that look like links and are not, each with what would be one."""
+    """Messages about members named `code` that look like links but are not, with a correction."""
     if depth > DEPTH_MAX:
         return
     if isinstance(value, list | tuple):
@@ -233,7 +233,7 @@ def near_misses(value: Any, at: str = "", depth: int = 0) -> Iterator[str]:
 
 
 _PATH = re.compile(r"[\w.-]*(?:/[\w.-]+)*\.[A-Za-z]\w{0,8}(?::[\w.:#]+)?\Z")
-"""A text that names a file, perhaps with a symbol."""
+"""A text that names a file, optionally with a symbol."""
 
 
 def _read_regular(path: str) -> bytes | None:
@@ -243,9 +243,9 @@ def _read_regular(path: str) -> bytes | None:
 def reader_below(
     root: str, read_file: Callable[[str], bytes | None] = _read_regular
 ) -> Callable[[str, str | None], bytes | None]:
-    """A function that reads files below a root only; a link's own root must be the same.
+    """A function that reads files only below a root; a link's own root must be the same.
 
-    `read_file` reads a real path, and decides what may be read at all.
+    `read_file` reads a real path, and decides whether it may be read.
     """
     base = os.path.realpath(root)
 

@@ -1,8 +1,8 @@
 """The current state of a home, as documents that clients can watch.
 
-The dashboard could have an event stream of its own. But sync already sends every change once and
-survives a lost connection. So the current state is written as documents, in a space of its own, and
-the dashboard, `holdfast memory watch` and other programs watch that space.
+The dashboard could have its own event stream. But sync already sends every change once and survives
+a lost connection. So the current state is written as documents in a separate space, and the
+dashboard, `holdfast memory watch` and other programs watch that space.
 
     space   holdfast                 (see `space_of` for databases that several machines share)
     live:board             links to all below
@@ -107,7 +107,7 @@ def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict
 
 
 def storable(value: Any) -> Any:
-    """The same value, with bytes that are not text (in file names) replaced by `?`."""
+    """The value with bytes that are not text (in file names) replaced by `?`."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):
@@ -187,7 +187,7 @@ class RefreshLoop:
             try:
                 self._look(changed)
             except Exception:
-                # The next update may succeed; the server goes on.
+                # The server continues; the next update may succeed.
                 log.exception("the live documents could not be updated")
             self._wake.wait(self._every_s)
 

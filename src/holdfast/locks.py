@@ -1,4 +1,4 @@
-"""Taking a lock that another process may hold for ever.
+"""Takes a lock that another process may hold forever.
 
 A process that is stopped (SIGSTOP, a debugger, a frozen cgroup) keeps its locks, and a process that
 waits for one without limit is frozen as well. So the wait is limited to the time that a holder may

@@ -32,8 +32,8 @@ STATEMENT_S = 30
 MAINTENANCE_S = 600
 GRACE_S = 2.0
 
-# Deadlines that the user set stay. A server or role may be configured to acknowledge commits before
-# they are on disk; a session of ours is not.
+# Keeps deadlines that the user set. A server or role may be configured to acknowledge commits
+# before they are on disk; our sessions turn that off.
 _SESSION_SETTINGS = f"""
 SELECT ms, set_config('statement_timeout', ms::text, false),
   set_config('lock_timeout', (ms * 2 / 3)::text, false),
@@ -46,7 +46,7 @@ FROM (SELECT CASE WHEN current_setting('statement_timeout') = '0' THEN {STATEMEN
 
 
 class NotReached(Exception):
-    """Raised when there is no connection; callers turn it into an error of their own."""
+    """Raised when connecting fails; callers turn it into their own error."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -122,9 +122,9 @@ def _until_silent(
     silence_s: float,
     monotonic: Callable[[], float] = system.monotonic,
 ) -> Generator[Any, Any, Any]:
-    """The driver's generator, ended when the socket has not been ready for that long.
+    """The driver's generator; raises when the socket has not been ready for `silence_s`.
 
-    Anything the server sends or takes restarts the time, so long transfers are not cut off.
+    Any data that the server sends or receives restarts the time, so long transfers are not cut off.
     """
     deadline = monotonic() + silence_s
     try:
@@ -147,7 +147,7 @@ def statement_ms(connection: psycopg.Connection[Any]) -> int:
 
 @contextmanager
 def maintenance(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Statements inside may take long. Enter it outside a transaction."""
+    """A context in which statements may take MAINTENANCE_S. Enter it outside a transaction."""
     import psycopg
 
     bounded: Any = connection
@@ -223,7 +223,7 @@ def _parameters(url: str) -> dict[str, str]:
         }
         # Parameters that are not set anywhere have no value.
         return defaults | {key: str(val) for key, val in conninfo_to_dict(url).items() if val}
-    except Exception:  # an address that cannot be parsed names no host
+    except Exception:  # an address that cannot be parsed has no parameters
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Removing every trace of files from the home, and proof that none is left.
+"""Removes every trace of files from the home, and proves that none is left.
 
 Everything that is derived from file contents can be rebuilt, so a purge deletes it generously: the
 index of each affected tree, the content cache, what is shared with a team from here, all token
@@ -7,7 +7,7 @@ purged files. Documents in memory are the user's own and are not touched; if a t
 them, the answer names its file.
 
 May delete more than requested, which costs a rebuild. Never reports *no trace* without having
-searched every file of the home: as it is, and what is compressed in databases and git objects.
+searched every file of the home, including compressed data in databases and git objects.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.app import App
 
 LINE_BYTES_MIN = 12
-"""Shorter lines may be anywhere, so they prove nothing."""
+"""Shorter lines may occur in any file, so they prove nothing."""
 LINES_MAX = 500
 FILE_BYTES_MAX = 64 * 1024 * 1024
 CHUNK_BYTES = 1024 * 1024
@@ -56,7 +56,7 @@ class PurgeAnswer:
     searched: int
     """How many files of the home were searched."""
     traces: tuple[str, ...]
-    """Files of the home that still hold one of them."""
+    """Files of the home that still contain one of these lines."""
 
     def to_wire(self) -> dict[str, Any]:
         return {
@@ -81,9 +81,9 @@ class PurgeAnswer:
 
 
 def purge(app: App, paths: Sequence[Path] | None, texts: Sequence[bytes] = ()) -> PurgeAnswer:
-    """Remove what is kept of these files and directories; of everything if `paths` is None.
+    """Remove stored data of these files and directories, or of all if `paths` is None.
 
-    `texts` are searched for besides the lines of the files that still exist.
+    `texts` are searched for in addition to the lines of the files that still exist.
     """
     lines = {*texts, *(lines_of(paths) if paths is not None else ())}
     roots = _clear_indexes(app, paths)
@@ -94,7 +94,7 @@ def purge(app: App, paths: Sequence[Path] | None, texts: Sequence[bytes] = ()) -
 
 
 def lines_of(paths: Iterable[Path]) -> set[bytes]:
-    """Lines of these files, and of those below these directories, that identify them."""
+    """Lines that identify these files and the files below these directories."""
     found: set[bytes] = set()
     for path in paths:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -112,7 +112,7 @@ def lines_of(paths: Iterable[Path]) -> set[bytes]:
 
 
 def find(home: Path, lines: set[bytes]) -> tuple[int, list[str]]:
-    """How many files a home has, and those that hold one of these lines."""
+    """How many files a home has, and which of them contain one of these lines."""
     searched, traces = 0, []
     longest = max(map(len, lines), default=0)
     for folder, _, names in os.walk(home):
@@ -209,7 +209,7 @@ def _related(root: Path, path: Path) -> bool:
 
 
 def _derived(app: App) -> list[str]:
-    """Names in the home of what is derived from file contents."""
+    """The paths in the home of data that is derived from file contents."""
     home = app.home
     whole = [home.sequence, home.objects, home.temporary, home.session_records, home.index_team]
     content = sorted(home.index.glob(f"{home.index_content.name}*"))

@@ -1,10 +1,10 @@
-"""Repositories without a checkout: the files of a commit, taken from git objects, and indexed.
+"""Repositories without a checkout: the files of a commit, taken from git objects and indexed.
 
-Outlines, exact search and reads need text, so the text files of the commit are kept below the home,
-written by us from the objects. It is not a checkout: git writes nothing, no filter, hook or
-configuration of the repository is used, and links and submodules are left out and counted.
+Outlines, exact search and reads need text, so we write the text files of the commit below the home.
+This is not a checkout: git writes nothing, no filter, hook or configuration of the repository is
+used, and links and submodules are left out and counted.
 
-A commit is brought in completely or not at all: all new contents are read before the first file is
+A commit is applied completely or not at all: all new contents are read before the first file is
 changed. While files change, the tree has no commit, and answers say that it is being updated.
 
     repositories/NAME-KEY/          the files
@@ -60,10 +60,10 @@ class GitTree(msgspec.Struct, kw_only=True):
     name: str
     root: str
     commit: str | None = None
-    """The commit whose files are there; None while they change."""
+    """The commit that the files are from; None while they change."""
     first_commit: str | None = None
     objects: dict[str, str] = {}
-    """The object of each file that was written."""
+    """The git object of each file that was written."""
     skipped: dict[str, int] = {}
 
     def sentence(self) -> str:
@@ -112,7 +112,7 @@ class Repositories:
         return next((tree for tree in self.known() if tree.root.endswith(f"-{key}")), None)
 
     def add(self, source: str, ref: str = "HEAD") -> GitTree:
-        """Bring the files of a ref in; the same source and ref again bring them up to date."""
+        """Write the files of a ref; for a known source and ref, update them."""
         if not ref or ref.startswith("-") or not ref.isprintable() or " " in ref:
             raise UsageError(f"{ref!r} is not a ref", "use a branch, a tag or HEAD")
         place, key = _place(source), _tree_key(source, ref)
@@ -173,7 +173,7 @@ class Repositories:
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
         try:
-            # All contents are read first: an object that vanishes meanwhile changes nothing.
+            # All contents are read first, so that a missing object changes nothing.
             lfs = _write(repository, [wanted[path] for path in changed], staging)
             if lfs:
                 skipped["contents of LFS files (their pointers are indexed)"] = lfs
@@ -254,7 +254,7 @@ def _commit(
 
 
 def _text_files(listed: Iterator[TreeEntry], skipped: Counter[str]) -> Iterator[TreeEntry]:
-    """The files of a commit that can be written below a directory of ours."""
+    """The files of a commit that can be written to our directory; others are counted."""
     for one in listed:
         parts = one.path.split("/")
         if one.mode == "160000":

@@ -1,8 +1,8 @@
-"""Holdfast's own session logs, in the store: where reading and store meet.
+"""Holdfast's own session logs, kept in the store. Connects reading and store.
 
 Each entry of a session is one document, numbered from 0 and written once. A commit requires that
-its number is free, so entries that two processes append at the same moment get two numbers. A log
-is durable and shared between processes.
+its number is free, so entries that two processes append at once get different numbers. A log is
+durable and shared between processes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class StoredLog:
         return self._session
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Add one entry at the end, whole or not at all; durable when this returns."""
+        """Append one entry atomically; it is durable when this returns."""
         number = self._seen
         while True:
             _, number = self._from(number)
@@ -97,12 +97,12 @@ def names(store: Store, limit: int = 200) -> list[str]:
 
 
 def open_log(open_space: Callable[[str], Store], name: str, new_id: Callable[[], str]) -> StoredLog:
-    """The log of a named session; it begins with its first entry."""
+    """The log of a named session; a new one exists from its first entry on."""
     return StoredLog(open_space(SPACE), name, f"log-{new_id()}")
 
 
 def begun_log(store: Store, name: str, writer: str) -> StoredLog:
-    """The log of a session that has entries; raises NoSuchSession if it has none."""
+    """The log of an existing session; raises NoSuchSession if it has no entries."""
     log = StoredLog(store, name, writer)
     if not store.scan(log._id(0), log._id(10**10 - 1), 1):
         raise no_such_session(name, names(store))
@@ -110,7 +110,7 @@ def begun_log(store: Store, name: str, writer: str) -> StoredLog:
 
 
 def no_such_session(name: str, known: Sequence[str] = ()) -> NoSuchSession:
-    """The error for a session without entries, with a hint at those that have some."""
+    """The error for a session without entries, with a hint that names existing ones."""
     from difflib import get_close_matches
 
     error = NoSuchSession(name, "nothing was read in it")

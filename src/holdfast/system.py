@@ -57,7 +57,7 @@ process_s: Callable[[], float] = time.process_time
 """Seconds of processor time that this process used."""
 
 expand_user: Callable[[str], str] = os.path.expanduser
-"""Replaces a leading `~` by the home directory of the user whom this process runs as."""
+"""Replaces a leading `~` with the home directory of the user that runs this process."""
 
 random_bytes: Callable[[int], bytes] = os.urandom
 
@@ -73,7 +73,7 @@ def new_id() -> str:
 
 
 def new_long_id() -> str:
-    """An id that no other machine will draw: 32 hexadecimal digits."""
+    """An id that is unique across machines: 32 hexadecimal digits."""
     return os.urandom(16).hex()
 
 
@@ -125,8 +125,8 @@ def secure_imports() -> None:
 
 
 def prepare_process() -> None:
-    """Set what libraries read from the environment; called once, when a process starts."""
-    # Our matrices are too small to share among threads, and numpy loads faster without them.
+    """Set environment variables that libraries read; called once, when a process starts."""
+    # Our matrices are too small for several threads, and numpy loads faster without them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # An empty HOME would make `~` the root directory. If unset, the password database is used.
     if os.environ.get("HOME") == "":

@@ -1,4 +1,4 @@
-"""Whether a file was changed while it was read, as far as its times tell.
+"""Detects by its times whether a file was changed while it was read.
 
 The kernel updates file times with a resolution of up to 10 ms, so a second change that follows at
 once may not show.
@@ -23,7 +23,7 @@ class Touched(NamedTuple):
     inode: int
 
     def is_settled(self, now_ns: Callable[[], int] = system.now_ns) -> bool:
-        """Whether the last change is so long ago that another one would show in the times."""
+        """Whether the last change is long enough ago that another one would change the times."""
         return self.mtime_ns <= now_ns() - SETTLED_NS
 
 

@@ -1,4 +1,4 @@
-"""The texts of files in a tree, as every part that compares tokens reads them."""
+"""Reads the texts of files in a tree, for every part that compares tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_texts(
 ) -> Iterator[tuple[str, Stat, bytes | None]]:
     """The texts of files without their secrets, None for a binary file, each with its stat.
 
-    Adds files that are not there any more to `gone`, and those that cannot be read to both.
+    Adds missing files to `gone`, and files that cannot be read to both lists.
     """
     for number, path in enumerate(paths):
         if number % 200 == 0:
@@ -38,9 +38,9 @@ def read_texts(
 
 
 def text_without_secrets(data: bytes) -> bytes | None:
-    """The text of a file as it is kept; None if it is binary.
+    """The text of a file with secrets masked; None if it is binary.
 
-    Secrets are looked for in the text: in the bytes of UTF-16 no secret has its form.
+    Secrets are searched in the decoded text: patterns would not match the bytes of UTF-16.
     """
     text = text_of(data)
     return None if text is None else masked(text)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from holdfast.sequence.locate import LocateAnswer
 
 BINARY = "binary"
-"""The digest of a binary file. It is stored without tokens, so that it is not read every time."""
+"""Used as the digest of a binary file, which is stored without tokens to avoid reading it again."""
 
 CREATED_BYTES_MAX = 32_000_000
 """A larger tree gets its segments from the first query that needs them: making them takes about
@@ -218,10 +218,10 @@ def locate_snippet(
     explained: bool = False,
     check: Callable[[], None] = lambda: None,
 ) -> LocateAnswer:
-    """Look up a snippet in a tree: what the command, the tool and the dashboard call.
+    """Look up a snippet in a tree; used by the command, the tool and the dashboard.
 
-    `language` or the name of the snippet's `file` says how it is written; without both, it is the
-    most common language of the tree.
+    The snippet's language is `language`, else that of the file name `file`, else the most common
+    one of the tree.
     """
     from holdfast.sequence.locate import locate
 
