@@ -42,9 +42,12 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
 PREPARED_VERSION = 6
 """The format of prepared files; part of their cache keys.
 
-1: chunks with header and body words. 2: chunks, and postings by field. 3: files without an
-extension may be for a shell. 4: postings of a file have unsorted terms and another digest of a
-body; trigrams. 5: tests inside source files are marked. 6: secrets are masked.
+1: chunks with header and body words.
+2: chunks, and postings by field.
+3: files without an extension may be for a shell.
+4: postings of a file have unsorted terms and another digest of a body; trigrams.
+5: tests inside source files are marked.
+6: secrets are masked.
 """
 
 

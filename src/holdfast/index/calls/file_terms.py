@@ -51,7 +51,7 @@ def text_of(kind: str, family: str, name: str) -> str:
 
 
 def hash_of(text: str) -> int:
-    """The hash that a term is looked up by."""
+    """The lookup hash of a term."""
     return int.from_bytes(_digest(text), "little")
 
 

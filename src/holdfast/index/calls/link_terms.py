@@ -22,13 +22,15 @@ _ENDS_MAX = 3
 ) = "dnhmxpackubigwsfy"  # fmt: skip
 """The roles of terms.
 
-d defines a symbol of this full name n has a symbol of this name h has one inside of another symbol
-m has methods of this name with a body x has a macro of Rust of this name p is in this package or
-namespace a has calls of this name that pass something c has calls by a name of this key k has calls
-by what holds a name of this key u has a member of a class outside of it b has base classes of a
-class outside of it i has a class that names this base g calls parameters, or values without a name
-w imports this name under another s has the symbol of this id, or has it itself f is of this
-language family y has symbols, imports or calls
+d  defines a symbol of this full name          n  has a symbol of this name
+h  has a nested symbol of this name            m  has methods of this name with a body
+x  has a Rust macro of this name               p  is in this package or namespace
+a  has calls of this name that pass something  c  has calls by a name of this key
+k  has calls of a holder of this key's name    u  has a member declared outside its class
+b  has base classes declared outside a class   i  has a class that names this base
+g  calls parameters or unnamed values          w  imports this name under another
+s  has the symbol of this id, or has it itself f  is of this language family
+y  has symbols, imports or calls
 """
 
 

@@ -29,7 +29,7 @@ class Thing(NamedTuple):
     `kind` is "symbol" (the class or function itself), "instance" (of the class at that place),
     "file", "package" (`name` is dotted) or "external" (`name` is not in the program). `at` is the
     index of the symbol in its file. For kinds without a symbol, `at` is the scope in which `name`
-    is evaluated: "container" (a type as written), "method" (of a container: its name, and the type
+    is evaluated: "container" (the text of a type), "method" (of a container: its name, and the type
     of its result), "literal" (a line, and the expression of a list or an object) and "bound" (a
     method of a literal: a line, and the expression of its result).
     """

@@ -24,7 +24,7 @@ class Results(Lookup):
         return [f for f in self.member(thing, "default") if f.thing.kind == "symbol"]
 
     def read(self, found: list[Found]) -> list[Found]:
-        """The values behind variables and properties; other things stay as they are."""
+        """The values of variables and properties; other things stay as they are."""
         for each in found:
             if each.thing.kind == "symbol":
                 break

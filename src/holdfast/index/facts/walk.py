@@ -66,7 +66,7 @@ class Language:
     values: bool = False
     """Whether values are built from syntax nodes (`expressions`), not only as chains."""
     repair: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
-    """Blanks parts that cannot be parsed; its second argument tells whether a text parses."""
+    """Blanks parts that cannot be parsed; its second argument checks whether a text parses."""
 
     @cached_property
     def query(self) -> str:

@@ -152,7 +152,7 @@ class ReferenceSearch:
         return frozenset(found)
 
     def _is_default(self, target: Target, view: View, item: Import, stems: Collection[str]) -> bool:
-        """Whether a default import binds the target; other files' imports are not followed."""
+        """Whether a default import binds the target; only imports from the target's files count."""
         last = item.module.rpartition("/")[2].partition(".")[0]
         if not item.alias or (last not in stems and "index" not in stems):
             return False

@@ -11,7 +11,7 @@ from holdfast.index.search.operators import Query
 from holdfast.index.search.scopes import SCOPES, Scope, in_scope
 
 _WIDER = {"typescript": ("typescript", "tsx"), "c": ("c", "cpp"), "cpp": ("cpp", "c")}
-"""Languages that share file extensions, so that a path does not tell them apart."""
+"""Languages that share file extensions, so that a path does not distinguish them."""
 
 
 def language_fits(asked: Sequence[str], language: str) -> bool:

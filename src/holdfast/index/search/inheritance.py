@@ -17,7 +17,7 @@ Heads = Callable[[str], Iterable[str]]
 """The texts of the chunks that define a type, by its compact name."""
 
 TYPES_MAX = 12
-"""How many types are looked at for one member."""
+"""How many types are examined for one member."""
 HEAD_CHARACTERS_MAX = 600
 
 _TYPE = re.compile(

@@ -1,9 +1,9 @@
-"""How well the best results match a query, from 0 to 1, whatever else is in the tree.
+"""How well the best results match a query, from 0 to 1, independent of the rest of the tree.
 
 The scores of a ranking are relative: the best of many bad results has the best score. Two values
 are absolute: the share of the query's words that a chunk has, where words that occur nowhere count
-too, and the similarity of its vector. Their mean is the strength of a match; a definition of an
-asked symbol is a match by itself.
+too, and the similarity of its vector. Their mean is the strength of a match; a definition of the
+requested symbol is a match by itself.
 
 Of 239 questions of a retrieval set, 1 is below `WEAK`; of 140 nonsense queries on the same trees,
 138 are. Of questions about other programs half are, because they share words.

@@ -23,8 +23,8 @@ from holdfast.index.generations.model import Identity
 CURSOR_VERSION = 2
 """The format of a cursor.
 
-1: version, offset, depth, digest of the query, digest of the state, check digits; in base64. 2: the
-same without base64 and with shorter digests: an agent pays for each character twice.
+1: version, offset, depth, digest of the query, digest of the state, check digits; in base64.
+2: the same without base64, with shorter digests: an agent pays for each character twice.
 """
 
 

@@ -258,7 +258,7 @@ def brief(c: Candidates) -> Floats:
 
 
 def unless_symbol(weight: Callable[[Candidates], float]) -> Callable[[Candidates], float]:
-    """No factor where a symbol is asked for: it may be a class or a short function."""
+    """No factor if the query asks for a symbol, which may be a class or a short function."""
     return lambda c: 1.0 if c.analyzed.kind == "symbol" else weight(c)
 
 

@@ -21,7 +21,7 @@ SHARED_VERSION = 1
 """The version of the tables and of the requests to `holdfast serve`.
 
 1: work(key, data), generation(repository, prefix, settings, name, data), repository(key, …). The
-day of the last use is stored separately and is optional.
+   day of the last use is stored separately and is optional.
 """
 
 KEEP_SHARE = 0.8

@@ -149,7 +149,7 @@ def declaration(walk: Walk, node: Node) -> None:
     text = walk.text(declarator, 400)
     local = inside in ("function", "method", "constructor")
     shape = declarator
-    for _ in range(4):  # `int *f(void)` has its function behind a pointer
+    for _ in range(4):  # `int *f(void)`: the function declarator is inside a pointer declarator
         if shape.type != "pointer_declarator" and shape.type != "reference_declarator":
             break
         shape = last_child(shape) or shape

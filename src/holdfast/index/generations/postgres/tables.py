@@ -143,7 +143,7 @@ def _partitions(table: str) -> list[str]:
 ROOT = "path, generation, taken_ns, run, marker, files, chunks"
 """The values that `root_check` covers, once a generation was published."""
 STAT = "path, digest, size_bytes, mtime_ns, ctime_ns"
-"""The values that `stat_check` covers; rows are told apart by path, not by number."""
+"""The values that `stat_check` covers; a row is identified by path, not by number."""
 PLACE = "path, language, problem, chunk_count, segment_id, slot"
 """The values that `place_check` covers."""
 CHUNK = "path, ordinal, start_line, end_line, symbol_id, label, kind, text"
