@@ -59,7 +59,8 @@ def test_the_work_ends_when_the_process_of_the_command_has_ended(
     monkeypatch.setattr(hosting, "WORKING_S", 0.01)
     monkeypatch.setattr(sys, "stdout", sys.stdout)
     monkeypatch.setattr(sys, "stderr", sys.stderr)
-    service = hosting.CommandService(cast(Any, SimpleNamespace(app=App(tmp_path / "home"))))
+    shared = SimpleNamespace(app=App(tmp_path / "home"), note_printed=lambda text, lines: None)
+    service = hosting.CommandService(cast(Any, shared))
 
     async def story() -> None:
         served = asyncio.Event()
