@@ -107,7 +107,7 @@ CHANGING = EditCall | WriteCall | PatchCall
 
 
 class Bindings:
-    """Records which conversations send hook events, for the dashboard; each only now and then."""
+    """Records which conversations send hook events, for the dashboard; not at every event."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

@@ -67,7 +67,7 @@ class HeldText:
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """What is held of one file, the version held last first."""
+    """The held lines of one file; the version held last comes first."""
 
     path: str
     state: State
@@ -262,7 +262,7 @@ def _moved(
 ) -> list[Lines]:
     """The runs that the file does not have at the same place now.
 
-    A file that is held whole and got longer counts as moved too: the held text is not all of it.
+    If a file is held whole and got longer, that counts too: the held text is no longer all of it.
     """
     if current is None or current.text is None:
         return held

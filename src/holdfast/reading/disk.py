@@ -72,7 +72,7 @@ def _read_rest(descriptor: int, data: bytes) -> bytes:
 
 def _name(descriptor: int, path: str) -> str:
     try:
-        # If the file was replaced meanwhile, /proc adds a suffix to its name.
+        # If the file was replaced in the meantime, /proc adds a suffix to its name.
         return os.readlink(f"/proc/self/fd/{descriptor}").removesuffix(" (deleted)")
     except OSError:
         return os.path.realpath(path)

@@ -87,7 +87,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class NeverKept:
-    """A file of which nothing is ever kept, so that every read of it is answered in full."""
+    """A file whose text is never kept, so that every read of it is answered in full."""
 
     path: str
     why: str = "an image or a sensitive name: always in full"

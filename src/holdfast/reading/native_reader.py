@@ -1,4 +1,4 @@
-"""The verbs for an agent's own reads: how to answer one, and whether its *unchanged* may stand.
+"""The verbs for an agent's own reads: how to answer one, and how to record the answer.
 
 `native` decides from values, which this module loads: the file's bytes by the same rules as our own
 read (sensitive names, the bounds of the workspace), the view from the session's log. Every failure

@@ -164,7 +164,7 @@ class Objects:
     ) -> Collected:
         """Remove objects unused for `age_max_s`, then the longest unused until the rest fits.
 
-        Objects in `live` stay whatever their age: a session may still be answered from them.
+        Objects in `live` are kept at any age: reads of a session may still be answered from them.
         """
         if not (0 <= age_max_s < float("inf")):
             raise ValueError(f'Invalid age "{age_max_s}".')

@@ -432,7 +432,7 @@ class Reader:
 
 
 def _leaf(tree: Tree, evidence: Evidence) -> int:
-    """Where the evidence stands in the tree.
+    """The number of the evidence's leaf in the tree.
 
     A tree that is built for one leaf may not contain the leaf itself; then it is the last entry.
     """

@@ -6,7 +6,7 @@ adapter and nowhere else: the surface that delivered an answer calls `record` af
     our own log      the recorded entry counts from then on
     Claude Code,     the record goes into a file of ours and counts once the agent's own log shows
     Codex            exactly the text that was delivered
-    pi               keeps the metadata beside the result in its own log: there is nothing to record
+    pi               stores the metadata with the result in its own log: there is nothing to record
 """
 
 from __future__ import annotations

@@ -367,7 +367,7 @@ def _tail(words: list[str]) -> _Filtered | None:
 
 
 def _counted(words: list[str]) -> tuple[list[str], str] | None:
-    """The files and the count of head or tail; ten lines unless another count is asked for."""
+    """The files and the count of head or tail, by default ten lines."""
     files, rest, count = list[str](), list(words), "10"
     while rest:
         word = rest.pop(0)

@@ -238,7 +238,7 @@ class View:
         written: frozenset[str],
         at: int,
     ) -> None:
-        """Put `new` in the place of `old`, touching only the lines that differ."""
+        """Replace `old` by `new`, changing only the lines that differ."""
         head = _common(old, new)
         tail = _common(old[head:][::-1], new[head:][::-1])
         start, after = first, new

@@ -100,7 +100,7 @@ def _in_thread(probe: Probe) -> asyncio.Future[None]:
 
 
 def probes_of(app: App, service: SyncService) -> dict[str, Probe]:
-    """The probes of this server: its database, its files, and free disk space."""
+    """The probes of this server: its database, its files, and whether it can write."""
     store = service.options.store
     found: dict[str, Probe] = {"home": lambda: write_probe(str(app.home))}
     if service.options.on_postgres:

@@ -302,7 +302,7 @@ def _strict(send: Send, more: Sequence[Header] = ()) -> Send:
 
 
 def query_of(scope: Scope) -> dict[str, str]:
-    """The query parameters of a request; of repeated names the last value."""
+    """The query parameters of a request; for a repeated name, the last value."""
     found = parse_qs(scope.get("query_string", b"").decode("latin-1"))
     return {name: values[-1] for name, values in found.items()}
 

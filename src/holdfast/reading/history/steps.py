@@ -37,7 +37,7 @@ class Returned(NamedTuple):
     given: Mapping[str, Any]
     text: str
     detail: Any = None
-    """What the agent's log keeps beside the text."""
+    """What the agent's log stores with the text."""
     failed: bool = False
     cwd: str = ""
     at_s: float = -1.0
@@ -76,7 +76,7 @@ class Context:
 
 
 def text_of(content: object) -> str:
-    """All text of a message or a result, whatever blocks it is in."""
+    """All text of a message or a result, from any kind of block."""
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping):

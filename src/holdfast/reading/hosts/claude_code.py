@@ -13,7 +13,7 @@ result there (a request is never sent with some results missing).
     Read results            anchor the lines whose numbered text is shown; the whole file, too,
                             when that is all of it
     edits, writes, Bash     say what is held line by line (`claude_results`)
-    our own results         count when the sidecar knows the call and the text is the one we gave
+    our own results         count when the sidecar has a record of the call with exactly this text
     side chains             are other conversations: left out, or read alone on request
 
 The leaf is the pending call. Without its id the leaf is a guess (after a rewind nothing new may
@@ -141,7 +141,7 @@ class ClaudeCodeLog:
         return any(line is None or line.number >= since for line in lines)
 
     def record_edit(self, events: Sequence[Seen], call: str) -> None:
-        """Note where an edit was made, for a transcript that does not say so."""
+        """Note where an edit was made, for a transcript that lacks it."""
         if self.sidecar is not None:
             self.sidecar.record_edit(call, events)
 

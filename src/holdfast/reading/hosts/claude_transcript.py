@@ -209,7 +209,7 @@ class Transcript:
         return None
 
     def _calls_of(self, line: TranscriptLine) -> Iterator[str]:
-        """The calls of a message, of which one line is on the path.
+        """The calls of the message that this line of the path belongs to.
 
         Parallel calls are separate lines, each below the previous one, and the path may continue
         from the result of an earlier call: then the later calls and results are not on it.

@@ -300,7 +300,7 @@ def _keeps_results(payload: Mapping[str, Any]) -> bool:
 
 
 _TEXTS = ("message", "reasoning", "compaction", "compaction_summary")
-"""Items of a history that show nothing of a file by themselves."""
+"""Items of a history that do not show lines of a file themselves."""
 _SHELLS = ("shell", "shell_command", "exec_command", "local_shell", "container.exec")
 
 

@@ -65,7 +65,7 @@ class HistoryLog:
 
 
 def _newest(path: str) -> Context:
-    """The conversation of a file; of a database the one that changed last."""
+    """The conversation in a file; for a database, the one that changed last."""
     if path.endswith(".db"):
         found = list(opencode.sessions(path, newest=True))
     else:

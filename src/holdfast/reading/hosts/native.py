@@ -51,7 +51,7 @@ class EntryLog(Protocol):
         ...
 
     def entries(self) -> Iterable[Mapping[str, Any]]:
-        """Every whole entry from the first on, whatever was seen before."""
+        """Every complete entry from the first on, including those already returned."""
         ...
 
 

@@ -64,7 +64,7 @@ class PiLog:
         return evidence_at(self.tree, self.leaf, self.header.id)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
-        """Refused: pi would neither see an entry of ours nor continue from it."""
+        """Refused: pi would not see our entry, nor continue from it."""
         from holdfast.reading.errors import NotOurs
 
         raise NotOurs(self.path)
@@ -84,7 +84,7 @@ class PiLog:
         return bool(self.sidecar.folded(path))
 
     def record(self, answer: Answer, call: str | None = None) -> None:
-        """Nothing to do: pi keeps the metadata beside the result in its own log."""
+        """Nothing to do: pi stores the metadata with the result in its own log."""
 
     def _catch_up(self) -> None:
         grown = self._follower.look()

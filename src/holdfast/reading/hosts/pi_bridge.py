@@ -44,4 +44,4 @@ class PiBridge:
         self.entry = metas.refresh_json(event, at_ms)
 
     def record(self, answer: Answer, call: str | None = None) -> None:
-        """Nothing to do: the extension puts the metadata beside the result in pi's log."""
+        """Nothing to do: the extension stores the metadata with the result in pi's log."""

@@ -357,7 +357,7 @@ def _event_of(
 
 
 def _only_printed(found: Meta, truncation: object) -> Anchored | None:
-    """The anchor of a result that was cut: the lines it printed, whatever its metadata claims."""
+    """The anchor of a result that was cut: the lines it printed, even if it claims more."""
     printed = truncation.get("outputLines") if isinstance(truncation, Mapping) else None
     if isinstance(printed, bool) or not isinstance(printed, int) or printed < 1:
         return None

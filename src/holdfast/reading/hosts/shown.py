@@ -17,15 +17,15 @@ from holdfast.reading.scope import Lines
 from holdfast.reading.view import Load, stored_rows
 
 _CONTINUES = " to continue.]"
-"""How the notice below a run of lines ends, when the file goes on."""
+"""How the notice below a run of lines ends, when the file has more lines."""
 _HUNK = re.compile(r"@@ -[0-9]+,([0-9]+) \+([0-9]+),([0-9]+) @@\Z")
 
 
 def is_shown(event: Anchored | Derived, data: bytes, load: Load | None = None) -> bool:
     """Whether this text can be what the event says was shown.
 
-    May reject what was shown, also because the stored text is gone; never takes a text that was cut
-    for the whole.
+    May reject what was shown, also because the stored text is gone; never accepts a text that was
+    cut as the whole.
     """
     if isinstance(event, Derived):
         if event.mode != "diff":
