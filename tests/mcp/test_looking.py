@@ -197,6 +197,30 @@ def test_matches_are_told_by_line_and_counted(settled: Agent) -> None:
     assert "[1 matching line in 1 file]" in found.text
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_code", {"query": "alpha", "path": "nowhere"}),
+        ("call_graph", {"symbol": "alpha", "file": "nowhere.py"}),
+        ("file_outline", {"file": "nowhere.py"}),
+        ("read", {"path": "nowhere.py"}),
+    ],
+)
+def test_a_path_that_does_not_exist_is_an_error_and_the_hint_is_short(
+    settled: Agent, tool: str, arguments: dict[str, str]
+) -> None:
+    """search_code and call_graph answered as if all was well; hints had the path of the root."""
+    found = settled(tool, **arguments)
+    assert found.failed
+    assert str(settled.caller.cwd) not in found.text.split("\n")[-1]
+
+
+def test_a_symbol_that_does_not_exist_is_not_an_error(settled: Agent) -> None:
+    found = settled("call_graph", symbol="zzyzx")
+    assert not found.failed
+    assert found.text.endswith('[find it by words: search_code(query="zzyzx")]')
+
+
 def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:
     call = ToolCall(settled.context, settled.caller, {}, {"holdfast/leaf": "0123"})
     refused = run_tool(TOOLS["read"], call, {"path": "crat.py"})

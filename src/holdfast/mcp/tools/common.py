@@ -134,6 +134,11 @@ def refused(answer: IndexAnswer, text: str | None = None) -> Result:
     return no_such_tree(result) if is_missing else result
 
 
+def from_here(call: ToolCall, path: str) -> str:
+    """A tree as a call names it: `.`, which may be left out, for the working directory."""
+    return "." if path == call.caller.cwd else path
+
+
 def no_such_tree(result: Result) -> Result:
     """A refusal about a path that does not exist."""
     return replace(result, failed=True).ended("the tracked trees", "list_codebases")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from holdfast.index.answers import CallGraphAnswer
@@ -23,6 +24,7 @@ from holdfast.mcp.tools.common import (
     below,
     continued,
     file_inside,
+    from_here,
     refused,
     schema_of,
     tree_of,
@@ -87,8 +89,9 @@ def _refused(call: ToolCall, found: CallGraphAnswer, file: str) -> Result:
         return result.ended("its symbols", "file_outline", file=file)
     if not found.symbol_ref.file:
         name = found.symbol_ref.symbol_label or ""
-        return result.ended("find it by words", "search_code", query=name, path=found.path)
-    return similar_file(call, result, file)
+        tree = from_here(call, found.path)
+        return result.ended("find it by words", "search_code", query=name, path=tree)
+    return similar_file(call, replace(result, failed=not os.path.exists(file)), file)
 
 
 CALL_GRAPH = Tool(

@@ -18,6 +18,7 @@ from holdfast.mcp.tools.common import (
     below,
     continued,
     file_inside,
+    from_here,
     listed_inside,
     refused,
     schema_of,
@@ -141,7 +142,8 @@ def similar_file(call: ToolCall, result: Result, file: str) -> Result:
     if found is not None:
         return result.ended(found.why, "file_outline", file=found.path)
     stem = os.path.splitext(os.path.basename(file))[0] or "*"
-    return result.ended("find it by name", "search_code", query=stem, path=result.facts["path"])
+    tree = from_here(call, result.facts["path"])
+    return result.ended("find it by name", "search_code", query=stem, path=tree)
 
 
 FILE_OUTLINE = Tool(

@@ -84,7 +84,7 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
     name = os.path.splitext(os.path.basename(bare if is_there else whole))[0][:NAME_MAX]
     if not name or caller.cwd is None:
         return refused.ended("the trees there are", "list_codebases")
-    return refused.ended("find it by name", "search_code", query=name, path=caller.cwd)
+    return refused.ended("find it by name", "search_code", query=name)
 
 
 def _read(call: ToolCall, request: Request) -> Result:

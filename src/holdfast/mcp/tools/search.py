@@ -95,7 +95,8 @@ def run(call: ToolCall) -> Result:
     surface = dataclasses.replace(surface, call=lambda read: _short(read, caller.cwd))
     text = search_text(found, surface, next_page=next_page)
     if not results:
-        return _elsewhere(Result(text, facts), found, a)
+        missing = not any(map(os.path.exists, trees))
+        return _elsewhere(call, Result(text, facts, failed=missing), found)
     about = near_notes(call, _shown(found, root))
     text = "\n".join([*below(call, root), *([about] if about else []), text])
     printed = [
@@ -151,15 +152,17 @@ def _refused(found: SearchAnswer) -> Result:
     return no_such_tree(Result(message, replace(found, message=message, hints=None).to_wire()))
 
 
-def _elsewhere(result: Result, found: SearchAnswer, a: dict[str, Any]) -> Result:
+def _elsewhere(call: ToolCall, result: Result, found: SearchAnswer) -> Result:
     """The result when nothing was found: suggests a wider search, or one by exact tokens."""
+    a = call.arguments
     query = a.get("query", "")
     if len(query) > QUERY_MAX:
         shorter = query[:QUERY_MAX]
         return result.ended("shorter", "search_code", query=shorter, path=a["path"])
     if found.hints is not None and found.hints.next_steps:
         step = found.hints.next_steps[0]
-        return result.ended("wider", step.tool, **step.args)
+        tree = {"path": "."} if step.args.get("path") == call.caller.cwd else {}
+        return result.ended("wider", step.tool, **{**step.args, **tree})
     path = a["path"][0] if isinstance(a["path"], list) else a["path"]
     if "similar" in a or "snippet" in a:
         return result.ended("blocks that are repeated", "clones", path=path)

@@ -8,7 +8,7 @@ from holdfast.files.boundary import OutsideWorkspace
 from holdfast.index.references.answers import ExploreAnswer, ReferencesAnswer
 from holdfast.index.tools.symbol_place import file_and_symbol
 from holdfast.mcp.tool import Result, ToolCall, string
-from holdfast.mcp.tools.common import file_inside, refused
+from holdfast.mcp.tools.common import file_inside, from_here, refused
 
 SYMBOL = {
     "symbol": string("its name, qualified name or id; or file:name"),
@@ -55,4 +55,5 @@ def not_answered(call: ToolCall, found: ReferencesAnswer | ExploreAnswer) -> Res
     if "continue" in result.facts:
         return result
     symbol = call.arguments["symbol"]
-    return result.ended("find it by words", "search_code", query=symbol, path=found.path)
+    tree = from_here(call, found.path)
+    return result.ended("find it by words", "search_code", query=symbol, path=tree)
