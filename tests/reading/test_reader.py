@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ReadingError
-from holdfast.reading import disk
+from holdfast.files import secrets
+from holdfast.reading import disk, sensitive
 from holdfast.reading import meta as metas
 from holdfast.reading.answer import Policy
 from holdfast.reading.disk import read_once
@@ -250,6 +251,28 @@ def test_a_link_to_a_sensitive_file_is_sensitive(desk: Desk) -> None:
     os.symlink(".env", desk.cwd / "notes")
     assert desk.read("notes").meta is None
     assert not desk.objects.root.exists()
+
+
+@pytest.mark.shows("READ-SENSITIVE")
+def test_secrets_are_looked_for_once_in_the_same_bytes(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[bytes] = []
+
+    def noting(text: bytes) -> list[secrets.Secret]:
+        looked.append(text)
+        return secrets.secrets_in(text)
+
+    monkeypatch.setattr(sensitive, "secrets_in", noting)
+    desk.write("a.py", "x = 1\n")
+    assert desk.read("a.py").meta is not None
+    assert desk.read("a.py").mode == "unchanged"
+    assert looked == [b"x = 1\n"]
+    token = "password = 'q8Zr2LmX0vB7nT4kWc9dYh3f'\n"
+    desk.write("a.py", token)
+    for _ in range(2):
+        assert desk.read("a.py").meta is None
+    assert looked == [b"x = 1\n", token.encode(), token.encode()]
 
 
 @pytest.mark.shows("READ-SENSITIVE-OWN", "READ-B10")

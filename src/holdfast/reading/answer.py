@@ -49,6 +49,13 @@ class Current:
             self._lines = (self.text or "").split("\n")
         return self._lines
 
+    @property
+    def rows(self) -> list[str] | None:
+        """All lines as `stored_text_rows` has them, split once."""
+        if self.text is None or has_mark(self.data):
+            return stored_text_rows(self.data)
+        return self.lines
+
     def shown_lines(self, lines: Lines) -> list[str]:
         """These lines as they are shown: the first with its byte order mark."""
         return _as_shown(self.lines, lines, self.data)
@@ -217,9 +224,12 @@ class Case:
         base = choose_base(self.holdings, path, scope, union=self.policy.union)
         if base is None:
             return None
-        data = self.current.data if base.digest == self.current.digest else self.load(base.digest)
-        rows = None if data is None else stored_text_rows(data)
-        now = stored_text_rows(self.current.data)
+        now = self.current.rows
+        if base.digest == self.current.digest:
+            rows = now
+        else:
+            data = self.load(base.digest)
+            rows = None if data is None else stored_text_rows(data)
         if rows is None or now is None:
             return base
         stale = is_stale(self.holdings, path, scope, base, (rows, now), self.load)

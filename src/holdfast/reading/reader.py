@@ -201,17 +201,18 @@ class Reader:
             picture = images.show(data, mime)
             return Answer(picture.text, picture=picture)
         sensitive = self.settings.sensitive
+        known = self._recent.known(target.path, data)  # Secrets were looked for in it then.
         if (
             self.settings.trouble is not None
             or sensitive.covers(target.path)
             or (name != target.path and sensitive.covers(name))
-            or sensitive.covers_text(target.path, data)
+            or (known is None and sensitive.covers_text(target.path, data))
         ):
             # Bypasses `_recent`: nothing of a sensitive file is kept, not even in memory.
             plain = self._case(Request(target.typed), target, Current(data, ""), Doubt("sensitive"))
             answer = plain.answer()
             return Answer(answer.text, None, answer.truncation)
-        return self._recent.current(target.path, data)
+        return known or self._recent.add(target.path, data)
 
     def _case(
         self,

@@ -22,15 +22,18 @@ class Recent:
         self._size = 0
         self._size_max = size_bytes_max
 
-    def current(self, path: str, data: bytes) -> Current:
-        """The decoded file, from memory if its bytes are the same as last time."""
+    def known(self, path: str, data: bytes) -> Current | None:
+        """The decoded file if its bytes are the same as last time."""
         known = self._files.get(path)
-        if known is not None:
-            if known.data == data:
-                self._files.move_to_end(path)
-                return known
-            del self._files[path]
-            self._size -= len(known.data)
+        if known is None or known.data != data:
+            return None
+        self._files.move_to_end(path)
+        return known
+
+    def add(self, path: str, data: bytes) -> Current:
+        """Decode a file that is not known, and keep it in place of its last version."""
+        if (before := self._files.pop(path, None)) is not None:
+            self._size -= len(before.data)
         found = Current(data, digest_of(data))
         if len(data) * 4 <= self._size_max:
             self._files[path] = found
