@@ -745,6 +745,15 @@ def test_a_preview_is_the_lines_with_the_asked_words() -> None:
     assert not made.whole
 
 
+def test_a_preview_that_lacks_only_blank_lines_is_whole() -> None:
+    """It named a read of all lines, which showed nothing more."""
+    text = "def charge(card):\n\n    a = 1\n\n    b = 2\n\n    refund(card)\n\n    return a + b\n"
+    made = preview(text, 100, Asked.by(analyze("refund")), 5, "charge")
+    assert made.whole
+    assert made.spans == [(100, 108)]
+    assert not preview(text, 100, Asked.by(analyze("refund")), 4, "charge").whole
+
+
 @pytest.mark.shows("ANSWER-PREVIEW")
 @given(st.lists(st.sampled_from(["refund()", "", "    other", "x" * 300, "customer"]), min_size=1),
        st.integers(1, 12), st.integers(1, 500))  # fmt: skip
@@ -752,7 +761,8 @@ def test_previewed_lines_are_lines_of_the_text(lines: list[str], most: int, firs
     text = "".join(line + "\n" for line in lines)
     made = preview(text, first, Asked.by(analyze("refund customer")), most)
     assert len(made.lines) <= most or len(made.lines) == len(text.rstrip("\n").split("\n"))
-    assert len(made.lines) <= most + FEW_MORE
+    assert len(made.lines) <= max(most + FEW_MORE, 2 * most)
+    assert sum(1 for _, line in made.lines if line) <= most + FEW_MORE
     for number, line in made.lines:
         own = lines[number - first]
         assert line == own or (line.endswith("…") and own.startswith(line[:-1]))

@@ -104,7 +104,8 @@ def preview(
 ) -> Preview:
     """At most `lines_max` lines of a text that starts at `first_line`, slightly more if then whole.
 
-    The result has about `characters_max` characters, except that the best line is always shown.
+    Blank lines are not counted where nothing else would be left out. The result has about
+    `characters_max` characters, except that the best line is always shown.
     `label` is the name of the text's symbol, if it has one.
     """
     lines = lines_of(text)
@@ -201,7 +202,11 @@ def _chosen(
         if i not in chosen and (sizes[i] <= room or len(chosen) < 2):
             chosen.add(i)
             room -= sizes[i]
-    return sorted(_widened(chosen, lines, sizes, lines_max, room))
+    wide = _widened(chosen, lines, sizes, lines_max, room)
+    if len(lines) <= 2 * lines_max and all(i in wide or not sizes[i] for i in range(len(lines))):
+        # Only a few blank lines are missing.
+        return list(range(len(lines)))
+    return sorted(wide)
 
 
 def _head(lines: Sequence[str], label: str | None) -> int:
