@@ -51,7 +51,7 @@ LISTED_MAX = 100
 """How many matching lines of one symbol are listed."""
 ALIKE_SHOWN = 5
 PREVIEW_LINES = (12, 7, 4, 1)
-PREVIEW_CHARACTERS = (660, 350, 185, 100)
+PREVIEW_CHARACTERS = (660, 330, 175, 100)
 """Lines and characters of a preview at each level; higher levels save budget."""
 LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
 """The level of the first results of a page; later results have the next level."""
