@@ -346,9 +346,9 @@ def main() -> None:
 
 
 def as_row(cell: dict[str, Any]) -> Row:
-    """A cell as a row of the report: its ratio where it has one, otherwise its time."""
+    """A cell as a row of the report: its time if that has the budget, otherwise its ratio."""
     budget = cell.get("budget", cell.get("budget_ms"))
-    if "ratio" in cell:
+    if "ratio" in cell and "budget_ms" not in cell:
         value, unit = cell["ratio"], "times"
     else:
         value, unit = cell["ms"], "ms"

@@ -103,7 +103,7 @@ def measure(tree: Path, scratch: Path, url: str, rounds: int = ROUNDS) -> list[R
         said = fresh[2]
         joined.append(joining(root, scratch / f"joined{turn}", PostgresShared(url, schema)))
     share = statistics.median(taken) / statistics.median(cold)
-    files = said.split(": ", 1)[1].split(";")[0]
+    files = said.split(": ", 1)[1].split(";")[0].split(" from ")[0]
     return [
         Row("index from nothing", statistics.median(cold), "s processor"),
         Row("index with the team's work", statistics.median(taken), "s processor", note=files),
