@@ -50,7 +50,11 @@ class IndexedSet:
             except (CannotFetch, OSError) as error:
                 print(f"{repository.id}: {error}", file=sys.stderr)
                 continue
-            manage_index(self.index, "create", tree)
+            answer = manage_index(self.index, "create", tree)
+            known = self.index.registry.find(tree)
+            if known is None or not known.searchable:
+                # Its questions would find nothing, and count as bad answers.
+                raise RuntimeError(f"{repository.id}: not indexed: {answer.message}")
             mine = (query for query in labelled.queries if query.repository == repository.id)
             self.asked += [(tree, query) for query in mine]
 

@@ -27,6 +27,13 @@ def test_the_shipped_model_is_scored_as_in_the_search(
     assert "path_ndcg10" in capsys.readouterr().out
 
 
+def test_a_tree_whose_index_failed_is_not_scored(tmp_path: Path) -> None:
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "roots").write_text("in the way of the indexes")
+    with pytest.raises(RuntimeError, match="shop"):
+        IndexedSet(read_set(SET), tmp_path, Fetcher(tmp_path), 20)
+
+
 def test_a_model_is_compared_question_by_question_with_the_first() -> None:
     scores = {
         "shop": {
