@@ -104,9 +104,9 @@ def test_other_code_policies_and_damage_are_not_used(
     for at in range(0, len(data), 7):
         assert listing_store.decode(data[:at], POLICY) is None
     assert listing_store.decode(zlib.compress(b"\x95"), POLICY) is None
-    monkeypatch.setattr(listing_store, "_code_check", lambda: 1)
+    monkeypatch.setattr(listing_store, "_CODE", 1)
     assert listing_store.decode(data, POLICY) is None
-    monkeypatch.setattr(listing_store, "_code_check", lambda: None)
+    monkeypatch.setattr(listing_store, "_CODE", None)
     assert listing_store.encode({}, POLICY) is None
 
 
@@ -119,3 +119,22 @@ def test_names_that_are_not_utf8_are_decided_again(tmp_path: Path) -> None:
     data = store(root)
     listing_store.use_listings(str(root), POLICY, lambda: data)
     assert disk.walk(str(root), POLICY, ahead).skipped["unnameable"] == 1
+
+
+@pytest.mark.shows("FILES-STORED-LISTINGS")
+def test_rules_that_are_not_utf8_are_stored(tmp_path: Path) -> None:
+    policy = Policy(ignore_patterns=("\udcff*", "\ud800"))
+    (tmp_path / "a.py").write_text("x = 1\n")
+    data = store(tmp_path, policy)
+    assert listing_store.decode(data, policy)
+    assert listing_store.decode(data, Policy(ignore_patterns=("\udcfe*", "\ud800"))) is None
+
+
+@pytest.mark.shows("FILES-STORED-LISTINGS")
+def test_the_code_is_that_which_was_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upgrade replaces files while a host goes on with the code that it has loaded."""
+    monkeypatch.setattr(Path, "read_bytes", lambda self: b"the next version")
+    data = listing_store.encode({}, POLICY)
+    monkeypatch.undo()
+    assert data is not None
+    assert listing_store.decode(data, POLICY) == {}

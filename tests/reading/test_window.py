@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
@@ -203,6 +204,30 @@ def test_lines_that_moved_are_sent_again(tmp_path: Path) -> None:
     text = talk.read(30, 130).text
     assert "there numbered" not in text
     assert "[30-49 as you have them]\n[50-130:]\none row more\n" in text
+
+
+@pytest.mark.shows("READ-UNSEEN")
+def test_lines_are_sent_when_an_answer_with_other_text_is_not_in_the_log_yet(
+    tmp_path: Path,
+) -> None:
+    """Two reads of one message, and the file changes back between them."""
+    talk = Overlap(tmp_path)
+    talk.read(1, 100)
+    before = list(talk.rows)
+    first, second = (
+        talk.writer.call(
+            "mcp__holdfast__read", {"path": str(talk.file), "offset": at, "limit": 81}, talk.at + at
+        )
+        for at in (50, 55)
+    )
+    for call, at, row in ((first, 50, "changed, and of some length too"), (second, 55, before[59])):
+        talk.rows[59] = row
+        talk.file.write_text("\n".join(talk.rows) + "\n")
+        assert isinstance(talk.log, ClaudeCodeLog)
+        talk.log.call = call
+        answer = talk.reader.only_unseen().read(Request(str(talk.file), at, 81), talk.log)
+        talk.log.record(answer, call)
+        assert row in answer.text
 
 
 @pytest.mark.shows("READ-UNSEEN")

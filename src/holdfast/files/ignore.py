@@ -147,7 +147,7 @@ class Rules:
     @property
     def digest(self) -> bytes:
         """Identifies the rules; equal for equal lines."""
-        text = "\n".join(self._lines).encode("utf-8", "surrogateescape")
+        text = "\n".join(self._lines).encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, digest_size=16).digest()
 
     def __bool__(self) -> bool:
@@ -261,16 +261,16 @@ class RuleStack:
 
 
 @lru_cache(maxsize=4096)
-@lru_cache(maxsize=4096)
 def _digest(stack: RuleStack) -> bytes:
     found = hashlib.blake2b(b"" if stack.user is None else stack.user.digest, digest_size=16)
     for rules, prefix, drop in stack.layers:
-        place = prefix.encode("utf-8", "surrogateescape")
+        place = prefix.encode("utf-8", "surrogatepass")
         found.update(rules.digest + drop.to_bytes(4, "little") + len(place).to_bytes(4, "little"))
         found.update(place)
     return found.digest()
 
 
+@lru_cache(maxsize=4096)
 def _name_regex(pattern: str) -> str | None:
     return _translate(pattern, path=False)
 

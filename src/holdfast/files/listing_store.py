@@ -66,8 +66,7 @@ def use_listings(root: str, policy: Policy, load: Callable[[], bytes | None]) ->
 
 def encode(listings: dict[str, DirectoryListing], policy: Policy) -> bytes | None:
     """The listings of a tree as bytes; None if the deciding code cannot be identified."""
-    code = _code_check()
-    if code is None:
+    if _CODE is None:
         return None
     numbers: dict[bytes, int] = {}
     directories = {}
@@ -83,7 +82,7 @@ def encode(listings: dict[str, DirectoryListing], policy: Policy) -> bytes | Non
             {name: why for name, why in listing.others.items() if _is_text(name)},
             listing.skipped,
         )
-    stored = _Stored(VERSION, code, _policy_check(policy), list(numbers), directories)
+    stored = _Stored(VERSION, _CODE, _policy_check(policy), list(numbers), directories)
     return zlib.compress(msgspec.msgpack.encode(stored), 1)
 
 
@@ -92,7 +91,7 @@ def decode(data: bytes, policy: Policy) -> dict[str, DirectoryListing] | None:
     with suppress(zlib.error, msgspec.DecodeError, msgspec.ValidationError, IndexError):
         stored = msgspec.msgpack.decode(zlib.decompress(data), type=_Stored)
         made = (stored.version, stored.code, stored.policy)
-        if made == (VERSION, _code_check(), _policy_check(policy)):
+        if made == (VERSION, _CODE, _policy_check(policy)):
             return {key: _listing(one, stored) for key, one in stored.directories.items()}
     return None
 
@@ -116,7 +115,7 @@ def _is_text(name: str) -> bool:
 
 
 def _policy_check(policy: Policy) -> int:
-    return zlib.crc32(msgspec.msgpack.encode(policy))
+    return zlib.crc32(repr(policy).encode("utf-8", "surrogatepass"))
 
 
 def _code_check() -> int | None:
@@ -128,3 +127,7 @@ def _code_check() -> int | None:
     except OSError:
         return None
     return check
+
+
+_CODE = _code_check()
+"""Of the code as it was loaded: an upgrade may replace the files while this process goes on."""

@@ -42,6 +42,7 @@ FOCUS_AGAIN = "the same read without focus prints all"
 DIFF_BUDGET_S = 0.2
 CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
+SERVED_MAX = 4_096
 GONE = ("ENOENT", "ENOTDIR", "EISDIR", "ELOOP")
 """Error codes for a file that does not exist."""
 
@@ -82,6 +83,8 @@ class Reader:
         self._now_ms, self._monotonic = now_ms, monotonic
         self._read_file = read_file
         self._recent = Recent()
+        self._served: OrderedDict[tuple[str, str], dict[str, int]] = OrderedDict()
+        """By log and path: the texts that were answered from, and how often the log had each."""
         self._overlays: OrderedDict[tuple[str, str], Overlay] = OrderedDict()
         self._folded: set[tuple[str, str]] = set()
         """Sessions and files that were folded: the second whole read prints everything."""
@@ -146,6 +149,14 @@ class Reader:
         _check(aborted)
         evidence = Doubt("no session") if log is None else log.evidence()
         case = self._case(request, target, found, evidence, log)
+        key = (str(getattr(log, "path", "")), target.path)
+        ledger, served = case.holdings.ledger, self._served.get(key, {})
+        if any(
+            digest != found.digest and ledger.answers(target.path, digest) <= count
+            for digest, count in served.items()
+        ):
+            # An answer with other text is not in the log yet.
+            case.policy = replace(case.policy, unseen=False)
         answer = case.answer()
         _check(aborted)
         if focuser is not None and answer.mode == "full" and not request.bypass_cache:
@@ -153,6 +164,10 @@ class Reader:
             if folded is not None:
                 return folded
         if answer.meta is not None and log is not None:
+            before = ledger.answers(target.path, found.digest)
+            self._served.setdefault(key, {})[found.digest] = before
+            while len(self._served) > SERVED_MAX:
+                self._served.popitem(last=False)
             self.objects.keep(found.data, found.digest, self._now_ms() / 1000)
             if case.holdings.overlay is not None and not log.counts_when_recorded:
                 case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)

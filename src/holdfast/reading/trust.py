@@ -123,6 +123,11 @@ class Ledger:
         ours = Anchored | Derived | Refreshed
         return any(not isinstance(event, ours) for event, _ in self._seen.get(path, ()))
 
+    def answers(self, path: str, digest: str) -> int:
+        """How many of our answers from this text the log has."""
+        seen = (event for event, _ in self._seen.get(path, ()))
+        return sum(isinstance(one, Anchored | Derived) and one.digest == digest for one in seen)
+
     def seen_since(self, path: str, digest: str) -> list[ViewEvent]:
         """What was seen of a path since a text with this digest was shown whole, newest first."""
         found: list[ViewEvent] = []

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from pathlib import Path
 
 import msgspec
 
+from holdfast.files import secrets
 from holdfast.files.secrets import masked
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
 from holdfast.index.calls.file_terms import packed_terms
@@ -41,6 +43,8 @@ class _Cached(msgspec.Struct, array_like=True, gc=False):
     vectors: bytes
 
 
+_SECRETS = zlib.crc32(Path(secrets.__file__).read_bytes())
+"""Of the code that masks secrets: what older code left in plain text is not used."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(_Cached).decode
 _decode_made = msgspec.msgpack.Decoder(_Made).decode
@@ -107,7 +111,7 @@ def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> Prepar
 def prepared_key(path: str, digest: str, maker: str) -> bytes:
     """The cache key of a prepared file; `maker` names the extractor and the embedding."""
     maker += "\0no grammar" if made_without_grammar(path) else ""
-    text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{maker}\0{path}\0{digest}"
+    text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{_SECRETS}\0{maker}\0{path}\0{digest}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
 
 

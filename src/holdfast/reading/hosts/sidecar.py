@@ -199,18 +199,17 @@ class Sidecar:
         """Record what this answer claims, under the id of the call it answers."""
         if answer.meta is None:
             return
-        self._append(
-            {
-                "v": 1,
-                "kind": "served",
-                "call": call,
-                "text_sha256": text_digest(answer.text),
-                "bytes": len(answer.text.encode("utf-8", "surrogatepass")),
-                "truncated": answer.truncation is not None,
-                "meta": answer.meta.as_json(),
-            }
-        )
-        self.record_shown(call, answer.text, answer.printed)
+        served = {
+            "v": 1,
+            "kind": "served",
+            "call": call,
+            "text_sha256": text_digest(answer.text),
+            "bytes": len(answer.text.encode("utf-8", "surrogatepass")),
+            "truncated": answer.truncation is not None,
+            "meta": answer.meta.as_json(),
+        }
+        # Together: without the lines, the answer would prove more than it showed.
+        self._append(*_shown_line(call, answer.text, answer.printed), served)
 
     def folded(self, path: str) -> list[tuple[str, ShortRecord]]:
         """The answers that folded lines of this file, with their calls."""
@@ -250,11 +249,7 @@ class Sidecar:
 
     def record_shown(self, call: str, text: str, lines: Sequence[Printed]) -> None:
         """Record the lines that the answer to this call printed; all are excerpts, or none is."""
-        if not lines:
-            return
-        line = {"v": FORMAT_VERSION, "kind": "shown", "call": call, "excerpt": lines[0].excerpt}
-        shown = [[one.path, one.first, list(one.rows)] for one in lines]
-        self._append({**line, "text_sha256": text_digest(text), "lines": shown})
+        self._append(*_shown_line(call, text, lines))
 
     def shown_events(self, call: str, digests: Collection[str]) -> tuple[Printed, ...]:
         """The lines that the answer to this call printed, if one of these digests is its text's."""
@@ -267,12 +262,24 @@ class Sidecar:
         line = {"v": 1, "kind": "invalidate", "after": after, "data": data}
         self._append(line, durable=True)
 
-    def _append(self, raw: dict[str, Any], *, durable: bool = False) -> None:
-        """Add a record. Losing a record of an answer is safe: then the answer proves nothing."""
+    def _append(self, *raw: dict[str, Any], durable: bool = False) -> None:
+        """Add records. Losing all of an answer is safe: then the answer proves nothing."""
         import msgspec
 
+        if not raw:
+            return
+
         os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
-        append_lines(self.path, [msgspec.json.encode(raw)], durable=durable)
+        append_lines(self.path, [msgspec.json.encode(one) for one in raw], durable=durable)
+
+
+def _shown_line(call: str, text: str, lines: Sequence[Printed]) -> list[dict[str, Any]]:
+    """The record of the lines that an answer printed, if it printed any singly."""
+    if not lines:
+        return []
+    line = {"v": FORMAT_VERSION, "kind": "shown", "call": call, "excerpt": lines[0].excerpt}
+    shown = [[one.path, one.first, list(one.rows)] for one in lines]
+    return [{**line, "text_sha256": text_digest(text), "lines": shown}]
 
 
 def _short(raw: Mapping[str, Any]) -> Pieced | None:
