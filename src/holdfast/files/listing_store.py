@@ -14,10 +14,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 
+from holdfast.files.code_check import code_check
 from holdfast.files.ignore import RuleStack
 from holdfast.files.listing_cache import DirectoryListing, Stamp, listings_of, restore
 from holdfast.files.policy import Policy
@@ -26,8 +26,8 @@ VERSION = 1
 """- 1: the first."""
 
 _NO_RULES = RuleStack()
-_DECIDING = ("disk.py", "ignore.py", "listing_cache.py", "policy.py", "secrets.py")
-"""The modules that decide on names."""
+_CODE = code_check("disk.py", "ignore.py", "listing_cache.py", "policy.py", "secrets.py")
+"""Of the code that decides on names: what other code decided is not used."""
 
 
 class _Directory(msgspec.Struct, array_like=True):
@@ -116,18 +116,3 @@ def _is_text(name: str) -> bool:
 
 def _policy_check(policy: Policy) -> int:
     return zlib.crc32(repr(policy).encode("utf-8", "surrogatepass"))
-
-
-def _code_check() -> int | None:
-    """A checksum of the code that decides on names: what other code decided is not used."""
-    check = 0
-    try:
-        for name in _DECIDING:
-            check = zlib.crc32(Path(__file__).with_name(name).read_bytes(), check)
-    except OSError:
-        return None
-    return check
-
-
-_CODE = _code_check()
-"""Of the code as it was loaded: an upgrade may replace the files while this process goes on."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from pathlib import Path
 
 import msgspec
 
-from holdfast.files import secrets
+from holdfast.files.code_check import code_check
 from holdfast.files.secrets import masked
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
 from holdfast.index.calls.file_terms import packed_terms
@@ -43,7 +42,7 @@ class _Cached(msgspec.Struct, array_like=True, gc=False):
     vectors: bytes
 
 
-_SECRETS = zlib.crc32(Path(secrets.__file__).read_bytes())
+_SECRETS = code_check("secrets.py")
 """Of the code that masks secrets: what older code left in plain text is not used."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(_Cached).decode
