@@ -37,12 +37,12 @@ from holdfast.reading.session_log import CompactionHistory, SessionLog, ShownLin
 from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base, is_stale
+from holdfast.reading.unlogged import UnloggedAnswers
 
 FOCUS_AGAIN = "the same read without focus prints all"
 DIFF_BUDGET_S = 0.2
 CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
-SERVED_MAX = 4_096
 GONE = ("ENOENT", "ENOTDIR", "EISDIR", "ELOOP")
 """Error codes for a file that does not exist."""
 
@@ -83,8 +83,7 @@ class Reader:
         self._now_ms, self._monotonic = now_ms, monotonic
         self._read_file = read_file
         self._recent = Recent()
-        self._served: OrderedDict[tuple[str, str], dict[str, int]] = OrderedDict()
-        """By log and path: the texts that were answered from, and how often the log had each."""
+        self._unlogged = UnloggedAnswers()
         self._overlays: OrderedDict[tuple[str, str], Overlay] = OrderedDict()
         self._folded: set[tuple[str, str]] = set()
         """Sessions and files that were folded: the second whole read prints everything."""
@@ -149,13 +148,8 @@ class Reader:
         _check(aborted)
         evidence = Doubt("no session") if log is None else log.evidence()
         case = self._case(request, target, found, evidence, log)
-        key = (str(getattr(log, "path", "")), target.path)
-        ledger, served = case.holdings.ledger, self._served.get(key, {})
-        if any(
-            digest != found.digest and ledger.answers(target.path, digest) <= count
-            for digest, count in served.items()
-        ):
-            # An answer with other text is not in the log yet.
+        key, ledger = (str(getattr(log, "path", "")), target.path), case.holdings.ledger
+        if case.policy.unseen and self._unlogged.with_other_text(key, found.digest, ledger):
             case.policy = replace(case.policy, unseen=False)
         answer = case.answer()
         _check(aborted)
@@ -164,10 +158,8 @@ class Reader:
             if folded is not None:
                 return folded
         if answer.meta is not None and log is not None:
-            before = ledger.answers(target.path, found.digest)
-            self._served.setdefault(key, {})[found.digest] = before
-            while len(self._served) > SERVED_MAX:
-                self._served.popitem(last=False)
+            if isinstance(log, ShownLines):
+                self._unlogged.add(key, found.digest, ledger)
             self.objects.keep(found.data, found.digest, self._now_ms() / 1000)
             if case.holdings.overlay is not None and not log.counts_when_recorded:
                 case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)

@@ -209,7 +209,8 @@ class Sidecar:
             "meta": answer.meta.as_json(),
         }
         # Together: without the lines, the answer would prove more than it showed.
-        self._append(*_shown_line(call, answer.text, answer.printed), served)
+        shown = [_shown_record(call, answer.text, answer.printed)] if answer.printed else []
+        self._append(*shown, served)
 
     def folded(self, path: str) -> list[tuple[str, ShortRecord]]:
         """The answers that folded lines of this file, with their calls."""
@@ -249,7 +250,8 @@ class Sidecar:
 
     def record_shown(self, call: str, text: str, lines: Sequence[Printed]) -> None:
         """Record the lines that the answer to this call printed; all are excerpts, or none is."""
-        self._append(*_shown_line(call, text, lines))
+        if lines:
+            self._append(_shown_record(call, text, lines))
 
     def shown_events(self, call: str, digests: Collection[str]) -> tuple[Printed, ...]:
         """The lines that the answer to this call printed, if one of these digests is its text's."""
@@ -266,20 +268,15 @@ class Sidecar:
         """Add records. Losing all of an answer is safe: then the answer proves nothing."""
         import msgspec
 
-        if not raw:
-            return
-
         os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
         append_lines(self.path, [msgspec.json.encode(one) for one in raw], durable=durable)
 
 
-def _shown_line(call: str, text: str, lines: Sequence[Printed]) -> list[dict[str, Any]]:
-    """The record of the lines that an answer printed, if it printed any singly."""
-    if not lines:
-        return []
+def _shown_record(call: str, text: str, lines: Sequence[Printed]) -> dict[str, Any]:
+    """The record of the lines that an answer printed."""
     line = {"v": FORMAT_VERSION, "kind": "shown", "call": call, "excerpt": lines[0].excerpt}
     shown = [[one.path, one.first, list(one.rows)] for one in lines]
-    return [{**line, "text_sha256": text_digest(text), "lines": shown}]
+    return {**line, "text_sha256": text_digest(text), "lines": shown}
 
 
 def _short(raw: Mapping[str, Any]) -> Pieced | None:
