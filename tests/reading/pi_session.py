@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.reading import meta as metas
 from holdfast.reading.errors import NoSuchSession
-from holdfast.reading.events import Refreshed
+from holdfast.reading.events import Hidden, Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.lines import append_lines, loads
 from holdfast.reading.hosts.pi_entries import STRICT, Rules
@@ -163,7 +163,10 @@ class PiSession:
         parent = raw.get("parentId")
         parent = parent if isinstance(parent, str) else None
         entry = pi_entries.from_object(raw, str(raw["id"]), parent, rules=self._rules)
-        pi_entries.add(self.tree, entry)
+        event = entry.event
+        if isinstance(event, Hidden):
+            event = pi_entries.hiding(self.tree, event)
+        self.tree.add(entry.id, entry.parent, entry.kind, event, entry.served)
         self.entries.append(raw)
         self.leaf = entry.id
 

@@ -138,11 +138,13 @@ class PiLog:
         for entry, line in zip(entries, lines, strict=True):
             damaged = entry is None
             if entry is not None:
-                entry = entry._replace(size=len(line))
-                if entry.event is None:
-                    entry = entry._replace(event=self._calls.event(line, cwd))
-                edits = type(entry.event) is Hidden
-                leaf = pi_entries.add(tree, entry) if edits else tree.add(*entry)
+                # Not `_replace`: a long log has tens of thousands of entries.
+                name, parent, kind, event, served = entry
+                if event is None:
+                    event = self._calls.event(line, cwd)
+                if type(event) is Hidden:
+                    event = pi_entries.hiding(tree, event)
+                leaf = tree.add(name, parent, kind, event, served, len(line))
                 self._doubt = None
         self.leaf = leaf
         if damaged:

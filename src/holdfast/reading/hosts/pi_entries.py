@@ -120,7 +120,6 @@ class Entry(NamedTuple):
     kind: str
     event: Event | None = None
     served: Served | None = None
-    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,18 +231,14 @@ def from_object(
     return Entry(entry, parent, kind, event, served)
 
 
-def add(tree: Tree, entry: Entry) -> int:
-    """Put an entry into the tree; returns its number.
+def hiding(tree: Tree, event: Hidden) -> Event:
+    """What an edit of the context hides.
 
     An edit that removes a result hides it. One that removes an assistant message may also remove
     the results of its calls, which the log does not say, so nothing before it counts.
     """
-    event = entry.event
-    if type(event) is Hidden:
-        kinds = {tree.kinds[at] for at in map(tree.number, event.targets) if at != NO_ENTRY}
-        if "message" in kinds:
-            event = Barrier()
-    return tree.add(entry.id, entry.parent, entry.kind, event, entry.served, entry.size)
+    kinds = {tree.kinds[at] for at in map(tree.number, event.targets) if at != NO_ENTRY}
+    return Barrier() if "message" in kinds else event
 
 
 def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
