@@ -69,6 +69,7 @@ class Watched:
         self.begin_reading, self.tables, self.close = inner.begin_reading, inner.tables, inner.close
         self.distant, self.maintenance = inner.distant, inner.maintenance
         self.structure_problems, self.version = inner.structure_problems, inner.version
+        self.mask = inner.mask
         self._together = self._committed = False
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:

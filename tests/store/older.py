@@ -241,10 +241,15 @@ COLUMNS = {
 
 
 def downgrade(url: str, space: str, version: int) -> None:
-    """Give a space the tables of version 3, 4 or 5, on PostgreSQL also 6, with the rows it has."""
+    """Give a space the tables of version 3, 4 or 5, on PostgreSQL also 6 or 7, with its rows."""
     with open_store(url, space) as store:
         postgres = url.startswith("postgres")
         run = store.engine.writing.run
+        for statement in partitions.mask_statements(store.engine.writing.mask) if postgres else ():
+            run(statement)
+        if version == 7:
+            mark(store, space, version, postgres)
+            return
         if not postgres:
             run("PRAGMA foreign_keys=OFF")
             run("DROP INDEX commit_merged")

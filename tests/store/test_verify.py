@@ -10,6 +10,7 @@ from holdfast.store.model import CommitKey
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from tests.scale import examples
+from tests.store.bitflips import KEYS, fill
 from tests.store.harness import Engines, Writer, delete_, dump, patch_, replace_, set_
 from tests.store.histories import histories, play
 
@@ -260,6 +261,34 @@ def test_a_blob_advances_no_seq(store: Store) -> None:
     store.put_blob(b"bytes")
     assert store.newest_seq() == before
     assert store.verify().blobs == 1
+
+
+@pytest.mark.shows("STORE-VERIFY")
+def test_a_row_of_another_branch_or_document_is_found(engines: Engines) -> None:
+    """Every row under the key of another one, where the database has no row of that key."""
+    store = engines.open(settings=SETTINGS)
+    fill(store)
+    run, rows = store.engine.writing.run, store.engine.writing.rows
+    run("SET session_replication_role = replica" if store.engine.writing.distant else "SELECT 1")
+    moved = 0
+    for table in ("revision", "head", "snapshot"):
+        key = KEYS[table]
+        found = rows(f"SELECT {', '.join(key)} FROM {table}")
+        where = " AND ".join(f"{column} = ${n + 2}" for n, column in enumerate(key))
+        for column in (0, 1):
+            values = sorted({row[column] for row in found})
+            update = f"UPDATE {table} SET {key[column]} = $1 WHERE {where}"
+            for row in found:
+                keys = [(*row[:column], value, *row[column + 1 :]) for value in values]
+                there = next((key for key in keys if key not in found), None)
+                if there is None:
+                    continue
+                run(update, (there[column], *row))
+                assert store.verify().findings, f"{table} {row} as {there}"
+                run(update, (row[column], *there))
+                moved += 1
+    assert moved > 40
+    assert store.verify().findings == []
 
 
 @pytest.mark.shows("INV-5", "STORE-VERIFY")

@@ -126,6 +126,8 @@ def real_path(path: str) -> str:
         return os.path.realpath(path)
     except ValueError:  # a NUL; opening it reports that
         return os.path.normpath(path)
+    except PermissionError:  # a link that does not tell where it leads: those of other processes
+        return SYSTEM[0]
 
 
 def _opened_path(descriptor: int, found: os.stat_result, path: str) -> str:

@@ -27,6 +27,7 @@ from holdfast.postgresql import (
     slow_sentence,
     statement_ms,
 )
+from holdfast.store import checks
 from holdfast.store.errors import (
     DamagedStore,
     StoreBusy,
@@ -38,7 +39,7 @@ from holdfast.store.errors import (
     UnknownSpace,
 )
 from holdfast.store.tables import TABLES, Row, partitions
-from holdfast.store.tables.partitions import NOW, STORE, VERSION
+from holdfast.store.tables.partitions import NOW, STORE, TOGETHER, VERSION
 from holdfast.store.upgrade import OLDEST, seal_branches, upgrade
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class PostgresDatabase:
 
     def __init__(self, url: str, space: str, create: bool = True) -> None:
         self._url, self._space = url, space
-        self._schema = schema_name(space)
+        self._schema, self.mask = schema_name(space), partitions.mask(space)
         self._lock = threading.Lock()
         self._in_transaction = self._closed = False
         self._connection = self._connect()
@@ -111,8 +112,11 @@ class PostgresDatabase:
                 # A large space takes longer than a statement of a commit may. Servers that have it
                 # open wait meanwhile, no longer than their own deadline for a statement.
                 self.run("SET LOCAL statement_timeout = '10min'")
-                if version == VERSION - 1:
-                    self._move()
+                if version >= TOGETHER - 1:
+                    if version < TOGETHER:
+                        self._move()
+                    for statement in partitions.mask_statements(self.mask):
+                        self.run(statement)
                 else:
                     upgrade(self, self._create, version, self.rows(f"SELECT {NOW}")[0][0])
             elif version != VERSION:
@@ -309,15 +313,34 @@ class PostgresDatabase:
             self.run(f'DELETE FROM "{table}"')
 
     def structure_problems(self) -> list[str]:
-        """Rows that belong to no space; this space may have lost some of them.
+        """Rows in no space or in another: this space may have lost, or has lost, some of them.
 
         The server checks its own files, where page checksums are enabled.
         """
-        return [
+        strays = [
             f"{table} has rows of space {number}, which does not exist"
             for table in TABLES
             for (number,) in self.rows(partitions.stray_statement(table))
         ]
+        return strays + [f"blob {hash} is in space {name!r}" for hash, name in self._lost_blobs()]
+
+    def _lost_blobs(self, page: int = 2_000) -> Iterator[tuple[str, str]]:
+        """Blobs of this space that are in another one, with its name.
+
+        Only a blob can be lost unnoticed otherwise: the commits say which other rows there are.
+        """
+        (number,) = self.rows("SELECT space FROM branch LIMIT 1")[0]
+        statement, at = partitions.foreign_blobs_statement(number), (0, "")
+        while True:
+            found = self.rows(statement, (*at, page))
+            for _, hash, content_type, size, put_at, crc, name in found:
+                own = checks.blob_crc(hash, content_type, size, put_at) ^ crc
+                # A sound blob of the other space is not ours, whatever its sum is here.
+                if own == self.mask != partitions.mask(name):
+                    yield hash, name
+            if len(found) < page:
+                return
+            at = tuple(found[-1][:2])
 
     def compact(self) -> None:
         """Let the server reclaim the space of dead rows."""

@@ -169,6 +169,7 @@ class SqliteDatabase:
     """
 
     distant = False
+    mask = 0  # a file has one space
 
     def __init__(
         self,

@@ -22,13 +22,16 @@ class BlobTable(Table):
         self._db.run(
             "INSERT INTO blob_store (hash, data, content_type, size, put_at, crc) "
             "VALUES ($1, $2, $3, $4, $5, $6)",
-            (hash, data, content_type, size, at, checks.blob_crc(hash, content_type, size, at)),
+            (hash, data, content_type, size, at, self._blob_sum(hash, content_type, size, at)),
         )
+
+    def _blob_sum(self, hash: str, content_type: str, size: int, at: str) -> int:
+        return checks.blob_crc(hash, content_type, size, at) ^ self._mask
 
     def _date_blob(self, hash: str, content_type: str, size: int, at: str) -> None:
         self._db.run(
             "UPDATE blob_store SET put_at = $2, crc = $3 WHERE hash = $1",
-            (hash, at, checks.blob_crc(hash, content_type, size, at)),
+            (hash, at, self._blob_sum(hash, content_type, size, at)),
         )
 
     def blob(self, hash: str) -> tuple[bytes, str, int, bool] | None:
@@ -39,7 +42,7 @@ class BlobTable(Table):
         if not found:
             return None
         data, content_type, size, put_at, crc = found[0]
-        sound = checks.blob_crc(hash, content_type, size, put_at) == crc
+        sound = self._blob_sum(hash, content_type, size, put_at) == crc
         return bytes(data), content_type, size, sound
 
     def blob_hashes(self) -> list[str]:

@@ -25,16 +25,16 @@ class BranchTable(Table):
         found = self._db.rows(
             f"SELECT {_BRANCH}, crc, head_crc FROM branch WHERE name = $1", (name,)
         )
-        return checked_branch(found[0]) if found else None
+        return self._checked_branch(found[0]) if found else None
 
     def branches(self) -> list[Branch]:
         found = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
-        return [checked_branch(row) for row in found]
+        return [self._checked_branch(row) for row in found]
 
     def branches_unchecked(self) -> list[tuple[Branch, bool]]:
         """Every branch, and whether its row is sound."""
         found = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
-        return [(Branch(*row[:9]), row[9:] == _branch_sums(Branch(*row[:9]))) for row in found]
+        return [(Branch(*row[:9]), row[9:] == self._branch_sums(Branch(*row[:9]))) for row in found]
 
     def put_branch(self, branch: Branch) -> None:
         """Write a branch row, replacing one with the same name."""
@@ -55,38 +55,38 @@ class BranchTable(Table):
                 branch.created_at,
                 branch.deleted_at,
                 branch.oldest_seq,
-                *_branch_sums(branch),
+                *self._branch_sums(branch),
             ),
         )
 
     def advance_branches(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (name, seq): the branch's newest change is now at `seq`."""
-        crc = checks.branch_head_crc
+        crc, mask = checks.branch_head_crc, self._mask
         self._db.run_many(
             "UPDATE branch SET head_seq = $2, head_crc = $3 WHERE name = $1 AND head_seq < $2",
-            ((name, seq, crc(name, seq)) for name, seq in rows),
+            ((name, seq, crc(name, seq) ^ mask) for name, seq in rows),
         )
 
-
-def _branch_sums(branch: Branch) -> tuple[int, int]:
-    own = checks.branch_crc(
-        branch.name,
-        branch.parent,
-        branch.fork_seq,
-        branch.created_seq,
-        branch.status,
-        branch.created_at,
-        branch.deleted_at,
-        branch.oldest_seq,
-    )
-    return own, checks.branch_head_crc(branch.name, branch.head_seq)
-
-
-def checked_branch(row: Row) -> Branch:
-    """A branch read with its two checksums, or `DamagedStore`."""
-    branch = Branch(*row[:9])
-    if tuple(row[9:]) != _branch_sums(branch):
-        raise DamagedStore(
-            f"the row of branch {branch.name!r} is damaged: it does not match its checksum"
+    def _branch_sums(self, branch: Branch) -> tuple[int, int]:
+        """The two checksums of a branch, as they are stored."""
+        own = checks.branch_crc(
+            branch.name,
+            branch.parent,
+            branch.fork_seq,
+            branch.created_seq,
+            branch.status,
+            branch.created_at,
+            branch.deleted_at,
+            branch.oldest_seq,
         )
-    return branch
+        newest = checks.branch_head_crc(branch.name, branch.head_seq)
+        return own ^ self._mask, newest ^ self._mask
+
+    def _checked_branch(self, row: Row) -> Branch:
+        """A branch read with its two checksums, or `DamagedStore`."""
+        branch = Branch(*row[:9])
+        if tuple(row[9:]) != self._branch_sums(branch):
+            raise DamagedStore(
+                f"the row of branch {branch.name!r} is damaged: it does not match its checksum"
+            )
+        return branch

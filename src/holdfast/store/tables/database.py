@@ -33,6 +33,10 @@ SCHEMA_VERSION = 6
 class Database(Protocol):
     """One connection. `rows` answers; `run` and `run_many` write."""
 
+    mask: int
+    """What every checksum is stored with, by exclusive or. It differs between spaces whose rows are
+    in one table, so that a row in another space than its own does not match its checksum."""
+
     distant: bool
     """Whether every query is a round trip to another process, so that there should be few."""
 

@@ -42,7 +42,7 @@ class HeadTable(RevisionTable):
             found = []
         if found:
             seq, op_index, op, data, crc = found[0]
-            if checks.revision_crc(branch, id, seq, op_index, op, data) == crc:
+            if checks.revision_crc(branch, id, seq, op_index, op, data) ^ self._mask == crc:
                 return revision_row(RevisionRow, (seq, op_index, op, data))
         return self.newest_revision(branch, id, _NEWEST)
 
@@ -101,7 +101,7 @@ class HeadTable(RevisionTable):
             if newest is None:
                 raise DamagedStore(f"the head of {id} has no revision")
             return newest
-        return checked_revision(branch, id, (seq, op_index, op, data, crc))
+        return checked_revision(branch, id, (seq, op_index, op, data, crc), self._mask)
 
     def put_heads(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (branch, id, seq, op_index, crc); each becomes the head."""
@@ -109,7 +109,7 @@ class HeadTable(RevisionTable):
             "INSERT INTO head (branch, id, seq, op_index, crc) VALUES ($1, $2, $3, $4, $5) "
             "ON CONFLICT (branch, id) "
             "DO UPDATE SET seq = excluded.seq, op_index = excluded.op_index, crc = excluded.crc",
-            rows,
+            self._masked(rows),
         )
 
     def heads(self, branch: BranchName) -> list[tuple[EntityId, Seq, int]]:
@@ -118,12 +118,13 @@ class HeadTable(RevisionTable):
 
     def all_heads(self) -> Iterator[Row]:
         """(branch, id, seq, op_index, crc) of every head, in that order."""
-        return self._paged(
+        found = self._paged(
             "SELECT branch, id, seq, op_index, crc FROM head WHERE (branch, id) > ($1, $2) "
             "ORDER BY branch, id LIMIT $3",
             ("", ""),
             2,
         )
+        return self._masked(found)
 
     def heads_exceed(self, branch: BranchName, limit: int) -> bool:
         """Whether a branch has more than `limit` heads."""

@@ -13,16 +13,22 @@ space by its schema, can still read after an upgrade.
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from holdfast.store.tables.database import TABLES
 
-VERSION = 7
-"""The layout of the tables on PostgreSQL. Until 6 it is that of `database.SCHEMA_VERSION`.
+VERSION = 8
+"""The tables on PostgreSQL. Until 6 it is that of `database.SCHEMA_VERSION`.
 
 7  the tables of all spaces are together, partitioned by space; a space is a schema of views
+8  a row's checksum covers the name of its space
 """
 
-STORE = f"holdfast_store_{VERSION}"
-"""The schema of the tables. Those of a later version are made beside it."""
+TOGETHER = 7
+"""The version since which the tables of all spaces are together."""
+
+STORE = f"holdfast_store_{TOGETHER}"
+"""The schema of the tables. Those of another layout are made beside it."""
 
 PARTITIONS = 8
 
@@ -167,6 +173,37 @@ def view_statements(number: int) -> list[str]:
             f'ALTER VIEW "{table}" ALTER COLUMN space SET DEFAULT {number}',
         ]
     return made
+
+
+_SUMS = {
+    "revision": ("crc",),
+    "head": ("crc",),
+    "snapshot": ("crc",),
+    "branch": ("crc", "head_crc"),
+    "blob_store": ("crc",),
+}
+
+
+def mask(space: str) -> int:
+    """What the checksums of a space's rows are stored with (`Database.mask`)."""
+    return crc32(space.encode())
+
+
+def mask_statements(mask: int) -> list[str]:
+    """Change the checksums of a space between those of version 7 and those of version 8."""
+    return [
+        f'UPDATE "{table}" SET ' + ", ".join(f"{column} = {column} # {mask}" for column in columns)
+        for table, columns in _SUMS.items()
+    ]
+
+
+def foreign_blobs_statement(number: int) -> str:
+    """Find the blobs of other spaces, with the names of those."""
+    return (
+        "SELECT space, hash, content_type, size, put_at, crc, name "
+        f"FROM {STORE}.blob_store JOIN {STORE}.space ON number = space "
+        f"WHERE space <> {number} AND (space, hash) > ($1, $2) ORDER BY space, hash LIMIT $3"
+    )
 
 
 def empty_statements(number: int) -> list[str]:

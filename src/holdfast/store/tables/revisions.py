@@ -24,7 +24,7 @@ class RevisionTable(Table):
         self._db.run_many(
             "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq, crc) "
             "VALUES ($1, $2, $3, $4, $5, $6, $3, $7)",
-            rows,
+            self._masked(rows),
         )
 
     def drop_revisions(self, rows: Iterable[Sequence[Any]]) -> None:
@@ -40,7 +40,7 @@ class RevisionTable(Table):
             "SELECT crc FROM revision WHERE branch = $1 AND id = $2 AND seq = $3 AND op_index = $4",
             (branch, id, seq, op_index),
         )
-        return int(found[0][0]) if found else 0
+        return int(found[0][0]) ^ self._mask if found else 0
 
     def newest_revision(self, branch: BranchName, id: EntityId, seq: Seq) -> RevisionRow | None:
         """The newest revision of a document on this branch at or before `seq`."""
@@ -50,7 +50,7 @@ class RevisionTable(Table):
             "ORDER BY seq DESC, op_index DESC LIMIT 1",
             (branch, id, seq),
         )
-        return checked_revision(branch, id, found[0]) if found else None
+        return checked_revision(branch, id, found[0], self._mask) if found else None
 
     def revisions_back(
         self, branch: BranchName, id: EntityId, at: tuple[int, int], after: Seq, page: int = 64
@@ -65,7 +65,7 @@ class RevisionTable(Table):
                 "ORDER BY seq DESC, op_index DESC LIMIT $6",
                 (branch, id, after, seq, op_index, page),
             )
-            yield from checked_revisions(branch, id, found)
+            yield from checked_revisions(branch, id, found, self._mask)
             if len(found) < page:
                 return
             seq, op_index = found[-1][0], found[-1][1] - 1
@@ -87,7 +87,7 @@ class RevisionTable(Table):
                 "ORDER BY seq DESC, op_index DESC LIMIT $4",
                 (branch, id, after, limit),
             )[::-1]
-        return list(checked_revisions(branch, id, reversed(few)))
+        return list(checked_revisions(branch, id, reversed(few), self._mask))
 
     def commits_exceed(self, branch: BranchName, id: EntityId, after: Seq, most: int) -> bool:
         """Whether more than `most` commits above `after` wrote a document; reads no data."""
@@ -108,7 +108,7 @@ class RevisionTable(Table):
             "ORDER BY seq DESC, op_index DESC",
             (branch, id, after, before),
         )
-        return list(checked_revisions(branch, id, found))
+        return list(checked_revisions(branch, id, found, self._mask))
 
     def seqs_of(self, branch: BranchName, id: EntityId, before: Seq, limit: int) -> list[Seq]:
         """The seqs at which a document was written on this branch, newest first."""
@@ -124,7 +124,8 @@ class RevisionTable(Table):
             "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 ORDER BY seq, op_index"
         )
-        return list(checked_revisions(branch, id, self._db.rows(sql, (branch, id))))
+        found = self._db.rows(sql, (branch, id))
+        return list(checked_revisions(branch, id, found, self._mask))
 
     def all_revisions(self, page: int = 2_000) -> Iterator[Row]:
         """(branch, id, seq, op_index, op, data, crc) of every revision, in that order.
@@ -139,7 +140,7 @@ class RevisionTable(Table):
                 "ORDER BY branch, id, seq, op_index LIMIT $5",
                 (*at, page),
             )
-            yield from found
+            yield from self._masked(found)
             if len(found) < page:
                 return
             at = tuple(found[-1][:4])

@@ -97,18 +97,23 @@ def damaged_revision(id: str, seq: int) -> DamagedStore:
     )
 
 
-def checked_revision(branch: str, id: str, row: Row) -> RevisionRow:
-    """A revision read as (seq, op_index, op, data, crc), or `DamagedStore`."""
+def checked_revision(branch: str, id: str, row: Row, mask: int = 0) -> RevisionRow:
+    """A revision read as (seq, op_index, op, data, crc), or `DamagedStore`.
+
+    `mask` is the database's if the row is as it was stored.
+    """
     seq, op_index, op, data, crc = row
-    if checks.revision_crc(branch, id, seq, op_index, op, data) != crc:
+    if checks.revision_crc(branch, id, seq, op_index, op, data) ^ mask != crc:
         raise damaged_revision(id, seq)
     return revision_row(RevisionRow, (seq, op_index, op, data))
 
 
-def checked_revisions(branch: str, id: str, rows: Iterable[Row]) -> Iterator[RevisionRow]:
+def checked_revisions(
+    branch: str, id: str, rows: Iterable[Row], mask: int
+) -> Iterator[RevisionRow]:
     """The same for several revisions of one document, each when it is needed."""
     sum_of = checks.revision_crcs(branch, id)
     for seq, op_index, op, data, crc in rows:
-        if sum_of(seq, op_index, op, data) != crc:
+        if sum_of(seq, op_index, op, data) ^ mask != crc:
             raise damaged_revision(id, seq)
         yield revision_row(RevisionRow, (seq, op_index, op, data))

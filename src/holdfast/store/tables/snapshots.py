@@ -29,7 +29,7 @@ class SnapshotTable(Table):
             if not found:
                 return None
             at, value, crc = found[0]
-            if checks.snapshot_crc(branch, id, at, value) == crc:
+            if checks.snapshot_crc(branch, id, at, value) ^ self._mask == crc:
                 return Seq(at), value
             seq = Seq(at - 1)
 
@@ -39,13 +39,14 @@ class SnapshotTable(Table):
 
     def all_snapshots(self) -> Iterator[Row]:
         """(branch, id, seq, value, crc) of every snapshot, in that order."""
-        return self._paged(
+        found = self._paged(
             "SELECT branch, id, seq, value, crc FROM snapshot "
             "WHERE (branch, id, seq) > ($1, $2, $3) ORDER BY branch, id, seq LIMIT $4",
             ("", "", -(2**62)),
             3,
             200,
         )
+        return self._masked(found)
 
     def newest_snapshots(
         self, branch: BranchName, id: EntityId, limit: int
@@ -63,7 +64,7 @@ class SnapshotTable(Table):
             "INSERT INTO snapshot (branch, id, seq, value, crc) VALUES ($1, $2, $3, $4, $5) "
             "ON CONFLICT (branch, id, seq) "
             "DO UPDATE SET value = excluded.value, crc = excluded.crc",
-            ((*row, checks.snapshot_crc(*row)) for row in rows),
+            self._masked((*row, checks.snapshot_crc(*row)) for row in rows),
         )
 
     def drop_snapshots(self, rows: Iterable[Sequence[Any]]) -> None:

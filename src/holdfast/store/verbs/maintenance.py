@@ -67,6 +67,8 @@ class MaintenanceVerbs(Space):
         if found is None:
             raise InvalidBlob(f"there is no blob {hash}")
         data, content_type, size, sound = found
-        if not sound or size != len(data) or blob_hash(data) != hash:
+        if size != len(data) or blob_hash(data) != hash:
             raise DamagedStore(f"blob {hash} is damaged: its bytes do not match its hash")
+        if not sound:
+            raise DamagedStore(f"blob {hash} is damaged: its row does not match its checksum")
         return data, content_type
