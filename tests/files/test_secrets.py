@@ -62,6 +62,7 @@ PLANTED = {
     "Anthropic key": f"sk-ant-api03-{drawn(WORD, 80)}",
     "assigned secret": f'client_secret = "{drawn(WORD, 40)}"',
     "password in a URL": f"postgres://app:{drawn(WORD, 24)}@db.internal/app",
+    "JSON Web Token": f"eyJhbGciOiJIUzI1NiJ9.eyJ{drawn(WORD, 30)}.{drawn(WORD, 43)}",
     "private key": "-----BEGIN RSA PRIVATE KEY-----\n"
     + "\n".join(drawn(WORD + "+/", 64) for _ in range(12))
     + "\n-----END RSA PRIVATE KEY-----",
@@ -80,6 +81,35 @@ def test_a_secret_is_found_by_its_form(kind: str) -> None:
     assert secrets_in(hidden) == []
 
 
+VALUE = drawn(WORD, 16) + "a1B2c3D4" + drawn(WORD, 16)
+BARE = [
+    f"password: {VALUE}", f"  DB_PASSWORD={VALUE}", f"      - API_KEY={VALUE}",
+    f"ENV SECRET_KEY={VALUE}", f"spring.datasource.password = {VALUE}",
+    f"<password>{VALUE}</password>", f'<add key="token" value="x">{VALUE}</add>',
+    f'"Server=db;User Id=app;Password={VALUE};"', f"Authorization: Bearer {VALUE}",
+    f'"Authorization": "Basic {VALUE}=="', f"curl -u admin:{VALUE} https://host/",
+    f"https://host/?access_token={VALUE}&page=2", f"client_secret: {VALUE}\r",
+    f"secret: {drawn('0123456789abcdef', 40)}", f"key: LS0tLS1CRUdJTi{drawn(WORD, 60)}",
+    f"b3BlbnNzaC1rZXktdjE{drawn(WORD, 60)}",
+]  # fmt: skip
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+@pytest.mark.parametrize("text", BARE)
+def test_a_secret_needs_no_quotes(text: str) -> None:
+    hidden = masked(f"before\n{text}\nafter\n".encode())
+    assert b"*" * 20 in hidden
+    assert VALUE.encode() not in hidden
+
+
+@pytest.mark.shows("SEC-SECRET-NAMES")
+@pytest.mark.parametrize(
+    "path", [f"notes/ghp_{drawn(WORD, 36)}.py", f"npm_{drawn(WORD, 36)}/index.js"]
+)
+def test_a_path_with_a_token_is_secret(path: str) -> None:
+    assert secret_name(path)
+
+
 @pytest.mark.shows("SEC-SECRET-CONTENT")
 @pytest.mark.parametrize(
     "text",
@@ -95,6 +125,12 @@ def test_a_secret_is_found_by_its_form(kind: str) -> None:
         "sha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
         "postgres://user:password@localhost/db",
         "token: ContextVar[Token[str]] = ContextVar('token_of_this_request_1')",
+        "secret_key = computeBase64Sha256OfUser1Key2()",
+        "access_token: OAuth2AccessTokenV1Response,",
+        "password = passwordEncoder2.encodeWithSha256;",
+        "next_token=continuation_token_from_page_2",
+        "tokenizer = AutoTokenizerForGPT2WithBPE16k,",
+        "certificate: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUM1ekNDQWMrZ0F3SUJBZ0lCQVRBTkJn",
     ],
 )
 def test_a_placeholder_or_a_name_is_not_a_secret(text: str) -> None:
@@ -124,8 +160,15 @@ def test_masking_moves_nothing_and_is_done_once(before: bytes, kind: str, after:
         b"a://" * 250_000,
         b"a" * 1_000_000 + b"://" + b"b" * 1_000_000,
         b"x" * 10 + b"eyJ." * 200_000,
+        b"eyJ" * 300_000,
+        b"eyJ" + b"a" * 1_000 + b".eyJ" * 200_000,
+        b"=" * 1_000_000,
+        b"password=" + b"a1B" * 300_000,
+        (b"password=" + b"a1B2" * 6) * 30_000,
+        b"password=" * 100_000 + b">" * 100_000,
+        b"LS0tLS1CRUdJTi" * 70_000,
     ],
-    ids=range(7),
+    ids=range(14),
 )
 def test_hostile_text_is_looked_through_to_its_end(text: bytes) -> None:
     assert len(masked(text)) == len(text)
@@ -142,4 +185,5 @@ ASSIGNED = st.from_regex(
 def test_the_quick_look_at_a_text_misses_no_secret(text: bytes) -> None:
     """The twin: every pattern is tried on every text."""
     every = {*secrets._tokens(text), *secrets._private_keys(text), *secrets._assigned(text)}
+    every |= {*secrets._bare(text)}
     assert every <= set(secrets._found(text))

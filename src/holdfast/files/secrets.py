@@ -1,10 +1,10 @@
 """Which files hold secrets: by name, by place and by content. One policy for every part.
 
 By name or place (`.env`, `id_rsa`, `.aws/credentials`) a file is a secret as a whole: it is not
-indexed, and nothing of it is kept. In any other file, secrets are found by their form: tokens with
-a well-known prefix, blocks with a private key, and random-looking values assigned to a name
-such as `password`. Those are masked, byte for byte, before anything is made of the text, so that
-lines and offsets stay as they are.
+indexed, and nothing of it is kept; so is one whose path contains a token. In any other file,
+secrets are found by their form: tokens with a well-known prefix, blocks with a private key, and
+random-looking values assigned to a name such as `password`, quoted or not. Those are masked, byte
+for byte, before anything is made of the text, so that lines and offsets stay as they are.
 
 May miss a secret of a form that is not listed. May mask a value that is not one; names such as
 `.env.example` and values that are plainly placeholders are left alone.
@@ -29,7 +29,7 @@ _NAMES = frozenset(
         "secret.toml", "secret.ini", "secret.properties", "secrets.json", "secrets.yml",
         "secrets.yaml", "secrets.toml", "secrets.ini", "secrets.properties", "secrets.env",
         "serviceaccountkey.json", "service-account.json", "service_account.json",
-        "serviceaccount.json", "client_secret.json", "client_secrets.json",
+        "serviceaccount.json", "client_secret.json", "client_secrets.json", "local.settings.json",
         "application_default_credentials.json", "kubeconfig", "master.key", "pip.conf", "pip.ini",
         "wp-config.php", "terraform.tfstate", "terraform.tfstate.backup", ".bash_history",
         ".zsh_history", ".python_history", ".psql_history", ".mysql_history",
@@ -54,6 +54,8 @@ _PLACES = frozenset(
 )
 _ACCOUNTS = ("service-account", "service_account", "client_secret")
 _FOLDERS = frozenset({".ssh", ".gnupg", ".password-store"})
+_LONG_RUN = re.compile(r"[A-Za-z0-9]{16}")
+"""What few names have, and all names that are tokens."""
 _SAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?)(?:[._-]|$)")
 
 
@@ -76,7 +78,9 @@ def secret_name(path: str) -> bool:
         or (name.startswith(_ACCOUNTS) and name.endswith(".json"))
         or any(tuple(parts[-len(place) :]) == place for place in (_PLACES if parts else ()))
     )
-    return secret and _SAMPLE.search(name) is None
+    if secret:
+        return _SAMPLE.search(name) is None
+    return _LONG_RUN.search(path) is not None and any(_tokens(path.encode(errors="replace")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,14 @@ _TOKENS: tuple[tuple[str, bytes, bytes], ...] = (
     ("DigitalOcean token", b"_v1_", rb"\bdo[opr]_v1_[a-f0-9]{64}\b"),
     ("age key", b"AGE-SECRET-KEY-", rb"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     ("Azure key", b"AccountKey=", rb"AccountKey=[A-Za-z0-9+/=]{80,100}"),
+    ("JSON Web Token", b"eyJ", rb"(?<![\w-])eyJ[\w-]{10,2000}+\.eyJ[\w-]{4,4000}+\.[\w-]{20,2000}"),
+    # A PEM block in base64, as in the secrets of Kubernetes; certificates are public.
+    (
+        "private key",
+        b"LS0tLS1CRUdJTi",
+        rb"LS0tLS1CRUdJTi(?!BDRVJU|BQVUJM)[A-Za-z0-9+/=]{40,20000}",
+    ),
+    ("private key", b"b3BlbnNzaC1rZXktdjE", rb"b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=]{40,20000}"),
 )
 _COMPILED = tuple((kind, marker, re.compile(token)) for kind, marker, token in _TOKENS)
 _MAY_BE_TOKEN = (
@@ -124,8 +136,8 @@ _MAY_BE_TOKEN = (
     ),
     re.compile(rb"A(?:KIA|SIA|Iza|ccountKey=)"),
     re.compile(rb"SG\.[\w-]{16}"),
-    re.compile(rb"hooks\.slack\."),
 )
+_MARKS = (b"hooks.slack.", b".eyJ", b"LS0tLS1CRUdJTi", b"b3BlbnNzaC1rZXktdjE")
 """A text in which none of these is found has no token of the list above."""
 
 _KEY_START = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
@@ -139,9 +151,25 @@ _MAY_BE_ASSIGNED = tuple(
     for quote in (b'"', b"'", b"`")
 )
 """The same for values that are assigned to a name."""
-_SECRET_IS = re.compile(
-    rb"(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key"
-    rb"|credential)[\w-]{0,20}[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}\Z"
+_SECRET = (
+    rb"(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
+    rb"|auth[_-]?key|credential)[\w-]{0,20}"
+)
+_SECRET_IS = re.compile(_SECRET + rb"[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}\Z")
+_BARE = tuple(
+    (start, re.compile(before + rb"([A-Za-z0-9+/_~-]{20,200}+={0,2})(?=" + after + rb")"))
+    for start, before, after in (
+        (b"=", rb"=[ \t]{0,8}", rb"[\s;,&\"'`]|\Z"),
+        (b":", rb":[ \t]{0,8}", rb"[\s;,&\"'`]|\Z"),
+        (b">", rb">", rb"</"),
+        (b"uthorization", rb"(?:earer|asic) ", rb"[\s;,\"'`]|\Z"),
+    )
+)
+"""Values without quotes, as in settings, environments, connection strings and headers."""
+_BARE_SECRET_IS = re.compile(
+    rb"(?:" + _SECRET + rb"(?:[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}|[^<>\n]{0,40}>)"
+    rb"|authorization[\"']?[ \t]{0,8}[:=,][ \t]{0,8}[\"']?(?:bearer|basic)[ \t]"
+    rb"|(?:-u|--user)[ \t][\w.@-]{1,40}:)\Z"
 )
 NAME_BYTES_MAX = 64
 """How far before a quoted value the name is looked for that it is assigned to."""
@@ -180,15 +208,16 @@ def masked(text: bytes) -> bytes:
 
 
 def _found(text: bytes) -> Iterator[Secret]:
-    if any(pattern.search(text) for pattern in _MAY_BE_TOKEN):
+    if any(mark in text for mark in _MARKS) or any(one.search(text) for one in _MAY_BE_TOKEN):
         yield from _tokens(text)
     if b"PRIVATE KEY" in text:
         yield from _private_keys(text)
     if any(pattern.search(text) for pattern in _MAY_BE_ASSIGNED):
         yield from _assigned(text)
+    yield from _bare(text)
     if b"://" in text:
         for match in _CREDENTIALS_IN_URL.finditer(text):
-            if _random_looking(match.group(1)):
+            if _random_looking(match.group(1)) or _drawn(match.group(1)):
                 yield Secret(match.start(1), match.end(1), "password in a URL")
 
 
@@ -205,6 +234,16 @@ def _assigned(text: bytes) -> Iterator[Secret]:
         before = text[max(0, match.start() - NAME_BYTES_MAX) : match.start()].lower()
         if _SECRET_IS.search(before) and _random_looking(match.group(1)):
             yield Secret(match.start(1), match.end(1), "assigned secret")
+
+
+def _bare(text: bytes) -> Iterator[Secret]:
+    for mark, pattern in _BARE:
+        for match in pattern.finditer(text) if mark in text else ():
+            start = match.start(1)
+            if _drawn(match.group(1)) and _BARE_SECRET_IS.search(
+                text[max(0, start - NAME_BYTES_MAX) : start].lower()
+            ):
+                yield Secret(start, match.end(1), "assigned secret")
 
 
 def _private_keys(text: bytes) -> Iterator[Secret]:
@@ -241,6 +280,32 @@ def _random_looking(value: bytes) -> bool:
     if _looks_like_words(value):
         return False
     return entropy_bits(value) >= ENTROPY_MIN_BITS
+
+
+_HEXADECIMAL = re.compile(rb"[0-9a-f]{32,}|[0-9A-F]{32,}")
+_CHANGES = re.compile(rb"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+CHANGES_MIN = 0.45
+"""How often neighbours of a value without quotes differ in kind, for each byte. In a value that was
+drawn from letters and digits it is 0.6, in `computeBase64Sha256Key1` 0.4."""
+
+
+def _drawn(value: bytes) -> bool:
+    """Whether a value can hardly be the name of something: code assigns names without quotes.
+
+    Most values are names, so what tells those is asked first.
+    """
+    if _DIGIT.search(value) is None:
+        return False
+    if _HEXADECIMAL.fullmatch(value):
+        least = TOKEN_ENTROPY_MIN_BITS
+    elif len(_CHANGES.findall(value)) >= CHANGES_MIN * len(value):
+        least = ENTROPY_MIN_BITS
+    else:
+        return False
+    return _PLACEHOLDER.search(value) is None and entropy_bits(value) >= least
+
+
+_DIGIT = re.compile(rb"[0-9]")
 
 
 def _looks_like_words(value: bytes) -> bool:
