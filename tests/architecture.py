@@ -39,21 +39,28 @@ def modules() -> dict[str, Path]:
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    # Looking for garbage among all these nodes would take longer than parsing.
+    # Looking for garbage among all these nodes would take longer than parsing, now and later.
     enabled = gc.isenabled()
     gc.disable()
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     finally:
+        gc.freeze()
         if enabled:
             gc.enable()
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file, in the order of `ast.walk`."""
+    return tuple(ast.walk(tree_of(path)))
 
 
 @cache
 def imports(path: Path) -> frozenset[str]:
     """The modules of ours that a file imports: at the top, in functions and for types alike."""
     found: set[str] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             below = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= {name if name in modules() else node.module for name in below}
@@ -113,7 +120,7 @@ def machine_reads(path: Path) -> list[str]:
     """Where a file looks at the clock, at randomness or at the environment of the process."""
     found = []
     aliases: dict[str, str] = {}
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 aliases[alias.asname or alias.name] = alias.name
@@ -124,7 +131,7 @@ def machine_reads(path: Path) -> list[str]:
                 aliases[alias.asname or alias.name] = alias.name
                 if node.module in RANDOM or alias.name in CLOCKS.get(node.module, ()):
                     found.append(f"{node.lineno}: from {node.module} import {alias.name}")
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Attribute):
             owner = node.value.attr if isinstance(node.value, ast.Attribute) else None
             if isinstance(node.value, ast.Name):
@@ -138,7 +145,7 @@ def machine_reads(path: Path) -> list[str]:
 def default_calls(path: Path) -> list[str]:
     """Where a file calls `holdfast.system` itself instead of taking a value as a parameter."""
     found = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module == "holdfast.system":
             found += [f"{node.lineno}: from holdfast.system import {a.name}" for a in node.names]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -163,7 +170,7 @@ def definitions(path: Path) -> Iterator[tuple[int, str]]:
 def references(path: Path) -> set[str]:
     """The names that a file uses: read, imported, passed by keyword, or spelled in a string."""
     found: set[str] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         match node:
             case ast.Name(name, ast.Load()) | ast.Attribute(_, name) | ast.keyword(str(name)):
                 found.add(name)

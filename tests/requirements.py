@@ -7,29 +7,31 @@ import ast
 import re
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
+
+from tests.architecture import tree_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "requirements.md"
 ROW = re.compile(r"^\| (?P<id>[A-Za-z][\w.:+-]*) \| (?P<rule>.*) \|(?P<shown>[^|]*)\|$")
 
 
+@cache
 def marks() -> dict[str, list[str]]:
     """Requirement id -> the tests that say they show it, as `path::name`."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         where = path.relative_to(ROOT / "tests").as_posix()
-        for node in ast.walk(tree):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
             for decorator in node.decorator_list:
-                if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == (
-                    "pytest.mark.shows"
-                ):
-                    for argument in decorator.args:
-                        assert isinstance(argument, ast.Constant), f"{where}: ids are literals"
-                        found[str(argument.value)].append(f"{where}::{node.name}")
+                match decorator:
+                    case ast.Call(ast.Attribute(_, "shows"), arguments):
+                        for argument in arguments:
+                            assert isinstance(argument, ast.Constant), f"{where}: ids are literals"
+                            found[str(argument.value)].append(f"{where}::{node.name}")
     return found
 
 

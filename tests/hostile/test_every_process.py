@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.architecture import modules, tree_of
+from tests.architecture import modules, nodes_of
 from tests.hostile import table
 from tests.hostile.campaigns import CAMPAIGNS
 
@@ -47,9 +47,7 @@ def test_every_process_has_a_row() -> None:
         if re.search(r"\.(?:start|Popen)\(", path.read_text(encoding="utf-8"))
     }
     starting = {
-        name
-        for name, path in candidates.items()
-        if any(map(starts_helper, ast.walk(tree_of(path))))
+        name for name, path in candidates.items() if any(map(starts_helper, nodes_of(path)))
     }
     assert starting == set(STARTED)
     assert set(rows()) == set(STARTED.values()) | BY_OTHERS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture import modules, tree_of
+from tests.architecture import modules, nodes_of
 
 MAY_START = {
     "holdfast.files.git": {"subprocess"},
@@ -30,7 +30,7 @@ MODULES = {"subprocess", "pexpect", "sh", "git", "pygit2", "dulwich", "concurren
 def starts(path: Path) -> set[str]:
     """What a module uses to start programs."""
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in MODULES}
             found |= {a.name for a in node.names if a.name == "multiprocessing"}
@@ -59,7 +59,7 @@ def test_only_one_module_names_git_as_a_program() -> None:
     named = {
         name
         for name, path in modules().items()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call)
         and any(isinstance(a, ast.Constant) and a.value == "git" for a in node.args)
         and isinstance(node.func, ast.Attribute)
