@@ -27,11 +27,14 @@ def marks() -> dict[str, list[str]]:
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
             for decorator in node.decorator_list:
-                match decorator:
-                    case ast.Call(ast.Attribute(_, "shows"), arguments):
-                        for argument in arguments:
-                            assert isinstance(argument, ast.Constant), f"{where}: ids are literals"
-                            found[str(argument.value)].append(f"{where}::{node.name}")
+                if (
+                    isinstance(decorator, ast.Call)
+                    and isinstance(decorator.func, ast.Attribute)
+                    and decorator.func.attr == "shows"
+                ):
+                    for argument in decorator.args:
+                        assert isinstance(argument, ast.Constant), f"{where}: ids are literals"
+                        found[str(argument.value)].append(f"{where}::{node.name}")
     return found
 
 

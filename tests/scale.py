@@ -1,6 +1,10 @@
 """How long the property tests go on: short in `make quick`, usual in CI, long under `make soak`."""
 
 import os
+from collections.abc import Iterable
+
+import pytest
+from _pytest.mark import ParameterSet
 
 SOAKING = bool(os.environ.get("HOLDFAST_SOAK"))
 QUICK = bool(os.environ.get("HOLDFAST_QUICK"))
@@ -16,3 +20,11 @@ def examples(usual: int) -> int:
     if QUICK:
         return max(2, usual // 10)
     return usual * 20 if SOAKING else usual
+
+
+def first_in_quick(cases: Iterable[object]) -> list[ParameterSet]:
+    """Cases that take seconds each, for `parametrize`: `make quick` runs the first alone."""
+    return [
+        pytest.param(case, marks=[pytest.mark.long] if number else [])
+        for number, case in enumerate(cases)
+    ]

@@ -77,24 +77,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         assert machine.run("index", "create").returncode == 0
-        start_host(machine)
+        machine.start_host()
         yield machine
-
-
-def start_host(machine: Machine) -> None:
-    ready, told = os.pipe()
-    assert machine.place.run  # makes the directory
-    host = subprocess.Popen(
-        [sys.executable, "-m", "holdfast.cli.host", "--ready", str(told)],
-        env=machine.environment,
-        cwd=machine.home / "run",
-        stdout=subprocess.DEVNULL,
-        pass_fds=(told,),
-    )
-    host.returncode = 0  # the machine ends it
-    os.close(told)
-    assert os.read(ready, 1) == b"1"
-    os.close(ready)
 
 
 @pytest.fixture
@@ -274,7 +258,7 @@ def test_a_frozen_host_and_one_that_is_gone_cost_no_error(
     with machine_in(tmp_path) as machine:
         monkeypatch.chdir(machine.tree)
         assert hosted(machine, ["search", "cart"]) == (None, "", "")
-        start_host(machine)
+        machine.start_host()
         pid = machine.host
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)

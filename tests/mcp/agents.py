@@ -21,6 +21,7 @@ from mcp_types import CallToolResult, Implementation, TextContent
 from holdfast.home import home_of
 from holdfast.mcp.control import running
 from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
+from tests.fork_server import Forked, fork_server
 
 ERAS = ("legacy", "2026-07-28")
 WAIT_S = 60.0
@@ -53,9 +54,13 @@ def make_tree(folder: Path, files: Mapping[str, str] = SHOP) -> Path:
 
 
 class Machine:
-    """One user's machine: a home, a tree, and the programs started on it."""
+    """One user's machine: a home, a tree, and the programs started on it.
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    With `forks_host` the host does not start with the first shim but before it, by a fork.
+    """
+
+    def __init__(self, folder: Path, *, forks_host: bool = False, **environment: str) -> None:
+        self._forks_host = forks_host
         self.home = folder / "home"
         self.tree = make_tree(folder / "tree")
         kept = {
@@ -101,6 +106,7 @@ class Machine:
         self, era: str = "legacy", *options: str, name: str = "test-agent", **environment: str
     ) -> AsyncIterator[Client]:
         """The official client at the end of a shim."""
+        self.prepare()
         command, *arguments = self.command(*options)
         parameters = StdioServerParameters(
             command=command,
@@ -123,6 +129,27 @@ class Machine:
 
         return asyncio.run(told())
 
+    def prepare(self) -> None:
+        """Before the first agent: start a host, if it is not the shim that shall start it."""
+        if self._forks_host:
+            self._forks_host = False
+            self.start_host()
+
+    def start_host(self) -> None:
+        """A host by a fork, much sooner than a shim could start one."""
+        place = self.place
+        ready, child_ready = os.pipe()
+        log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        streams = (nothing, log, log, child_ready)
+        fork_server().fork(
+            "holdfast.cli.host", ["--ready", "3"], self.environment, Path(place.run), streams
+        )
+        for number in {*streams}:
+            os.close(number)
+        assert os.read(ready, 1) == b"1", Path(place.log).read_text()
+        os.close(ready)
+
     def stop(self) -> None:
         pid = self.host
         if pid is not None:
@@ -130,8 +157,8 @@ class Machine:
 
 
 @contextmanager
-def machine_in(folder: Path, **environment: str) -> Iterator[Machine]:
-    machine = Machine(folder, **environment)
+def machine_in(folder: Path, *, forks_host: bool = False, **environment: str) -> Iterator[Machine]:
+    machine = Machine(folder, forks_host=forks_host, **environment)
     try:
         yield machine
     finally:
@@ -142,15 +169,9 @@ class Web:
     """`holdfast serve` of a machine."""
 
     def __init__(self, machine: Machine) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "holdfast.cli.main", "serve", "--port", "0", "--json",
-             "--show-token"],
-            stdout=subprocess.PIPE,
-            env={**machine.environment, "PYTHONUNBUFFERED": "1"},
-            cwd=machine.tree,
-            text=True,
-        )  # fmt: skip
-        assert self.process.stdout is not None
+        words = ("serve", "--port", "0", "--json", "--show-token")
+        env = {**machine.environment, "PYTHONUNBUFFERED": "1"}
+        self.process = Forked("holdfast.cli.main", *words, env=env, cwd=machine.tree)
         facts = json.loads(self.process.stdout.readline())
         self.url: str = facts["mcp"]
         self.token: str = facts["token"]
@@ -170,8 +191,7 @@ class Web:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(WAIT_S)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self.process.close()
 
 
 def text_of(result: CallToolResult) -> str:

@@ -10,13 +10,13 @@ from tests.mcp.agents import Machine, Web, machine_in
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    with machine_in(tmp_path) as made:
+    with machine_in(tmp_path, forks_host=True) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with machine_in(tmp_path_factory.mktemp("machine")) as made:
+    with machine_in(tmp_path_factory.mktemp("machine"), forks_host=True) as made:
         yield made
 
 

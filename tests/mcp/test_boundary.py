@@ -200,7 +200,7 @@ def test_a_pipe_in_the_tree_is_refused_at_once(planted: Machine) -> None:
 
 @pytest.mark.shows("SEC-BOUNDARY-SETTING")
 def test_what_the_user_allows_is_read_without_a_restart(tmp_path: Path) -> None:
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         plant(machine)
         vault, settings = tmp_path / "vault", machine.home / "settings.toml"
 
@@ -223,7 +223,7 @@ def test_what_the_user_allows_is_read_without_a_restart(tmp_path: Path) -> None:
 
 @pytest.mark.shows("SEC-BOUNDARY-HOME")
 def test_a_client_that_was_started_in_the_home_directory(tmp_path: Path) -> None:
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         home = machine.tree
         (home / ".ssh").mkdir()
         (home / ".ssh" / "id_rsa").write_text(SECRET)
@@ -249,7 +249,7 @@ def test_a_client_that_was_started_in_the_home_directory(tmp_path: Path) -> None
 
 @pytest.mark.shows("SEC-BOUNDARY-ROOTS")
 def test_the_roots_that_a_client_declares_are_read(tmp_path: Path) -> None:
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         plant(machine)
         roots: list[str] = [f"file://{tmp_path}/vault", "file:///"]
         asked = 0

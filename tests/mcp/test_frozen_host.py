@@ -22,7 +22,7 @@ ANSWER_S = "2"
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    with machine_in(tmp_path, HOLDFAST_MCP_ANSWER_S=ANSWER_S) as machine:
+    with machine_in(tmp_path, forks_host=True, HOLDFAST_MCP_ANSWER_S=ANSWER_S) as machine:
         yield machine
 
 
@@ -81,7 +81,10 @@ def test_doctor_and_status_say_that_it_is_frozen_and_stop_ends_it(machine: Machi
 @pytest.mark.shows("SEC-FROZEN-HOST")
 def test_a_long_call_to_a_host_that_answers_pings_is_not_cut_off(tmp_path: Path) -> None:
     """The call takes many times the deadline, and reports nothing meanwhile."""
-    with machine_in(tmp_path, HOLDFAST_MCP_ANSWER_S="0.2") as machine, agent(machine) as raw:
+    with (
+        machine_in(tmp_path, forks_host=True, HOLDFAST_MCP_ANSWER_S="0.2") as machine,
+        agent(machine) as raw,
+    ):
         raw.tool("manage_index", action="create", path=str(machine.tree), wait=60)
         host = machine.host
         for number in range(300):

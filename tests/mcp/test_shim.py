@@ -137,9 +137,9 @@ def test_a_call_that_was_answered_or_may_have_been_carried_out_is_not_repeated()
 
 @pytest.mark.shows("MCP-MALFORMED")
 @pytest.mark.parametrize("id", ["null", "{}", "1.5", "true", "[1]"])
-def test_an_id_that_is_none_is_an_error_and_no_silence(machine: Machine, id: str) -> None:
+def test_an_id_that_is_none_is_an_error_and_no_silence(shared: Machine, id: str) -> None:
     """Such a request was taken for a notification, and its sender waited for ever."""
-    agent = Raw(machine)
+    agent = Raw(shared)
     agent.initialize()
     agent.send(f'{{"jsonrpc":"2.0","id":{id},"method":"ping"}}'.encode())
     answer = agent.receive()

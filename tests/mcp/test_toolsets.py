@@ -115,7 +115,7 @@ def test_the_default_list_is_cheap_and_answers_carry_lean_facts(tmp_path: Path) 
             # A tool that is not listed can still be called.
             assert (await memory.call_tool("list_codebases", {})).is_error is False
 
-    with machine_in(tmp_path, **settings) as machine:
+    with machine_in(tmp_path, forks_host=True, **settings) as machine:
         asyncio.run(story())
 
 
@@ -125,7 +125,7 @@ def test_full_facts_are_declared_and_fit_their_schemas(tmp_path: Path) -> None:
             assert all(one.output_schema for one in (await client.list_tools()).tools)
             await call(client, "list_codebases")
 
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         asyncio.run(story())
 
 

@@ -66,7 +66,7 @@ def test_a_store_that_fails_means_no_line_and_no_failure(tmp_path: Path) -> None
 
 @pytest.mark.shows("NOTES-NEAR")
 def test_reads_searches_and_outlines_name_the_notes_about_what_they_show(tmp_path: Path) -> None:
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         assert machine.run("index", "create").returncode == 0
         note = machine.run(
             *("memory", "note", "leaves out shipping", "--code", "shop/cart.py:Cart.total")
@@ -110,7 +110,7 @@ def test_reads_searches_and_outlines_name_the_notes_about_what_they_show(tmp_pat
 
 @pytest.mark.shows("NOTES-NEAR")
 def test_a_read_with_a_note_still_counts_and_the_note_is_not_repeated(tmp_path: Path) -> None:
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         machine.run("memory", "note", "leaves out shipping", "--code", "shop/cart.py")
 
         async def story(agent: Client) -> None:

@@ -135,6 +135,6 @@ def test_agents_note_find_and_review_through_tools(tmp_path: Path) -> None:
         assert 'memory_branch(action="merge", name="draft")' in review
         assert "draft is closed" in await ask("memory_branch", action="merge", name="draft")
 
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         (machine.tree / "cart.py").write_text(CART)
         machine.talk(story)

@@ -77,7 +77,9 @@ class Model:
 
 @pytest.mark.shows("MCP-DESCRIPTIONS")
 def test_an_agent_with_only_the_descriptions_makes_no_wrong_call(tmp_path: Path) -> None:
-    with machine_in(tmp_path, HOLDFAST_MCP_TOOLS="", HOLDFAST_MCP_STRUCTURED="") as machine:
+    with machine_in(
+        tmp_path, forks_host=True, HOLDFAST_MCP_TOOLS="", HOLDFAST_MCP_STRUCTURED=""
+    ) as machine:
         assert machine.run("index", "create").returncode == 0
         tax = machine.tree / "shop" / "tax.py"
 

@@ -63,7 +63,7 @@ def hooked(machine: Machine, claude: Claude) -> None:
 
 @pytest.mark.shows("MCP-STORY")
 def test_a_task_from_the_first_search_to_the_second_agent(tmp_path: Path) -> None:
-    with machine_in(tmp_path) as machine:
+    with machine_in(tmp_path, forks_host=True) as machine:
         (machine.tree / "shop" / "ledger.py").write_text(LEDGER)
         asyncio.run(first_agent(machine, Claude(tmp_path / "transcripts")))
         asyncio.run(second_agent(machine, Claude(tmp_path / "transcripts")))

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import threading
 from contextlib import ExitStack
@@ -13,6 +11,7 @@ from urllib.parse import urlsplit
 
 from websockets.sync.client import ClientConnection, connect
 
+from tests.fork_server import Forked
 from tests.sync.peers import FLAGS, SPACE, Json, commit
 
 WAIT_S = 30.0
@@ -48,19 +47,11 @@ class Served:
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         env = {**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": home or self._home.name}
         env |= settings
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "holdfast.cli.main", "serve", "--port", "0", "--json",
-             "--store", store, *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=env,
-            cwd=cwd,
-        )  # fmt: skip
+        words = ("serve", "--port", "0", "--json", "--store", store, *options)
+        self.process = Forked("holdfast.cli.main", *words, env=env, cwd=cwd or Path.cwd())
         self._errors: list[str] = []
         self._reading = threading.Thread(target=self._read_errors, daemon=True)
         self._reading.start()
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, f"the server did not start: {''.join(self._errors)}"
         self.url: str = json.loads(line)["url"]
@@ -68,7 +59,6 @@ class Served:
         TOKENS[urlsplit(self.url).port] = self.token
 
     def _read_errors(self) -> None:
-        assert self.process.stderr is not None
         for line in self.process.stderr:
             self._errors.append(line)
 
@@ -89,9 +79,7 @@ class Served:
     def _ended(self) -> None:
         self.process.wait(WAIT_S)
         self._reading.join(WAIT_S)
-        for stream in (self.process.stdout, self.process.stderr):
-            if stream is not None:
-                stream.close()
+        self.process.close()
         self._home.cleanup()
 
 

@@ -103,6 +103,7 @@ class BackgroundHost:
         self._clients: set[asyncio.Task[None]] = set()
         self._idle_since = self._clock()
         self._served = False
+        self._disconnected = asyncio.Event()
         self._leave = asyncio.Event()
 
     async def serve(self, listening: socket.socket, ready: int | None) -> None:
@@ -139,7 +140,11 @@ class BackgroundHost:
             elif not self._can_be_found() or (idle_s >= self._idle_max_s() and self._may_end()):
                 self._leave.set()
                 return
-            await asyncio.sleep(min(30.0, max(0.05, self._idle_max_s() - idle_s)))
+            wait_s = min(30.0, max(0.05, self._idle_max_s() - idle_s))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._disconnected.wait()
+            self._disconnected.clear()
 
     def _idle_max_s(self) -> float:
         """How long the host may idle. The first client always gets time for its greeting."""
@@ -167,6 +172,7 @@ class BackgroundHost:
     def _gone(self, task: asyncio.Task[None]) -> None:
         self._clients.discard(task)
         self._idle_since = self._clock()
+        self._disconnected.set()
         if not task.cancelled() and task.exception() is not None:
             log.error("a connection failed", exc_info=task.exception())
 

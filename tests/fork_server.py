@@ -1,0 +1,228 @@
+"""Starts hosts and servers by a fork of a process that has imported them.
+
+Importing the SDK takes more than a second of processor time, and more than a hundred tests start a
+host or a server. The forked process runs the same module with the arguments, environment, directory
+and streams that `subprocess.Popen` would give it. Tests of how a program starts use `Popen`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import random
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+WAIT_S = 60.0
+IMPORTED = (
+    "holdfast.cli.host",
+    "holdfast.cli.serve",
+    "holdfast.mcp.host_context",
+    "holdfast.mcp.sdk_server",
+    "holdfast.web.compose",
+    "uvicorn.protocols.http.h11_impl",
+)
+
+
+class ForkServer:
+    """The client's end: asks for processes and hears how they ended."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        root = Path(__file__).resolve().parents[1]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())],
+            cwd=root,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+        )
+        theirs.close()
+        self._lock = threading.Lock()
+        self._pending = b""
+        self._codes: dict[int, int] = {}
+
+    def fork(
+        self,
+        module: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        fds: Sequence[int],
+    ) -> int:
+        """Run a module in a new process with these descriptors as 0, 1, 2 …; returns its id."""
+        request = {"module": module, "argv": list(argv), "env": dict(env), "cwd": str(cwd)}
+        data = json.dumps(request).encode()
+        with self._lock:
+            socket.send_fds(self._socket, [len(data).to_bytes(4, "big")], list(fds))
+            self._socket.sendall(data)
+            while True:
+                message = self._receive(WAIT_S)
+                assert message is not None, "the fork server does not answer"
+                if "forked" in message:
+                    pid: int = message["forked"]
+                    return pid
+
+    def code(self, pid: int, timeout: float) -> int | None:
+        """How a process ended, as `Popen.returncode`; None if it still runs."""
+        with self._lock:
+            while pid not in self._codes:
+                if self._receive(timeout) is None:
+                    return None
+            return self._codes[pid]
+
+    def _receive(self, timeout: float) -> dict[str, Any] | None:
+        while b"\n" not in self._pending:
+            if not select.select([self._socket], [], [], timeout)[0]:
+                return None
+            data = self._socket.recv(4096)
+            assert data, "the fork server ended"
+            self._pending += data
+        line, _, self._pending = self._pending.partition(b"\n")
+        message: dict[str, Any] = json.loads(line)
+        if "ended" in message:
+            self._codes[message["ended"]] = message["code"]
+        else:
+            self._codes.pop(message["forked"], None)  # of an earlier process with this id
+        return message
+
+    def close(self) -> None:
+        self._socket.close()
+        self._process.wait(WAIT_S)
+
+
+@cache
+def fork_server() -> ForkServer:
+    """One for this process, started when it is first needed."""
+    made = ForkServer()
+    atexit.register(made.close)
+    return made
+
+
+class Forked:
+    """A process from the fork server, used like a `Popen` with pipes for all three streams."""
+
+    def __init__(self, module: str, *argv: str, env: Mapping[str, str], cwd: Path) -> None:
+        child_in, to_child = os.pipe()
+        from_child, child_out = os.pipe()
+        errors, child_errors = os.pipe()
+        try:
+            self._server = fork_server()
+            streams = (child_in, child_out, child_errors)
+            self.pid = self._server.fork(module, argv, env, cwd, streams)
+        finally:
+            for end in (child_in, child_out, child_errors):
+                os.close(end)
+        self.stdin: IO[str] = os.fdopen(to_child, "w", encoding="utf-8")
+        self.stdout: IO[str] = os.fdopen(from_child, encoding="utf-8")
+        self.stderr: IO[str] = os.fdopen(errors, encoding="utf-8")
+
+    @property
+    def returncode(self) -> int | None:
+        return self.poll()
+
+    def poll(self) -> int | None:
+        return self._server.code(self.pid, 0)
+
+    def wait(self, timeout: float = WAIT_S) -> int:
+        code = self._server.code(self.pid, timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        for stream in (self.stdin, self.stdout, self.stderr):
+            stream.close()
+
+
+def _serve(client: socket.socket) -> dict[str, Any] | None:
+    """Fork until the client ends; returns in each child, with what it shall run."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.set_wakeup_fd(writing)
+    while True:
+        ready = select.select([client.fileno(), reading], [], [])[0]
+        if reading in ready:
+            os.read(reading, 4096)
+            _report_ended(client)
+        if client.fileno() in ready:
+            head, fds, _, _ = socket.recv_fds(client, 4, 8)
+            if not head:
+                return None
+            size = int.from_bytes(head, "big")
+            data = b""
+            while len(data) < size:
+                data += client.recv(size - len(data))
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                client.close()
+                os.close(reading)
+                os.close(writing)
+                for number, fd in enumerate(fds):
+                    os.dup2(fd, number)
+                    os.close(fd)
+                request: dict[str, Any] = json.loads(data)
+                return request
+            for fd in fds:
+                os.close(fd)
+            client.sendall(json.dumps({"forked": pid}).encode() + b"\n")
+
+
+def _report_ended(client: socket.socket) -> None:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        message = {"ended": pid, "code": os.waitstatus_to_exitcode(status)}
+        with contextlib.suppress(OSError):
+            client.sendall(json.dumps(message).encode() + b"\n")
+
+
+def main() -> None:
+    client = socket.socket(fileno=int(sys.argv[1]))
+    for name in IMPORTED:
+        importlib.import_module(name)
+    request = _serve(client)
+    if request is None:
+        return
+    os.setsid()
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    random.seed()
+    if "PYTHONUNBUFFERED" in os.environ:
+        sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
+    sys.argv = [request["module"], *request["argv"]]
+    runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()
