@@ -3,6 +3,7 @@
 import gc
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +26,16 @@ settings.register_profile(
 settings.load_profile("soak" if SOAKING else "quick" if QUICK else "ci")
 
 
+HERE = Path(__file__).parent
+PARSING = {
+    HERE / "test_docs.py",
+    HERE / "test_requirements.py",
+    HERE / "hostile" / "test_one_git.py",
+    HERE / "hostile" / "test_every_process.py",
+}
+"""Files with tests that parse the whole source."""
+
+
 gc.disable()
 """Until everything is collected: none of it is garbage, and looking for some takes long."""
 
@@ -43,7 +54,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`make quick` runs what needs no PostgreSQL, browser or Node, and is not marked as long."""
+    """`make quick` runs what needs no PostgreSQL, browser or Node, and is not marked as long.
+
+    The tests that parse the whole source come first and together, so that one worker parses it.
+    """
+    items.sort(key=lambda item: item.path not in PARSING)
     if not QUICK:
         return
     left_out = {item for item in items if _is_left_out(item)}

@@ -111,6 +111,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]
     made.run("mcp", "--stop")
 
 
+@pytest.mark.long
 @pytest.mark.shows("HOME-ONE")
 def test_every_command_and_process_uses_the_same_directory(machine: Machine) -> None:
     """A relative home made the host listen in home/run/home/run, where no shim looked."""

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-
-mpl.use("svg")
-mpl.rcParams.update(
-    {
-        "svg.hashsalt": "holdfast",
-        "svg.fonttype": "none",
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "figure.facecolor": "white",
-    }
-)
-
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#a463f2", "#9c6b4e")
 MARKS = "os^Dvx*"
@@ -29,6 +16,21 @@ Points = Sequence[tuple[float, float]]
 
 
 def drawn(title: str, height: float, draw: Callable[[Axes], None]) -> str:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams.update(
+        {
+            "svg.hashsalt": "holdfast",
+            "svg.fonttype": "none",
+            "font.size": 9,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.facecolor": "white",
+        }
+    )
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, height), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", fontsize=10)

@@ -18,6 +18,7 @@ from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.store.copies import copy_of
 from holdfast.store.errors import StoreFailed
 from tests.cli.test_memory import Terminal, run
+from tests.scale import first_in_quick
 
 __all__ = ["run"]
 
@@ -62,7 +63,7 @@ def command(*words: str) -> tuple[int, str, str]:
     return ran.returncode, ran.stdout, ran.stderr
 
 
-@pytest.fixture(params=["permissions", "mount"])
+@pytest.fixture(params=first_in_quick(["permissions", "mount"]))
 def home(run: Terminal, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A home with a space, an index and segments, all of it read-only."""
     shop = tmp_path / "shop"

@@ -15,6 +15,7 @@ SLOW = 12
 """More than the machine has cores, and each as slow as a search may be."""
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-NO-DELAY")
 def test_ordinary_calls_are_answered_while_hostile_ones_run(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", tmp_path / "proof")

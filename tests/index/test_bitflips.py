@@ -3,9 +3,9 @@
 import pytest
 
 from tests.index.bitflips import KINDS, campaign
-from tests.scale import QUICK, SOAKING
+from tests.scale import QUICK, SOAKING, size
 
-FLIPS = 20_000 if SOAKING else 90
+FLIPS = 20_000 if SOAKING else size(90, 24)
 SEEDS = [1] if QUICK else [1, 2]
 
 

@@ -85,6 +85,7 @@ def test_listed_arguments_are_in_snake_case() -> None:
     assert {name for name in names if name != snake_case(name)} == set()
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-BENCH")
 def test_the_tools_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bench import mcp, timing

@@ -21,6 +21,7 @@ from pydantic import FileUrl
 from holdfast.mcp.declared_roots import directory_of
 from holdfast.mcp.tools import TOOLS
 from tests.mcp.agents import WAIT_S, Machine, Web, call, facts_of, machine_in, text_of
+from tests.scale import first_in_quick
 
 SECRET = "PLANTED-SECRET"
 
@@ -126,7 +127,7 @@ def test_every_tool_that_takes_a_path_is_tried() -> None:
 
 
 @pytest.mark.shows("SEC-BOUNDARY", "SEC-BOUNDARY-REFUSAL")
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("transport", first_in_quick(["stdio", "http"]))
 def test_no_tool_reads_outside_the_workspace(planted: Machine, web: Web, transport: str) -> None:
     async def story() -> None:
         tree = str(planted.tree)

@@ -127,19 +127,20 @@ def test_a_host_outlives_the_shim_that_started_it(cold: Machine) -> None:
         stderr=subprocess.PIPE,
     )
     os.close(shim_end)
+    errors = host.stderr
+    assert errors is not None
     deadline = time.monotonic() + WAIT_S
     while cold.host is None and host.poll() is None and time.monotonic() < deadline:
         # Otherwise the shim could start another host before this one has begun.
-        select.select([host.stderr], [], [], 0.05)
+        select.select([errors], [], [], 0.05)
     agent = Raw(cold)
     assert "result" in agent.initialize()
     assert host.poll() is None
     assert cold.host == host.pid
     agent.close()
     host.terminate()
-    assert host.stderr is not None
-    assert host.stderr.read() == b""
-    host.stderr.close()
+    assert errors.read() == b""
+    errors.close()
     assert host.wait(WAIT_S) == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,13 +17,13 @@ from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.generations.record import Indexing
 from tests.index import double
 from tests.index.wire import manage_index, search_code
-from tests.scale import QUICK
+from tests.scale import first_in_quick
 
 HERE = Path(__file__).resolve().parents[3]
 FILES = 24
 SOAK = bool(os.environ.get("HOLDFAST_SOAK"))
-STEPS = range(1, FILES + 4) if SOAK else (1, FILES // 2, FILES + 2)
-SEEDS = range(40) if SOAK else range(1 if QUICK else 2)
+STEPS = range(1, FILES + 4) if SOAK else first_in_quick((FILES // 2, 1, FILES + 2))
+SEEDS = range(40 if SOAK else 2)
 
 
 @pytest.fixture
@@ -53,6 +54,12 @@ def start(home: Path, root: Path, action: str, *, wait: bool = False) -> subproc
 
 def kill_after(child: subprocess.Popen[str], lines: int) -> str:
     """Let a child say so many lines, then kill it; returns the last one."""
+    said = advance(child, lines)
+    kill(child)
+    return said
+
+
+def advance(child: subprocess.Popen[str], lines: int) -> str:
     assert child.stdout is not None
     assert child.stdin is not None
     said = ""
@@ -64,11 +71,16 @@ def kill_after(child: subprocess.Popen[str], lines: int) -> str:
         if _ < lines - 1:
             child.stdin.write("\n")
             child.stdin.flush()
+    return said
+
+
+def kill(child: subprocess.Popen[str]) -> None:
+    assert child.stdout is not None
+    assert child.stdin is not None
     child.kill()
     child.wait()
     child.stdout.close()
     child.stdin.close()
-    return said
 
 
 def check_truthful(index: CodeIndex, root: Path) -> str:
@@ -114,6 +126,7 @@ def test_a_kill_at_any_step_leaves_a_truthful_state(
     assert manage_index(index, "sync", str(tree))["status"] == "ok"
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-KILL", "INDEX-TWO-PROCESSES")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_processes_that_kill_each_other_on_one_root(
@@ -145,13 +158,13 @@ def test_workers_end_with_their_parent(tmp_path: Path, tree: Path) -> None:
     for number in range(FILES):
         (tree / f"f{number}.py").write_text(f"def f{number}(): ...\n" + "# filler\n" * 4000)
     child = start(tmp_path / "home", tree, "create", wait=True)
-    kill_after(child, 3)
-    deadline = 400
-    while deadline and (left := _children_of_group(child.pid)):
-        os.sched_yield()
-        deadline -= 1
-        _wait_a_little()
-    assert not left
+    advance(child, 3)
+    workers = [os.pidfd_open(pid) for pid in _children(child.pid)]
+    assert workers
+    kill(child)
+    for worker in workers:
+        assert select.select([worker], [], [], 60)[0], "a worker outlived its parent"
+        os.close(worker)
     index = open_index(tmp_path / "home")
     index.extract = double.extract
     index.start = run_here
@@ -159,23 +172,6 @@ def test_workers_end_with_their_parent(tmp_path: Path, tree: Path) -> None:
     index.close()
 
 
-def _wait_a_little() -> None:
-    # Waiting for the system to notice a death; bounded by the caller.
-    subprocess.run(["true"], check=True)
-
-
-def _children_of_group(pid: int) -> list[int]:
-    """Processes whose command line is a victim's and whose parent is gone."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes()
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            state = stat[stat.rindex(")") + 2 :].split()[0]
-            group = stat[stat.rindex(")") + 2 :].split()[2]
-            if b"tests.index.victim" in words and group == str(os.getpgrp()) and state != "Z":
-                found.append(int(entry.name))
-    return [one for one in found if one != pid]
+def _children(pid: int) -> list[int]:
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(one) for task in threads for one in (task / "children").read_text().split()]

@@ -54,7 +54,13 @@ def job(path: str, source: bytes) -> SourceFile:
 
 @pytest.mark.shows("INDEX-PARSE-BUDGET")
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("total_bytes", [1 << 30, 1], ids=["by workers", "in this process"])
+@pytest.mark.parametrize(
+    "total_bytes",
+    [
+        pytest.param(1 << 30, id="by workers"),
+        pytest.param(1, id="in this process", marks=pytest.mark.long),
+    ],
+)
 def test_many_hostile_files_cost_no_more_than_the_budget(total_bytes: int) -> None:
     """31 files of a megabyte were not done after four minutes: each had two tries of its own."""
     budget = ParseBudget(first_s=0.3, all_s=0.5)

@@ -23,6 +23,7 @@ from holdfast.index.facts import trial_parse as trial
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts, decode
 from holdfast.index.generations.model import SourceFile
+from tests.scale import first_in_quick
 
 # Each found by repeating tokens of the grammar; quadratic, and worse per byte than `<a`.
 ENDLESS = {
@@ -67,13 +68,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.shows("FACT-ENDS")
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=[pytest.mark.long] if number else [])
-        for number, path in enumerate(ENDLESS)
-    ],
-)
+@pytest.mark.parametrize("path", first_in_quick(ENDLESS))
 @pytest.mark.usefixtures("impatient")
 def test_a_text_that_no_parser_ends_with_is_kept_as_text(path: str) -> None:
     """A file of 32 KB once took fifteen seconds, and one of a megabyte never came to an end."""

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,18 @@ def animal(name: str) -> str:
 
 @pytest.fixture
 def zoo(world: World) -> World:
+    return filled(world)
+
+
+@pytest.fixture(scope="module")
+def still_zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The zoo of all tests that change nothing in it."""
+    world = World(tmp_path_factory.mktemp("zoo"))
+    yield filled(world)
+    world.close()
+
+
+def filled(world: World) -> World:
     world.index.extract = extract_facts
     for name in ANIMALS:
         world.write(f"src/zoo/{name}.py", animal(name))
@@ -76,19 +89,19 @@ def places(answer: Any) -> list[tuple[str, int]]:
 @pytest.mark.shows("ANSWER-PAGES")
 @pytest.mark.parametrize("query", ["feeding time at the zoo", "re:feed_\\w+", "must:zoo zoo"])
 @pytest.mark.parametrize("limit", [1, 3, 7, 50])
-def test_pages_put_together_are_the_list(zoo: World, query: str, limit: int) -> None:
+def test_pages_put_together_are_the_list(still_zoo: World, query: str, limit: int) -> None:
     """The twin is a list: cut anywhere, it is the same list."""
     depth = max(60, 3 * limit)
     whole: list[tuple[str, int]] = []
-    answer = search(zoo, query, limit=50)
+    answer = search(still_zoo, query, limit=50)
     while True:
         whole += places(answer)
         if "continuation" not in answer:
             break
-        answer = search(zoo, query, limit=50, cursor=answer["continuation"]["cursor"])
+        answer = search(still_zoo, query, limit=50, cursor=answer["continuation"]["cursor"])
     assert len(whole) == len(set(whole)) >= 25
     paged: list[tuple[str, int]] = []
-    answer = search(zoo, query, limit=limit)
+    answer = search(still_zoo, query, limit=limit)
     remaining = len(whole)
     while True:
         got = places(answer)
@@ -101,7 +114,7 @@ def test_pages_put_together_are_the_list(zoo: World, query: str, limit: int) -> 
         call = answer["continuation"]["call"]
         assert call["tool"] == "search_code"
         assert call["args"]["query"] == query
-        answer = search(zoo, query, limit=limit, cursor=call["args"]["cursor"])
+        answer = search(still_zoo, query, limit=limit, cursor=call["args"]["cursor"])
     assert paged == whole if depth == 150 else set(paged) <= set(whole)
     assert len(paged) == len(set(paged))
 
@@ -191,12 +204,14 @@ def test_a_cursor_with_one_letter_changed_is_no_cursor() -> None:
     ("offset", "depth"),
     [("x", 40), (2, "y"), (-3, 40), (2, -5), (2, 0), (2, 10**7), ("9" * 5_000, 40), ("\u0663", 40)],
 )
-def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, depth: Any) -> None:
+def test_a_cursor_that_somebody_made_up_is_no_cursor(
+    still_zoo: World, offset: Any, depth: Any
+) -> None:
     """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
-    given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
+    given = pages.decode(search(still_zoo, "feeding time", limit=4)["continuation"]["cursor"])
     made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
     with pytest.raises(UsageError, match="not a search cursor"):
-        search(zoo, "feeding time", cursor=made_up)
+        search(still_zoo, "feeding time", cursor=made_up)
 
 
 @pytest.mark.shows("ANSWER-PAGES")
@@ -258,10 +273,10 @@ def test_a_lane_that_fails_between_two_pages_ends_the_ranking(
 @pytest.mark.parametrize("budget", [BUDGET_MIN, 300, 700, 1500, 8000])
 @pytest.mark.parametrize("mode", ["grouped", "raw"])
 def test_results_fit_their_budget_and_the_next_page_goes_on(
-    zoo: World, budget: int, mode: Any
+    still_zoo: World, budget: int, mode: Any
 ) -> None:
     seen: list[tuple[str, int]] = []
-    answer = search(zoo, "feeding time", budget=budget, result_mode=mode, limit=25)
+    answer = search(still_zoo, "feeding time", budget=budget, result_mode=mode, limit=25)
     total = answer["counts"]["total"]
     while True:
         spent = sum(tokens(len(json.dumps(r, ensure_ascii=False, separators=(",", ":")).encode()))
@@ -272,7 +287,7 @@ def test_results_fit_their_budget_and_the_next_page_goes_on(
         if "continuation" not in answer:
             break
         answer = search(
-            zoo, "feeding time", budget=budget, result_mode=mode, limit=25,
+            still_zoo, "feeding time", budget=budget, result_mode=mode, limit=25,
             cursor=answer["continuation"]["cursor"],
         )  # fmt: skip
     assert len(seen) == len(set(seen)) == total
@@ -474,8 +489,8 @@ def test_an_answer_that_was_cut_says_so(zoo: World, monkeypatch: pytest.MonkeyPa
         ("sym:feed_y*", {"src/zoo/yak.py"}),
     ],
 )  # fmt: skip
-def test_operators_keep_what_they_say(zoo: World, query: str, kept: set[str]) -> None:
-    answer = search(zoo, query, scope="mixed")
+def test_operators_keep_what_they_say(still_zoo: World, query: str, kept: set[str]) -> None:
+    answer = search(still_zoo, query, scope="mixed")
     assert {result["file"] for result in answer["results"]} == kept
 
 
@@ -843,9 +858,9 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
         ({"group_by": "class"}, "groupBy must be one of"),
     ],
 )
-def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> None:
+def test_what_has_no_meaning_is_refused(still_zoo: World, more: Any, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        search_code(zoo.index, **{"path": zoo.root, "query": "zoo", **more})
+        search_code(still_zoo.index, **{"path": still_zoo.root, "query": "zoo", **more})
 
 
 def test_a_limit_beyond_the_most_is_the_most(zoo: World) -> None:
