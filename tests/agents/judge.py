@@ -593,4 +593,4 @@ def _unnumbered(text: str) -> str:
 def _output(text: str) -> str:
     """What Codex puts around an output is not part of it."""
     head, mark, rest = text.partition("\nOutput:\n")
-    return rest if mark and head.startswith("Chunk ID:") else text
+    return rest if mark and head.startswith(("Chunk ID:", "Wall time:")) else text

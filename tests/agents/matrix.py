@@ -27,9 +27,6 @@ UNTOUCHED = (
 WINDOW = "only in its window; what is held is taken from each request, whatever led to it"
 NONE = "it has none"
 ONE_DECISION = "not driven: the decision is the same, and tests/edits judges it"
-NOT_DRIVEN = (
-    "not driven: a subagent of Codex is a thread with a rollout of its own, and is read as one"
-)
 SERVICE = "the service decides it and no script can ask for it; the request twin plays it"
 
 SIX_CLAUDE = "test_claude.py::test_the_six_checks_hold_in_one_conversation"
@@ -117,7 +114,7 @@ MATRIX: dict[str, Row] = {
     ),
     "subagents": (
         "test_claude_sessions.py::test_a_subagent_holds_what_it_was_shown_itself",
-        NOT_DRIVEN,
+        "test_codex_sessions.py::test_a_subagent_holds_what_it_was_shown_itself",
         "test_other_sessions.py::test_a_subagent_holds_what_it_was_shown_itself",
         NONE,
         UNTOUCHED,

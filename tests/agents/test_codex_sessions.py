@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 from tests.agents.codex_server import codex_server
 from tests.agents.hosts import host_process
 from tests.agents.judge import judge
-from tests.agents.model import Model, Recorded, Turn, calls, say, scripted_model
+from tests.agents.model import Model, Recorded, Turn, call, calls, say, scripted_model
 from tests.agents.programs import HOLDFAST, Place, codex, codex_command
 from tests.agents.shown import results, texts
 from tests.scale import SOAKING
@@ -111,6 +113,50 @@ def test_one_in_the_shell_of_another_starts_with_nothing(place: Place, model: Mo
     assert re.search(r"lines 1-70 unchanged", results(own)[-1])
     judge(inner.script.requests, str(place.work))
     judge(place.script.requests, str(place.work))
+
+
+@pytest.mark.shows("CODEX-SUBAGENT")
+@pytest.mark.parametrize("fork", [False, pytest.param(True, marks=SOAK)])
+def test_a_subagent_holds_what_it_was_shown_itself(place: Place, fork: bool) -> None:
+    """It is a thread with a rollout of its own. Its hooks name the conversation that started it as
+    the session, so a notice that one of the two got was thought to be given to both."""
+    task = "LOOK AT THE FILE FOR ME"
+    inside = f'"text": "{task}"'
+    looked = threading.Event()
+    a = place.work / "a.py"
+
+    def change() -> None:
+        a.write_text(a.read_text().replace("line_20(", "line_zwanzig("))
+
+    place.script.play(
+        shell("cat a.py"),
+        call("tool_search", query="spawn sub-agent"),
+        call("multi_agent.spawn_agent", message=task, **({"fork_context": True} if fork else {})),
+        shell("sed -n '1,50p' a.py", where=inside),
+        shell("cat a.py", where=inside),
+        shell("sed -n '3,15p' a.py", where=inside),
+        call("tool_search", query="holdfast read a file", limit=8),
+        call("holdfast.read", path="a.py"),
+        shell("pwd", where=inside, before=change),
+        say("looked", where=inside, before=looked.set),
+        shell("pwd", before=lambda: looked.wait(60)),
+        shell("sed -n '30,90p' a.py"),
+        say(),
+    )
+    for at in (6, 7):
+        place.script.turns[at] = replace(place.script.turns[at], where=inside)
+    codex(place, "go", TRUSTED)
+    played = place.script.played()
+    its = [one for one in played if inside in json.dumps(one.body, ensure_ascii=False)]
+    own = [one for one in played if one not in its]
+    assert lines(its[-1])[0] == 50, "it holds nothing of what the conversation above read"
+    assert results(its[-1])[1].startswith("[holdfast: lines 1-120"), "the second read is short"
+    assert results(its[-1])[2].startswith("[holdfast: lines 3-15 unchanged")
+    assert lines(its[-1])[3] == 120, "our own read has given it no whole text to refer to yet"
+    assert results(own[-1])[-1].startswith("[holdfast: lines 30-90 unchanged")
+    for requests in (its, own):
+        verdict = judge(requests, str(place.work))
+        assert verdict.counts["stale"] == 1, "each is told once"
 
 
 @pytest.mark.shows("CODEX-HOST-LOST")

@@ -20,6 +20,7 @@ import pytest
 
 from holdfast.agents import hook_client, hooks
 from holdfast.agents.hook_event import HookEvent, Moment, Outcome, ReadCall
+from holdfast.agents.hooks import adapter_of
 from holdfast.home import Home
 from holdfast.mcp import hook_protocol, rendezvous
 from holdfast.mcp.hook_service import HookService
@@ -326,3 +327,25 @@ def test_the_running_host_answers_hooks_and_shims_on_one_socket(tmp_path: Path) 
         shim.wait(20)
         shim.stdout.close()
         subprocess.run([program, "mcp", "--stop"], env=environment, check=True)
+
+
+@pytest.mark.shows("CODEX-SUBAGENT")
+def test_an_event_of_codex_that_names_another_rollout_than_its_subagents_is_left_alone() -> None:
+    payload = {
+        "hook_event_name": "PostToolUse",
+        "session_id": "above",
+        "transcript_path": "/c/sessions/rollout-2026-11-17T14-34-17-below.jsonl",
+        "cwd": "/w",
+        "tool_name": "Bash",
+        "tool_input": {"command": "cat a.py"},
+        "tool_response": "x\n",
+        "tool_use_id": "call-1",
+    }
+    adapter = adapter_of("codex")
+    assert adapter is not None
+    main, below = adapter.event_of(payload), adapter.event_of({**payload, "agent_id": "below"})
+    assert main is not None
+    assert below is not None
+    assert (main.subagent, below.subagent) == (None, "below")
+    for other in ("above", "", 7, "elow"):
+        assert adapter.event_of({**payload, "agent_id": other}) is None

@@ -5,12 +5,16 @@
     SessionStart    with source `compact`: the reply is added after the summary
 
 Codex reads files with shell commands. A failed patch fires only PreToolUse.
+
+A subagent is a thread with a rollout of its own. Its events have the id of the conversation that
+started it as `session_id`, its own id as `agent_id`, and its own rollout as `transcript_path`. An
+event that names another rollout is left alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from holdfast.agents.hook_event import (
     Call,
@@ -31,12 +35,28 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
     log, cwd = payload.get("transcript_path"), payload.get("cwd")
     if not isinstance(name, str) or not isinstance(session, str) or not isinstance(log, str):
         return None
+    subagent = payload.get("agent_id")
+    if subagent is not None and not _is_rollout_of(subagent, log):
+        return None
     moment, uses = _uses(name, payload)
     if moment is None:
         return None
     return HookEvent(
-        AGENT, moment, session, log, str(cwd or ""), uses, name=name, only_logged_calls=True
+        AGENT,
+        moment,
+        session,
+        log,
+        str(cwd or ""),
+        uses,
+        subagent=subagent,
+        name=name,
+        only_logged_calls=True,
     )
+
+
+def _is_rollout_of(thread: object, log: str) -> TypeGuard[str]:
+    """Whether this is the rollout of the thread; its name ends with the thread's id."""
+    return isinstance(thread, str) and bool(thread) and log.endswith(f"-{thread}.jsonl")
 
 
 def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[ToolUse, ...]]:
