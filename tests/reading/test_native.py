@@ -145,6 +145,18 @@ def test_only_the_lines_not_yet_seen_are_printed() -> None:
     assert "[11-40 as you have them]" in short.text
 
 
+def test_more_of_a_file_than_was_held_is_not_a_change_of_it() -> None:
+    """They came as the added lines of a diff, as if the file had grown."""
+    rows = text_of(60)
+    view = viewing(Printed(PATH, 1, tuple(rows[:40])))
+    short = answer(view, rows)
+    assert isinstance(short, Short)
+    assert short.text.split("\n")[1:] == ["[1-40 as you have them]", "[41-60:]", *rows[40:]]
+    added = answer(view, [*rows[:20], "one more", *rows[20:40]])
+    assert isinstance(added, Short)
+    assert added.kind == "diff", "where lines moved there was a change"
+
+
 def test_lines_that_moved_are_named_by_their_old_numbers() -> None:
     rows = text_of(60)
     view = viewing(Printed(PATH, 31, tuple(rows[30:60])))

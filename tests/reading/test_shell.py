@@ -5,6 +5,7 @@ The judge is the shell itself: what a recognised command prints must be what we 
 
 import os
 import random
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from holdfast.reading import shell
 from holdfast.reading.scope import Lines
 
 CWD = "/work/tree"
+MISSING = ("holdfast", "less", *(one for one in ("bat", "rg") if shutil.which(one) is None))
+"""Commands that cannot be run here, and ours, which has a test of its own."""
 
 READS = [
     ("cat a.py", "a.py", Lines(1, 100)),
@@ -50,6 +53,19 @@ READS = [
     ("bat -p --paging=never -r 10:20 a.py", "a.py", Lines(10, 20)),
     ("less -F a.py", "a.py", Lines(1, 100)),
     ("cat a.py | head -50 | tail -n 10", "a.py", Lines(41, 50)),
+    ("head -20 a.py | nl -ba", "a.py", Lines(1, 20)),
+    ("sed -n '1,20p' a.py | cat -n | tail -5", "a.py", Lines(16, 20)),
+    ("sed 20q a.py", "a.py", Lines(1, 20)),
+    ("sed '10,20!d' a.py", "a.py", Lines(10, 20)),
+    ("awk '{print NR\": \"$0}' a.py", "a.py", Lines(1, 100)),
+    ("awk 'NR>=10 && NR<=20 {print NR \":\" $0}' a.py", "a.py", Lines(10, 20)),
+    ("awk 'NR>=10&&NR<=20{print NR, $0}' a.py", "a.py", Lines(10, 20)),
+    ("awk 'NR>=5 && NR<=9 {printf \"%4d  %s\\n\", NR, $0}' a.py", "a.py", Lines(5, 9)),
+    ("awk 'NR==7{printf(\"%d\\t%s\\n\",NR,$0)}' a.py", "a.py", Lines(7, 7)),
+    ("grep -n '' a.py", "a.py", Lines(1, 100)),
+    ('grep -n "^" a.py | sed -n "10,20p"', "a.py", Lines(10, 20)),
+    ("rg -n '' a.py", "a.py", Lines(1, 100)),
+    ("rg --no-heading --color=never -n '^' a.py | head -5", "a.py", Lines(1, 5)),
     ("holdfast read a.py", "a.py", Lines(1, 100)),
     ("holdfast read a.py:10-20", "a.py", Lines(10, 20)),
     ("holdfast read -n x/a.py:10-20 | head -5", "x/a.py", Lines(10, 14)),
@@ -112,7 +128,29 @@ OTHERS = [
     "awk 'NR==FNR' a.py",
     "awk 'NR==7' n=1",
     "awk 'NR>=1{system(\"x\")}' a.py",
-    "head -20 a.py | nl -ba",
+    "tail -20 a.py | nl -ba",
+    "sed -n '10,20p' a.py | cat -n",
+    "head -20 a.py | nl -ba | cat -n",
+    "sed 20q",
+    "sed 0q a.py",
+    "sed -n 20q a.py",
+    "sed '10!d' x a.py",
+    "awk '{print NR}' a.py",
+    "awk '{print NR $0}' a.py",
+    "awk '{print NR\"1\"$0}' a.py",
+    "awk '{print NR\": \"$1}' a.py",
+    "awk '{printf \"%d: %s\", NR, $0}' a.py",
+    "awk '{printf \"%d%s\\n\", NR, $0}' a.py",
+    "awk '{print FNR\": \"$0}' a.py",
+    "grep '' a.py",
+    "grep -n '' a.py b.py",
+    "grep -rn '' a.py",
+    "grep -nv '' a.py",
+    "grep -n '.' a.py",
+    "grep -n ''",
+    "rg -n x a.py",
+    "rg '' a.py",
+    "git show HEAD:a.py",
     "cd a && cd b && cat c",
     "cd - && cat a.py",
     "cat a.py\nrm a.py",
@@ -182,11 +220,7 @@ def test_what_is_recognised_is_what_the_shell_prints(tmp_path: Path) -> None:
         "blank": "\n\n\nx\n\n",
         "one": "x",
     }
-    commands = [
-        c
-        for c, name, _ in READS
-        if name == "a.py" and not c.startswith(("bat", "less", "holdfast"))
-    ]
+    commands = [c for c, name, _ in READS if name == "a.py" and not c.startswith(MISSING)]
     for name, text in texts.items():
         (tmp_path / "a.py").write_text(text)
         rows = text.split("\n")

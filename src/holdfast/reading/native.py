@@ -245,13 +245,19 @@ def _worded(
     unseen = _unseen(runs, f"{PREFIX}{where}, only what you do not have{close}")
     if options.diffs:
         diff = pieces_of.diff(live, runs, CONTEXT)
-        if diff is not None:
+        if diff is not None and _is_change(runs, diff):
             head = f"{PREFIX}{where} as you have them, with this diff{close}"
             text = "\n".join((head, *diff.rows))
             # A diff also shows removed lines, which is worth only this many extra bytes.
             if len(text) <= DIFF_EXTRA_BYTES + DIFF_WORTH * len(unseen):
                 return "diff", text, diff.runs
     return "unseen", unseen, runs
+
+
+def _is_change(runs: tuple[pieces_of.Run, ...], diff: pieces_of.Diff) -> bool:
+    """Whether held lines were removed or moved; otherwise the result only has more lines."""
+    moved = any(run.before not in (None, run.first) for run in runs)
+    return moved or any(row.startswith("-") for row in diff.rows)
 
 
 def _unseen(runs: tuple[pieces_of.Run, ...], head: str) -> str:

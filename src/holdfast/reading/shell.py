@@ -2,6 +2,7 @@
 
     cat F    head -n 40 F    tail -n +10 F    sed -n '10,20p' F    nl -ba F | sed -n '10,20p'
     awk 'NR>=10 && NR<=20' F    bat -r 10:20 F    less -F F    cd DIR && cat F | head -40
+    awk '{print NR": "$0}' F    grep -n '' F    rg -n '' F    head -40 F | nl -ba    sed 40q F
     holdfast read F    holdfast read -n F:10-20
 
 Strict: every word must be recognised. A variable, a glob, a redirection, `..`, several files, a
@@ -135,7 +136,7 @@ def parse(command: str, cwd: str) -> FileRead | None:
             return None
         steps += then.steps
         if then.numbering is not None:
-            if numbering is not None or steps:
+            if numbering is not None or any(step.skip or step.tail for step in steps):
                 return None  # numbers of rows, not of lines of the file
             numbering = then.numbering
     searched = bool(folder) and not folder.startswith(("/", "./"))

@@ -14,8 +14,18 @@ from holdfast.reading.scope import Lines
 COUNT_MAX = 10**9
 
 _SED = re.compile(r"([0-9]+)(?:,([0-9]+|\$|\+[0-9]+))?p(?:;([0-9]+)q)?\Z")
-_AWK_BOTH = re.compile(r"NR>=?([0-9]+)&&NR<=?([0-9]+)(?:\{print(?:\$0)?;?\})?\Z")
-_AWK_ONE = re.compile(r"NR(==|>=|<=|>|<)([0-9]+)(?:\{print(?:\$0)?;?\})?\Z")
+_SED_OTHERS = re.compile(r"([0-9]+)(?:,([0-9]+))?!d\Z")
+_SED_QUIT = re.compile(r"([0-9]+)q\Z")
+_AWK = re.compile(r"([^{}]*?)\s*(?:\{\s*([^{}]*?)\s*;?\s*\})?\s*\Z")
+_AWK_BOTH = re.compile(r"NR>=?([0-9]+)&&NR<=?([0-9]+)\Z")
+_AWK_ONE = re.compile(r"NR(==|>=|<=|>|<)([0-9]+)\Z")
+_AWK_PRINT = re.compile(r"print(?:\s+\$0)?\Z")
+_AWK_NUMBERED = re.compile(
+    r"""print\s+NR\s*(?:"([^"\\]+)"\s*|,\s*)\$0\Z
+      | printf\s*\(?\s*"%([0-9]{0,2})d([^"\\%]+|\\t)%s\\n"\s*,\s*NR\s*,\s*\$0\s*\)?\Z""",
+    re.VERBOSE,
+)
+_DIGITS = re.compile(r" *([0-9]{1,9})(?![0-9])")
 _BAT_RANGE = re.compile(r"([0-9]*):([0-9]*)\Z")
 
 
@@ -35,11 +45,10 @@ class Numbering(NamedTuple):
         """The number and the line of a row, or None when it has no number."""
         if self.trims and row.isdecimal() and len(row) <= 9:
             return int(row), ""
-        head, found, line = row.partition(self.separator)
-        digits = head.strip(" ")
-        if not found or not digits.isdecimal() or len(digits) > 9 or head != head.rstrip(" "):
+        found = _DIGITS.match(row)
+        if found is None or not row.startswith(self.separator, found.end()):
             return None
-        return int(digits), line
+        return int(found[1]), row[found.end() + len(self.separator) :]
 
 
 class Step(NamedTuple):
@@ -197,8 +206,10 @@ def _sed(words: list[str]) -> Filtered | None:
             script = word
         else:
             files.append(word)
-    if script is None or not silent:
+    if script is None:
         return None
+    if not silent:
+        return _sed_loud(script.replace(" ", ""), files)
     found = _SED.match(script.replace(" ", ""))
     if found is None:
         return None
@@ -215,31 +226,78 @@ def _sed(words: list[str]) -> Filtered | None:
     return None if step is None else Filtered(files, [step])
 
 
-def _awk(words: list[str]) -> Filtered | None:
-    if not words:
-        return None
-    script = words[0].replace(" ", "")
-    both, one = _AWK_BOTH.match(script), _AWK_ONE.match(script)
-    if both is not None:
-        first = int(both[1]) + (">=" not in script.split("&&")[0])
-        last: int | None = int(both[2]) - ("<=" not in script.split("&&")[1])
-    elif one is not None:
-        number = int(one[2])
-        first, last = {
-            "==": (number, number),
-            ">=": (max(1, number), None),
-            ">": (number + 1, None),
-            "<=": (1, number),
-            "<": (1, number - 1),
-        }[one[1]]
+def _sed_loud(script: str, files: list[str]) -> Filtered | None:
+    """`10,20!d`, which deletes all other lines, and `20q`, which ends after a line."""
+    if (found := _SED_OTHERS.match(script)) is not None:
+        first = int(found[1])
+        step = _between(first, max(first, int(found[2] or first)))
     else:
+        found = _SED_QUIT.match(script)
+        step = None if found is None else _between(1, int(found[1]))
+    return None if step is None else Filtered(files, [step])
+
+
+def _awk(words: list[str]) -> Filtered | None:
+    found = _AWK.match(words[0]) if words else None
+    if found is None or not (found[1] or found[2]):
         return None
-    step = _between(first, last)
+    condition, action = found[1].replace(" ", ""), found[2]
+    if not condition and action is not None:
+        step: Step | None = Step()
+    else:
+        step = _awk_lines(condition)
+    numbering = None
+    if action is not None and not _AWK_PRINT.match(action):
+        numbering = _awk_numbers(action)
+        if numbering is None:
+            return None
+    elif not condition:
+        return None
     files = words[1:]
     # A word with `=` is an assignment to awk, not a file.
     if step is None or any("=" in word or word.startswith("-") for word in files):
         return None
-    return Filtered(files, [step])
+    return Filtered(files, [step], numbering)
+
+
+def _awk_lines(condition: str) -> Step | None:
+    both, one = _AWK_BOTH.match(condition), _AWK_ONE.match(condition)
+    if both is not None:
+        first = int(both[1]) + (">=" not in condition.split("&&")[0])
+        return _between(first, int(both[2]) - ("<=" not in condition.split("&&")[1]))
+    if one is None:
+        return None
+    number = int(one[2])
+    first, last = {
+        "==": (number, number),
+        ">=": (max(1, number), None),
+        ">": (number + 1, None),
+        "<=": (1, number),
+        "<": (1, number - 1),
+    }[one[1]]
+    return _between(first, last)
+
+
+def _awk_numbers(action: str) -> Numbering | None:
+    """How `print NR ": " $0` and the like put numbers before lines."""
+    found = _AWK_NUMBERED.match(action)
+    if found is None:
+        return None
+    separator = (found[1] or found[3] or " ").replace("\\t", "\t")
+    # Digits after a number could not be told from it.
+    return None if separator[0].isdecimal() else Numbering(int(found[2] or 0), separator)
+
+
+def _grep(words: list[str]) -> Filtered | None:
+    """A search with a pattern that every line matches, which prints all lines with numbers."""
+    options = [word for word in words if word.startswith("-")]
+    others = [word for word in words if not word.startswith("-")]
+    known = ("-n", "--line-number", "--color=never", "--no-heading")
+    if not {"-n", "--line-number"} & set(options) or any(word not in known for word in options):
+        return None
+    if not others or others[0] not in ("", "^"):
+        return None
+    return Filtered(others[1:], [], Numbering(0, ":"))
 
 
 def _between(first: int, last: int | None) -> Step | None:
@@ -279,6 +337,8 @@ _COMMANDS: dict[str, Callable[[list[str]], Filtered | None]] = {
     "sed": _sed,
     "nl": _nl,
     "awk": _awk,
+    "grep": _grep,
+    "rg": _grep,
     "bat": _bat,
     "less": _less,
     OURS: _holdfast,
