@@ -45,6 +45,12 @@ OURS_SAME = re.compile(r"\[readcache: unchanged(?: in lines (\d+)-(\d+) of|,) (\
 OURS_INSIDE = re.compile(r"\[readcache: unchanged in lines (\d+)-(\d+); changes exist outside")
 OURS_DIFF = re.compile(r"\[readcache: \d+ lines changed of (\d+)\]")
 
+CUT = re.compile(
+    r"Warning: truncated output [^\n]*\nTotal output lines: \d+\n\n(.*)…\d+ \w+ truncated…(.*)\Z",
+    re.DOTALL,
+)
+"""What Codex leaves of a long output."""
+
 OURS_SHOW = ("search_code", "explore")
 PLACE = re.compile(r"(?:^|  )(\S+\.\w+):(\d+)(?:-\d+)?(?:  |$)")
 READS = {
@@ -265,6 +271,13 @@ def _shown_text(
         known.show(path, first, shown, whole=whole)
         return
     span = _shell_span(str(use.arguments[SHELLS[use.name]]), len(rows))
+    if span is not None and (match := CUT.match(text)):
+        # The rows at the cut may be in part; the others are judged by the file.
+        head, tail = match[1].split("\n")[:-1], match[2].rstrip("\n").split("\n")[1:]
+        for first, shown in ((span[0], head), (span[1] - len(tail) + 1, tail)):
+            if rows[first - 1 : first - 1 + len(shown)] == shown:
+                known.show(path, first, shown, whole=False)
+        return
     lines = text.rstrip("\n").split("\n")
     if span is not None and [r.rstrip() for r in rows[span[0] - 1 : span[1]]] == [
         line.rstrip() for line in lines

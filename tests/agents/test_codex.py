@@ -106,6 +106,28 @@ def test_a_patch_that_fits_in_several_places_is_codexs_own(warm: Place) -> None:
     assert "[holdfast: " not in texts(warm.script.played()[-1])
 
 
+@pytest.mark.shows("READ-CODEX-ENDS")
+def test_both_ends_of_an_output_that_codex_cut_are_held(warm: Place) -> None:
+    """The rollout has what the model is sent, so the lines that are left count, and no others."""
+    warm.script.play(
+        shell("cat a.py", max_output_tokens=400),
+        shell("sed -n '1,30p' a.py"),
+        shell("sed -n '95,120p' a.py"),
+        shell("sed -n '20,60p' a.py"),
+        say(),
+    )
+    codex(warm, "go", TRUSTED)
+    found = results(warm.script.played()[-1])
+    assert "tokens truncated" in found[0]
+    assert found[1].startswith("[holdfast: lines 1-30 unchanged")
+    assert found[2].startswith("[holdfast: lines 95-120 unchanged")
+    assert "[20-3" in found[3], "the lines before the cut are named"
+    assert found[3].count("def line_") > 20, "and the others printed"
+    verdict = judge(warm.script.requests, str(warm.work))
+    assert verdict.counts["unchanged"] == 2, verdict.judged
+    assert verdict.counts["unseen"] == 1, verdict.judged
+
+
 @pytest.mark.shows("CODEX-CONSENT")
 def test_nothing_runs_before_the_user_trusts_the_hooks(warm: Place) -> None:
     warm.script.play(shell("cat a.py"), shell("cat a.py"), say())

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.reading import recovery
+from holdfast.reading.events import Forgotten, Printed
 from holdfast.reading.hosts import calls
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
@@ -16,6 +17,7 @@ from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.session_log import SessionLog
 from holdfast.reading.tree import Doubt, Evidence
 from holdfast.reading.trust import Ledger
+from tests.reading import codex_output
 
 PATH = "/w/a.py"
 
@@ -352,6 +354,71 @@ def test_codex_what_is_not_plainly_the_file_is_not_held(
     assert held(codex(tmp_path, *calls, version=version)) == {}
 
 
+ROWS = [f"row {n} of a file with rows of some length" for n in range(1, 101)]
+LONG = "\n".join(ROWS) + "\n"
+
+
+def cut_read(
+    command: str, output: str, room: int = 1_000, unit: str = "tokens"
+) -> list[dict[str, Any]]:
+    call, result = ran(command, "")
+    return [call, {**result, "output": codex_output.cut(output, room, unit)}]
+
+
+@pytest.mark.shows("READ-CODEX-ENDS")
+@pytest.mark.parametrize("unit", ["tokens", "chars"])
+def test_codex_both_ends_of_a_cut_output_are_held(tmp_path: Path, unit: str) -> None:
+    """It counted as not shown at all, so a read of its first lines came again in full."""
+    lines = dict(enumerate(ROWS, 1))
+    found = held(codex(tmp_path, *cut_read("cat a.py", LONG, unit=unit)))
+    assert found == {n: lines[n] for n in (*range(1, 13), *range(90, 101))}
+    part = "\n".join(ROWS[19:80]) + "\n"
+    found = held(codex(tmp_path, *cut_read("sed -n '20,80p' a.py", part, unit=unit)))
+    assert found == {n: lines[n] for n in (*range(20, 31), *range(70, 81))}
+    numbered = "".join(f"{n:>6}\t{row}\n" for n, row in lines.items())
+    found = held(codex(tmp_path, *cut_read("nl -ba a.py", numbered, unit=unit)))
+    assert found == {n: lines[n] for n in (*range(1, 11), *range(91, 101))}
+
+
+def _damaged(old: str, new: str) -> list[dict[str, Any]]:
+    call, result = cut_read("cat a.py", LONG)
+    assert old in result["output"]
+    return [call, {**result, "output": result["output"].replace(old, new)}]
+
+
+def _pretended() -> list[dict[str, Any]]:
+    """A file that contains such a text with its own size in it, printed in full."""
+    body = f"Total output lines: 900\n\n{LONG[:2000]}\u202640 tokens truncated\u2026{LONG[-2000:]}"
+    for tokens in range(900, 1_200):
+        text = f"Warning: truncated output (original token count: {tokens})\n{body}"
+        output = codex_output.whole(text)
+        if f"Original token count: {tokens}\n" in output:
+            call, result = ran("cat a.py", "")
+            return [call, {**result, "output": output}]
+    raise AssertionError("no size fits")
+
+
+@pytest.mark.shows("READ-CODEX-ENDS")
+@pytest.mark.parametrize(
+    ("calls", "version"),
+    [
+        (cut_read("cat a.py", LONG), "0.165.0"),
+        (cut_read("tail -n 100 a.py", LONG), "0.166.0"),
+        (cut_read("cat a.py b.py", LONG), "0.166.0"),
+        (cut_read("cat a.py", LONG.replace("row 2 ", "\u20264 tokens truncated\u2026")), "0.166.0"),
+        (_damaged("Total output lines: 100", "Total output lines: 20"), "0.166.0"),
+        (_damaged("(original token count: 1048", "(original token count: 2048"), "0.166.0"),
+        (_damaged("Original token count", "Token count"), "0.166.0"),
+        (_damaged(" tokens truncated", " lines truncated"), "0.166.0"),
+        (_pretended(), "0.166.0"),
+    ],
+)
+def test_codex_a_cut_output_that_is_not_certain_is_not_held(
+    tmp_path: Path, calls: list[dict[str, Any]], version: str
+) -> None:
+    assert held(codex(tmp_path, *calls, version=version)) == {}
+
+
 @pytest.mark.shows("READ-PI-LINES")
 def test_pi_reads_edits_and_writes_are_held_line_by_line(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
@@ -401,5 +468,7 @@ def test_an_unreadable_log_proves_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_an_output_with_a_notice_that_it_was_cut_is_not_the_file(notice: str) -> None:
-    assert calls.shell_read("cat a.py", "/w", f"one\n{notice}\ntwo\n") is None
-    assert calls.shell_read("cat a.py", "/w", "one\ntwo\n") is not None
+    """Nor is what was shown before: the part that is left may be newer."""
+    assert calls.shell_read("cat a.py", "/w", f"one\n{notice}\ntwo\n") == Forgotten("/w/a.py")
+    shown = Printed("/w/a.py", 1, ("one", "two"), whole=True)
+    assert calls.shell_read("cat a.py", "/w", "one\ntwo\n") == shown

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.replay.texts import Change
-from tests.reading.requests import Message, Session, Untrue, known, rebuilt
+from tests.reading.requests import Session
+from tests.reading.told import Message, Untrue, known, rebuilt
 from tests.scale import QUICK, size
 
 SOAK = bool(os.environ.get("HOLDFAST_SOAK"))

@@ -82,11 +82,17 @@ class FileRead(NamedTuple):
             return None
         if self.ours and any(row[:1] == "[" and row[-1:] == "]" for row in (rows[0], rows[-1])):
             return None  # it may be a notice
+        return self.part(rows, 0, len(rows))
+
+    def part(
+        self, rows: Sequence[str], skipped: int, total: int
+    ) -> tuple[int, tuple[str, ...]] | None:
+        """The same for some rows of an output of `total` rows, after `skipped` others."""
+        place = self.place(total)
         if self.numbering is None:
-            first = self.place(len(rows))
-            return None if first is None else (first, tuple(rows))
+            return None if place is None else (place + skipped, tuple(rows))
         found = [self.numbering.parse(row) for row in rows]
-        if found[0] is None:
+        if not found or found[0] is None:
             return None
         first = found[0][0]
         lines = []
@@ -94,8 +100,9 @@ class FileRead(NamedTuple):
             if one is None or one[0] != number:
                 return None
             lines.append(one[1])
-        place = self.place(len(rows))
-        return (first, tuple(lines)) if place in (None, first) and first > 0 else None
+        if first <= skipped or place not in (None, first - skipped):
+            return None
+        return first, tuple(lines)
 
     def output(self, lines: Sequence[str]) -> list[str]:
         """The rows that the command prints of a file with these lines."""

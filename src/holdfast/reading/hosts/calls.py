@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.reading import shell
@@ -56,15 +56,34 @@ def plain_read(path: str, offset: object, limit: object, text: str) -> Printed |
     return Printed(path, first, rows, first == 1 and more is None and limit is None)
 
 
-def shell_read(command: object, cwd: str, output: str) -> Printed | None:
-    """The lines of one file that a successful command printed."""
-    if not isinstance(command, str) or is_cut(output):
+def shell_read(command: object, cwd: str, output: str) -> Printed | Forgotten | None:
+    """The lines of one file that a successful command printed.
+
+    If it is unclear which, what was shown before is no longer certain to be the newest: the file is
+    forgotten.
+    """
+    found = shell.parse(command, cwd) if isinstance(command, str) else None
+    if found is None or not output.strip():
         return None
-    found = shell.parse(command, cwd)
-    printed = None if found is None else found.printed(output)
-    if found is None or printed is None:
-        return None
+    printed = None if is_cut(output) else found.printed(output)
+    if printed is None:
+        return Forgotten(found.path)
     return Printed(found.path, *printed, found.everything)
+
+
+def shell_ends(
+    command: object, cwd: str, head: Sequence[str], tail: Sequence[str], rows_total: int
+) -> tuple[Seen, ...]:
+    """The same for an output that was cut in the middle, by its two ends."""
+    found = shell.parse(command, cwd) if isinstance(command, str) else None
+    if found is None:
+        return ()
+    elsewhere = found.searched and head[:1] and head[0].startswith("/")
+    parts = ((head, 0), (tail, rows_total - len(tail)))
+    lines = [found.part(rows, skipped, rows_total) for rows, skipped in parts if rows]
+    if found.ours or elsewhere or not lines or None in lines:
+        return (Forgotten(found.path),)
+    return tuple(Printed(found.path, *one) for one in lines if one is not None)
 
 
 def edits(path: str, changes: object) -> tuple[Seen, ...]:

@@ -52,7 +52,7 @@ def events(
     match name:
         case "Read":
             found = read(result, text)
-            return empty(result) if found is None else (found,)
+            return unclear(result) if found is None else (found,)
         case "Edit" | "MultiEdit":
             return edit(result, text)
         case "Write":
@@ -61,8 +61,8 @@ def events(
             path = given.get("notebook_path")
             return (Forgotten(path),) if isinstance(path, str) else ()
         case "Bash":
-            found = bash(given, result, text, folders)
-            return () if found is None else (found,)
+            printed = bash(given, result, text, folders)
+            return () if printed is None else (printed,)
         case _:
             return ()
 
@@ -131,13 +131,16 @@ def _plain_bash(given: Mapping[str, Any], text: str, folders: tuple[str, str]) -
     return (Printed(found.path, first, rows, found.everything),)
 
 
-def empty(result: Mapping[str, Any]) -> tuple[Seen, ...]:
-    """Forget a file that was shown to be empty: it has none of the lines shown before."""
+def unclear(result: Mapping[str, Any]) -> tuple[Seen, ...]:
+    """Forget a file of which a Read showed something else than its result says, or no line.
+
+    What was shown of it before is no longer certain to be the newest.
+    """
     file = result.get("file")
     if result.get("type") != "text" or not isinstance(file, Mapping):
         return ()
     path = file.get("filePath")
-    return (Forgotten(path),) if file.get("content") == "" and isinstance(path, str) else ()
+    return (Forgotten(path),) if isinstance(path, str) else ()
 
 
 def read(result: Mapping[str, Any], text: str) -> Printed | None:
@@ -334,10 +337,17 @@ def write(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
 
 def bash(
     given: Mapping[str, Any], result: Mapping[str, Any], text: str, folders: tuple[str, str]
-) -> Printed | None:
-    """The lines that a shell command printed of one file."""
+) -> Printed | Forgotten | None:
+    """The lines that a shell command printed of one file.
+
+    If only a part of them was shown, or it is unclear which, the file is forgotten: what was shown
+    before is no longer certain to be the newest.
+    """
     command, stdout = given.get("command"), result.get("stdout")
     if not isinstance(command, str) or not isinstance(stdout, str):
+        return None
+    found = shell_read(command, *folders)
+    if found is None or not text.strip():
         return None
     moved = _MOVED.fullmatch(str(result.get("stderr") or ""))
     if moved is not None and text.rstrip().endswith(moved[1]):
@@ -353,11 +363,10 @@ def bash(
         or text.strip() != stdout.strip()
         or text.startswith(_PERSISTED)
     ):
-        return None
-    found = shell_read(command, *folders)
-    printed = None if found is None else found.printed(text)
-    if found is None or printed is None:
-        return None
+        return Forgotten(found.path)
+    printed = found.printed(text)
+    if printed is None:
+        return Forgotten(found.path)
     first, rows = printed
     # The agent may have trimmed the start of the output.
     if found.numbering is None and rows[0][:1].isspace():

@@ -12,8 +12,10 @@ An output counts only if the model saw all of it. Older versions keep outputs wh
 but the model gets them cut in the middle if they exceed the turn's limit, and a resumed session is
 cut again by the limit at that time. So there a longer output proves nothing, and when the limit
 shrinks, nothing before it counts. Versions since 0.166 keep the text as the model saw it, with a
-notice where it was cut. No answer counts before the rollout shows it. The output of a script that
-the model wrote proves nothing: the script may have dropped a part.
+notice where it was cut; the two ends of a command's output count (`codex_cut`). A cut answer of a
+tool does not: the model is sent a little less of it than the rollout has. No answer counts before
+the rollout shows it. The output of a script that the model wrote proves nothing: the script may
+have dropped a part.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from holdfast.reading.events import (
     Refreshed,
     Seen,
 )
-from holdfast.reading.hosts import calls
+from holdfast.reading.hosts import calls, codex_cut
 from holdfast.reading.hosts.lines import Follower, loads, objects
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.result import Answer
@@ -57,6 +59,7 @@ _AS_SEEN_SINCE = (0, 166)
 _UNCUT = 1 << 40
 
 _EXIT = re.compile(r"(?:Exit code: |Process exited with code )(-?[0-9]+)\n")
+_TOKENS = re.compile(r"^Original token count: ([0-9]{1,9})$", re.MULTILINE)
 _BODY = re.compile(r"\A(?:[A-Z][A-Za-z ]*: ?[^\n]*\n|Process exited [^\n]*\n)*Output:\n")
 """The header above the output of a command."""
 
@@ -243,6 +246,9 @@ class CodexLog:
         cwd = self._folder(arguments)
         if code != 0 or force:
             return ()
+        cut = codex_cut.ends(text, _tokens_of(output)) if self._least == _UNCUT else None
+        if cut is not None:
+            return calls.shell_ends(command, cwd, *cut)
         printed = calls.shell_read(command, cwd, text)
         return () if printed is None else (printed,)
 
@@ -337,6 +343,14 @@ def _output_of(output: Any) -> tuple[str | None, int | None]:
         return output, None
     found = _EXIT.search(head[0])
     return output[head.end() :], int(found[1]) if found else None
+
+
+def _tokens_of(output: Any) -> int | None:
+    """The size that Codex states above an output, before it was cut."""
+    text = calls.text_of(output) if isinstance(output, list) else output
+    head = _BODY.match(text) if isinstance(text, str) else None
+    found = None if head is None else _TOKENS.search(head[0])
+    return None if found is None else int(found[1])
 
 
 def _texts(output: Any) -> Iterator[str]:

@@ -73,7 +73,7 @@ class PiCalls:
                 if isinstance(details, Mapping) and "readcache" in details:
                     return ()  # our own answer: its metadata says what it shows
                 read = calls.plain_read(path, given.get("offset"), given.get("limit"), text)
-                return () if read is None else _checked((read,))
+                return (Forgotten(path),) if read is None else _checked((read,))
             case "edit":
                 return _edited(path, given, message.get("details"))
             case _:
