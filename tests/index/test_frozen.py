@@ -56,7 +56,7 @@ def test_a_process_is_frozen_when_it_is_stopped_or_idle_for_long(
 def test_an_answer_ends_the_count() -> None:
     watch = Watch(1, state=lambda pid: (True, 1))
     assert [watch.is_frozen() for _ in range(4)] == [False] * 4
-    watch.heard()
+    watch.restart()
     assert [watch.is_frozen() for _ in range(5)] == [False] * 4 + [True]
 
 

@@ -41,7 +41,7 @@ class Watch:
     _looks: int = 0
     _waited_s: float = 0.0
 
-    def heard(self) -> None:
+    def restart(self) -> None:
         """The process answered: start counting again."""
         self._looks, self._before, self._waited_s = 0, None, 0.0
 
@@ -86,4 +86,4 @@ class Watch:
             late = self.answer_s is not None and self._waited_s >= self.answer_s
             if late or self.is_frozen():
                 raise Frozen(f"process {self.pid} does not answer")
-        self.heard()
+        self.restart()

@@ -72,20 +72,20 @@ def read_header(path: Path = MODEL_FILE) -> Header:
             magic, length = struct.unpack("<8sI", start)
             if magic != MAGIC:
                 raise ValueError("not a model file")
-            said = json.loads(file.read(length))
-        if said["format"] != FORMAT_VERSION or said["pieces_version"] != PIECES_VERSION:
-            raise ValueError(f"unsupported format {said['format']}; expected {FORMAT_VERSION}")
+            header = json.loads(file.read(length))
+        if header["format"] != FORMAT_VERSION or header["pieces_version"] != PIECES_VERSION:
+            raise ValueError(f"unsupported format {header['format']}; expected {FORMAT_VERSION}")
         body = -(-(12 + length) // ALIGNMENT) * ALIGNMENT
-        sections = {name: (int(at), int(size)) for name, (at, size) in said["sections"].items()}
-        a, b, c = said["fields"]
+        sections = {name: (int(at), int(size)) for name, (at, size) in header["sections"].items()}
+        a, b, c = header["fields"]
         size = body + max(at + length for at, length in sections.values())
         if path.stat().st_size != size:
             raise ValueError(f"expected {size} bytes")
-        pieces, dimension = int(said["pieces"]), int(said["dimension"])
+        pieces, dimension = int(header["pieces"]), int(header["dimension"])
         _check_sections(sections, pieces, dimension)
         return Header(
-            str(said["model"]), str(said["digest"]), dimension, pieces, (a, b, c), sections, body,
-            size,
+            str(header["model"]), str(header["digest"]), dimension, pieces, (a, b, c), sections,
+            body, size,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
         raise EmbeddingFailed("static", f"the model {path.name} cannot be read: {error}") from error
@@ -119,8 +119,8 @@ def _check_digest(path: Path, header: Header) -> None:
 class _Loaded:
     vocabulary: Vocabulary
     vectors: Any
-    asked: Any
-    told: Any
+    query_weights: Any
+    text_weights: Any
     amounts: Any
     fields: tuple[float, float, float]
     data: mmap.mmap
@@ -199,10 +199,10 @@ class StaticEmbedding:
             path, _, rest = text.partition("\n")
             symbol, _, body = rest.partition("\n")
             if path_row is None or path != last:
-                last, path_row = path, self._unit(model, path, model.told)
-            row = of_path * path_row + of_text * self._unit(model, body, model.told)
+                last, path_row = path, self._unit(model, path, model.text_weights)
+            row = of_path * path_row + of_text * self._unit(model, body, model.text_weights)
             if symbol:
-                row += of_symbol * self._unit(model, symbol, model.told)
+                row += of_symbol * self._unit(model, symbol, model.text_weights)
             length = float(np.sqrt(row @ row))
             if length > 0:
                 out[i] = row / np.float32(length)
@@ -210,7 +210,7 @@ class StaticEmbedding:
 
     def embed_query(self, text: str) -> Vectors:
         model = _opened(self._path)
-        row: Vectors = self._unit(model, text, model.asked)[None, :]
+        row: Vectors = self._unit(model, text, model.query_weights)[None, :]
         return row
 
     def _unit(self, model: _Loaded, text: str, weights: Any) -> Any:

@@ -102,25 +102,25 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
     function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
     if function is None:
         return UNKNOWN
-    given = node.child_by_field_name("arguments")
+    argument_list = node.child_by_field_name("arguments")
     if function.type in ("identifier", "attribute", "import"):
         name = walk.text(function, 100).rpartition(".")[2]
         found = ""
-        if name in _SPECIAL and given is not None:
-            found = _special(walk, name, given, depth)
-        elif name in _ASYNC and given is not None and walk.text(function, 8) == "asyncio.":
-            found = _awaited(walk, name, given, depth)
-        elif name in _BY_KEY and given is not None and function.type == "attribute":
-            found = _by_key(walk, walk.text(function, 100).rpartition(".")[0], given, depth)
+        if name in _SPECIAL and argument_list is not None:
+            found = _special(walk, name, argument_list, depth)
+        elif name in _ASYNC and argument_list is not None and walk.text(function, 8) == "asyncio.":
+            found = _awaited(walk, name, argument_list, depth)
+        elif name in _BY_KEY and argument_list is not None and function.type == "attribute":
+            found = _by_key(walk, walk.text(function, 100).rpartition(".")[0], argument_list, depth)
         if found:
             return found
     owner = function.child_by_field_name("object")
-    if function.type == "member_expression" and owner is not None and given is not None:
+    if function.type == "member_expression" and owner is not None and argument_list is not None:
         name = walk.field(function, "property", 20)
         if name == "bind":
             return _read(walk, owner, depth)
-        if name in _OBJECT and walk.text(owner, 8) == "Object" and given.named_child_count:
-            first = given.named_child(0)
+        if name in _OBJECT and walk.text(owner, 8) == "Object" and argument_list.named_child_count:
+            first = argument_list.named_child(0)
             return _read(walk, first, depth) if first is not None else UNKNOWN
     text = _read(walk, function, depth)
     if text == UNKNOWN:
@@ -156,9 +156,9 @@ _ASYNC = frozenset({"run", "gather", "wait_for", "create_task", "ensure_future",
 _OBJECT = frozenset({"assign", "freeze", "seal"})
 
 
-def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
+def _special(walk: Walk, name: str, argument_list: Node, depth: int) -> str:
     """Built-in functions that return their argument in another form."""
-    arguments = [c for c in given.named_children[:4] if c.type != "comment"]
+    arguments = [c for c in argument_list.named_children[:4] if c.type != "comment"]
     if not arguments:
         return ""
     if name == "cast":
@@ -200,9 +200,9 @@ def _special(walk: Walk, name: str, given: Node, depth: int) -> str:
     return first
 
 
-def _by_key(walk: Walk, owner: str, given: Node, depth: int) -> str:
+def _by_key(walk: Walk, owner: str, argument_list: Node, depth: int) -> str:
     """`table.get("k", other)` on a dictionary literal of this file."""
-    arguments = [c for c in given.named_children[:3] if c.type != "comment"]
+    arguments = [c for c in argument_list.named_children[:3] if c.type != "comment"]
     if not arguments or arguments[0].type != "string" or not chains.PLAIN.match(owner):
         return ""
     key, name = walk.text(arguments[0], 80).strip("\"'"), owner.rpartition(".")[2]
@@ -217,9 +217,9 @@ NEAR = 200
 """How many earlier bindings are searched for the literal of a dictionary."""
 
 
-def _awaited(walk: Walk, name: str, given: Node, depth: int) -> str:
+def _awaited(walk: Walk, name: str, argument_list: Node, depth: int) -> str:
     """Functions of asyncio that return the result of what they run."""
-    texts = [_read(walk, each, depth) for each in given.named_children[:PARTS_MAX]]
+    texts = [_read(walk, each, depth) for each in argument_list.named_children[:PARTS_MAX]]
     if not texts or texts[0] == UNKNOWN:
         return ""
     return f"[{','.join(texts)}]" if name == "gather" else _grouped(texts[0])
@@ -278,12 +278,12 @@ def _conditional(walk: Walk, node: Node, depth: int) -> str:
 
 def _checked(walk: Walk, condition: Node, value: Node) -> str:
     """The type of a value from the condition around it: `x if isinstance(x, T)`."""
-    given = condition.child_by_field_name("arguments") if condition.type == "call" else None
-    if given is None or given.named_child_count != 2:
+    argument_list = condition.child_by_field_name("arguments") if condition.type == "call" else None
+    if argument_list is None or argument_list.named_child_count != 2:
         return ""
     if walk.field(condition, "function", 20) != "isinstance":
         return ""
-    subject, type_ = given.named_children
+    subject, type_ = argument_list.named_children
     if type_.type not in ("identifier", "attribute") or walk.text(subject) != walk.text(value):
         return ""
     return _typed(walk.text(type_, 160))
@@ -466,8 +466,8 @@ def argument(walk: Walk, span: tuple[int, int], place: int) -> str:
     """The expression of an argument, given the span of all arguments and its position."""
     root = walk.tree.root_node if walk.tree is not None else None
     around = root.descendant_for_byte_range(*span) if root is not None else None
-    given = [c for c in around.named_children if c.type != "comment"] if around else []
-    node = given[place] if place < len(given) else None
+    arguments = [c for c in around.named_children if c.type != "comment"] if around else []
+    node = arguments[place] if place < len(arguments) else None
     if node is not None and node.type == "keyword_argument":
         node = node.child_by_field_name("value")
     elif node is not None and node.type in ("list_splat", "dictionary_splat", "spread_element"):

@@ -66,9 +66,9 @@ def extract(path: str, source: bytes, unparsed: Problem | None = None) -> FileFa
     if found is None:
         found = RawFacts(module=language.module(path, "") if language else "")
     root = found.tree.root_node if found.tree else None
-    given = found.broken.root_node if found.broken else root
-    if given is not None and given.has_error:
-        problems.append(_syntax(given))
+    parsed_root = found.broken.root_node if found.broken else root
+    if parsed_root is not None and parsed_root.has_error:
+        problems.append(_syntax(parsed_root))
     if found.truncated:
         detail = f"more than {SYMBOLS_MAX} symbols, or nested too deep; the rest are left out"
         problems.append(Problem("too_many", 1, detail))

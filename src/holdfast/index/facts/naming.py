@@ -12,13 +12,13 @@ _SEPARATOR = re.compile(r"::|#|/")
 _INDEX_FILE = re.compile(r"/(__init__|index|mod)\Z")
 
 
-def names_symbol(asked: str, qualified: str, path: str = "") -> bool:
-    """Whether `asked` is the end of a symbol's full name; `*` and `?` match any characters.
+def names_symbol(name_end: str, qualified: str, path: str = "") -> bool:
+    """Whether `name_end` is the end of a symbol's full name; `*` and `?` match any characters.
 
     The full name is the path of the file or folder followed by the qualified name, so that `total`,
     `Cart.total` and `shop.Cart.total` all name `Cart.total` in `src/shop.py`.
     """
-    name, wanted = (_SEPARATOR.sub(".", text) for text in (qualified, asked))
+    name, wanted = (_SEPARATOR.sub(".", text) for text in (qualified, name_end))
     if any(letter in wanted for letter in "*?"):
         ends = [name]
         while "." in ends[-1]:

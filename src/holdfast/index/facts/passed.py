@@ -56,12 +56,12 @@ def values_passed(
         if value.startswith(("*", "...")):
             key = "**" if value.startswith("**") else f"{place}*"
             value = value.lstrip("*. ")
-        held = _value(value, known, local, chain)
-        container = held is None and value[:1] in ("[", "{", "(")
+        expression = _value(value, known, local, chain)
+        container = expression is None and value[:1] in ("[", "{", "(")
         if container and not known.isdisjoint(_BETWEEN_NAMES.split(value)):
-            held = read(place)
-        if held and held != "?":
-            found.append(f"{key}={held}")
+            expression = read(place)
+        if expression and expression != "?":
+            found.append(f"{key}={expression}")
     return tuple(found)
 
 

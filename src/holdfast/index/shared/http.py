@@ -73,8 +73,8 @@ class HttpShared:
                 "bring both to the same version of holdfast",
             )
         if status != 200:
-            said = answer[:200].decode("utf-8", "replace")
-            raise SharedUnavailable(f"{self.name} answers {status}: {said}")
+            reason = answer[:200].decode("utf-8", "replace")
+            raise SharedUnavailable(f"{self.name} answers {status}: {reason}")
         try:
             return msgspec.msgpack.decode(answer, type=kind)
         except (msgspec.DecodeError, ValueError) as error:

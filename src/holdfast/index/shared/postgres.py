@@ -68,7 +68,7 @@ class PostgresShared:
     def __init__(self, url: str, schema: str = SCHEMA, bytes_max: int | None = None) -> None:
         assert schema.isidentifier(), "a schema is named by us"
         self._url, self._schema, self._bytes_max = url, schema, bytes_max
-        self._given = 0
+        self._bytes_since_check = 0
         """Bytes added since the limit was last checked."""
         self._dated = True
         """Whether this role may record the day on which a row was used."""
@@ -96,8 +96,8 @@ class PostgresShared:
             connection.close()
             self._ready = False
             if "timed out" in str(error):
-                said, _ = silent_sentence(self._url, statement_ms(connection))
-                raise SharedUnavailable(said, "check HOLDFAST_INDEX_URL") from None
+                sentence, _ = silent_sentence(self._url, statement_ms(connection))
+                raise SharedUnavailable(sentence, "check HOLDFAST_INDEX_URL") from None
             raise SharedUnavailable(f"PostgreSQL: {str(error).strip()}") from error
         except BaseException:
             connection.close()
@@ -150,15 +150,15 @@ class PostgresShared:
         except psycopg.errors.InsufficientPrivilege:
             self._dated = False
 
-    def _keep_limit(self, connection: psycopg.Connection[Any], given: int) -> None:
+    def _keep_limit(self, connection: psycopg.Connection[Any], bytes_added: int) -> None:
         """Remove the least recently used rows if the limit is exceeded.
 
         Checked after every hundredth of the limit: counting reads the length of every row.
         """
-        self._given += given
-        if self._bytes_max is None or self._given * 100 < self._bytes_max:
+        self._bytes_since_check += bytes_added
+        if self._bytes_max is None or self._bytes_since_check * 100 < self._bytes_max:
             return
-        self._given = 0
+        self._bytes_since_check = 0
         table = f"{self._schema}.work"
         with maintenance(connection), connection.transaction():
             lock = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 1))"
@@ -198,19 +198,19 @@ class PostgresShared:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         if not keys:
             return {}
-        asked = f"SELECT key, data FROM {self._schema}.work WHERE key = ANY($1)"  # noqa: S608
+        statement = f"SELECT key, data FROM {self._schema}.work WHERE key = ANY($1)"  # noqa: S608
         with self._session() as connection:
-            found = dict(connection.execute(asked, (list(keys),), binary=True).fetchall())
+            found = dict(connection.execute(statement, (list(keys),), binary=True).fetchall())
             self._note_use(connection, list(found))
             return found
 
     def has(self, keys: Sequence[bytes]) -> frozenset[bytes]:
         if not keys:
             return frozenset()
-        asked = f"SELECT key FROM {self._schema}.work WHERE key = ANY($1)"  # noqa: S608
+        statement = f"SELECT key FROM {self._schema}.work WHERE key = ANY($1)"  # noqa: S608
         with self._session() as connection:
             return frozenset(
-                row[0] for row in connection.execute(asked, (list(keys),), binary=True)
+                row[0] for row in connection.execute(statement, (list(keys),), binary=True)
             )
 
     def put(self, rows: Iterable[tuple[bytes, bytes]], *, replace: bool = False) -> None:

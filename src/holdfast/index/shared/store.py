@@ -63,7 +63,7 @@ class SqliteShared:
 
     def __init__(self, path: Path, bytes_max: int | None = None) -> None:
         self._path, self.name = path, os.fspath(path)
-        self._bytes_max, self._given = bytes_max, 0
+        self._bytes_max, self._bytes_since_check = bytes_max, 0
         self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
 
@@ -99,12 +99,12 @@ class SqliteShared:
             with connection:
                 connection.executemany(put, [(key,) for key in keys])
 
-    def _keep_limit(self, connection: apsw.Connection, given: int) -> None:
+    def _keep_limit(self, connection: apsw.Connection, bytes_added: int) -> None:
         """Remove the least recently used rows if the limit is exceeded."""
-        self._given += given
-        if self._bytes_max is None or self._given * 100 < self._bytes_max:
+        self._bytes_since_check += bytes_added
+        if self._bytes_max is None or self._bytes_since_check * 100 < self._bytes_max:
             return
-        self._given = 0
+        self._bytes_since_check = 0
         size = f"length(data) + {ROW_BYTES}"
         with connection:
             total = connection.execute(f"SELECT coalesce(sum({size}), 0) FROM work").fetchone()  # noqa: S608
@@ -140,11 +140,11 @@ class SqliteShared:
         if replace:
             put = "INSERT OR REPLACE INTO work VALUES (?,?)"
         with self._lock, _translated():
-            connection, given = self._open(), list(rows)
+            connection, pairs = self._open(), list(rows)
             with connection:
-                connection.executemany(put, given)
-            self._note_use(connection, (key for key, _ in given))
-            self._keep_limit(connection, sum(len(data) + ROW_BYTES for _, data in given))
+                connection.executemany(put, pairs)
+            self._note_use(connection, (key for key, _ in pairs))
+            self._keep_limit(connection, sum(len(data) + ROW_BYTES for _, data in pairs))
 
     def ping(self) -> None:
         with self._lock, _translated():

@@ -91,12 +91,12 @@ class SharedRun:
         self._size = 0
         self._givable: dict[str, str] = {}
         self._refused_paths: set[str] = set()
-        self.taken = self.given = self.refused = self.asked = 0
+        self.files_taken = self.files_given = self.rows_refused = self.files_requested = 0
         self.failure: str | None = None
 
     def take(self, files: Sequence[SourceFile]) -> dict[str, PreparedFile]:
         """The files that the team has prepared, by path; rows that fail a check are left out."""
-        self.asked += len(files)
+        self.files_requested += len(files)
         for file in files:
             if self._committed(file):
                 self._givable[file.path] = file.entry.digest
@@ -111,12 +111,12 @@ class SharedRun:
                 continue
             prepared = self._opened(file, stored)
             if prepared is None:
-                self.refused += 1
+                self.rows_refused += 1
                 self._refused_paths.add(file.path)
             else:
                 taken[file.path] = prepared
                 self._givable.pop(file.path, None)
-        self.taken += len(taken)
+        self.files_taken += len(taken)
         return taken
 
     def _opened(
@@ -137,7 +137,7 @@ class SharedRun:
         for key, value in ((facts, rows.facts_row(file)), (ranking, rows.ranking_row(file))):
             target.append((key, self._seal.close(key, value)))
             self._size += len(value)
-        self.given += 1
+        self.files_given += 1
         if self._size >= GIVE_BYTES:
             self.flush()
 
@@ -174,15 +174,18 @@ class SharedRun:
     def sentence(self) -> str:
         if self.failure is not None:
             return self.failure
-        if not self.asked:
+        if not self.files_requested:
             return f"Shared index: {self._store.name}; nothing had to be prepared."
-        made = self.asked - self.taken
+        made = self.files_requested - self.files_taken
         parts = [
-            f"{self.taken:,} of {counted(self.asked, 'file')} taken from {self._store.name}",
-            f"{made:,} prepared here, {self.given:,} given",
+            f"{self.files_taken:,} of {counted(self.files_requested, 'file')} taken from "
+            f"{self._store.name}",
+            f"{made:,} prepared here, {self.files_given:,} given",
         ]
-        if self.refused:
-            parts.append(f"{counted(self.refused, 'damaged or wrong row')} refused and replaced")
+        if self.rows_refused:
+            parts.append(
+                f"{counted(self.rows_refused, 'damaged or wrong row')} refused and replaced"
+            )
         return f"Shared index: {'; '.join(parts)}."
 
 

@@ -155,7 +155,7 @@ def answered(
         program = index.programs.program(root, reader, overlay)
         search = ReferenceSearch(program)
         found = [search.judge(t, files) for t, files in zip(targets, gathered, strict=True)]
-        return _told(program, answer, found, left_out, kinds, limit), seen
+        return _merged_answer(program, answer, found, left_out, kinds, limit), seen
 
 
 def _ids(
@@ -224,7 +224,7 @@ def _named_exactly(program: LinkedProgram, name: str) -> list[str]:
     return found
 
 
-def _told(
+def _merged_answer(
     program: LinkedProgram,
     answer: ReferencesAnswer,
     found: list[References],

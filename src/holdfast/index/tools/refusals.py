@@ -217,15 +217,15 @@ def newer_message(newer: TooNew) -> str:
 
 def stale_message(unproven: Unproven, requested: str) -> str:
     root = unproven.record.root
-    asked = f" (asked for '{requested}')" if requested != root else ""
+    detail = f" (asked for '{requested}')" if requested != root else ""
     if unproven.reason is Reason.DAMAGED:
         return (
-            f"'{root}' is not indexed{asked}: its index is damaged ({unproven.detail}), so the "
+            f"'{root}' is not indexed{detail}: its index is damaged ({unproven.detail}), so the "
             f"completion proof is missing or invalid (reason: damaged). To rebuild it, call "
             f"manage_index with action='create' and path='{root}'."
         )
     return (
-        f"'{root}' is not indexed{asked}: local index metadata is stale, and the completion proof "
+        f"'{root}' is not indexed{detail}: local index metadata is stale, and the completion proof "
         f"is missing or invalid (reason: {unproven.reason.value}). To repair it, call manage_index "
         f"with action='create' and path='{root}'."
     )

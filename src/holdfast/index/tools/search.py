@@ -147,14 +147,14 @@ def _search_root(
     if not isinstance(gate, Open):
         return gate
     root = gate.record.root
-    keep = files_kept(request.asked, request.scope, target.below)
+    keep = files_kept(request.retrieval_query, request.scope, target.below)
     edited = first_page[root] if root in first_page else index.edited.of(root)
 
     def ask(reader: Reader, overlay: FreshFiles) -> Retrieved:
         # Files changed since the index was made count as edited; git may not have reported yet.
         worked_on = frozenset() if edited is None else edited.union(overlay.changed)
         return retrieve(
-            request.asked, root, reader, overlay, index.provider, keep, request.depth,
+            request.retrieval_query, root, reader, overlay, index.provider, keep, request.depth,
             request.sample, worked_on,
         )  # fmt: skip
 
@@ -211,7 +211,7 @@ def _page(
 ) -> SearchAnswer:
     groups = grouped(_merged(searched), None if request.raw else request.group_by)
     if request.folds:
-        groups = fold(groups, request.depth, request.asked.text)
+        groups = fold(groups, request.depth, request.retrieval_query.text)
     question = next((each.found.analyzed for each in searched if each.found.analyzed), None)
     items = Items(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
@@ -232,7 +232,7 @@ def _page(
         complete=all(_complete(each.found) and each.overlay.whole for each in searched),
         tokens=page.tokens,
     )
-    if request.asked.patterns or request.asked.must:
+    if request.retrieval_query.patterns or request.retrieval_query.must:
         lines = {
             (f.root, f.chunk.path, m.line)
             for each in searched for f in each.found.findings for m in f.lines
@@ -305,8 +305,10 @@ def _coverage(finding: Finding, question: AnalyzedQuery | None) -> float:
     if question is None or not question.words:
         return 1.0
     chunk = finding.chunk
-    held = set(terms(f"{chunk.path} {chunk.label or ''} {chunk.text}"))
-    found = sum(word.term in held or not held.isdisjoint(word.others) for word in question.words)
+    present = set(terms(f"{chunk.path} {chunk.label or ''} {chunk.text}"))
+    found = sum(
+        word.term in present or not present.isdisjoint(word.others) for word in question.words
+    )
     return found / len(question.words)
 
 

@@ -71,7 +71,7 @@ class SearchRequest:
         return Call("search_code", {k: v for k, v in arguments.items() if v is not None})
 
     @property
-    def asked(self) -> Query:
+    def retrieval_query(self) -> Query:
         """The query for retrieval. A query with only filters is searched for as text."""
         query = self.parsed.query
         if self.as_written:
@@ -92,7 +92,7 @@ class SearchRequest:
     def lane(self) -> Lane:
         if self.sample is not None:
             return "similar"
-        return "exact" if self.asked.exact else "ranked"
+        return "exact" if self.retrieval_query.exact else "ranked"
 
     @property
     def listed(self) -> bool:
@@ -117,8 +117,8 @@ class SearchRequest:
     def name(self) -> str:
         """The digest of all arguments that affect the order; a cursor is valid for one digest."""
         sample = [self.arguments["similar"], self.arguments["snippet"]]
-        asked = [list(self.paths), self.query, self.scope, self.raw, self.group_by, sample]
-        return pages.digest(asked)
+        identity = [list(self.paths), self.query, self.scope, self.raw, self.group_by, sample]
+        return pages.digest(identity)
 
 
 @lru_cache(maxsize=64)

@@ -164,14 +164,14 @@ def declaration(walk: Walk, node: Node) -> None:
         return
     name = match.group(1)
     annotated = walk.field(node, "type")
-    given = walk.text(value) if value and value.end_byte - value.start_byte < 400 else ""
-    if owned := _OWNED.match(given):
+    value_text = walk.text(value) if value and value.end_byte - value.start_byte < 400 else ""
+    if owned := _OWNED.match(value_text):
         annotated = owned.group(1)
     walk.bind(
         node,
         name,
         type="" if annotated.startswith("auto") else annotated,
-        value=given,
+        value=value_text,
         kind="field" if inside in CONTAINERS else "variable",
     )
     if not inside or inside == "namespace":
@@ -193,8 +193,8 @@ def _include(walk: Walk, node: Node) -> None:
 
 
 def _new(walk: Walk, node: Node) -> None:
-    given = node.child_by_field_name("arguments")
-    arity = given.named_child_count if given else 0
+    arguments = node.child_by_field_name("arguments")
+    arity = arguments.named_child_count if arguments else 0
     walk.call(node, walk.field(node, "type", LONGEST), "new", arity)
 
 

@@ -74,12 +74,12 @@ def _variables(walk: Walk, node: Node) -> None:
         if child.type != "variable_declarator":
             continue
         value = last_child(child)
-        given = walk.text(value) if value and child.named_child_count > 1 else ""
+        value_text = walk.text(value) if value and child.named_child_count > 1 else ""
         walk.bind(
             node,
             walk.field(child, "name", 100),
             type="" if annotated == "var" else annotated,
-            value=given if len(given) < 400 else "",
+            value=value_text if len(value_text) < 400 else "",
             kind="field" if field else "variable",
         )
 
@@ -91,8 +91,8 @@ def _foreach(walk: Walk, node: Node) -> None:
 
 
 def _new(walk: Walk, node: Node) -> None:
-    given = node.child_by_field_name("arguments")
-    arity = given.named_child_count if given else 0
+    arguments = node.child_by_field_name("arguments")
+    arity = arguments.named_child_count if arguments else 0
     walk.call(node, walk.field(node, "type", LONGEST), "new", arity)
 
 

@@ -23,9 +23,9 @@ def _call(walk: Walk, node: Node) -> None:
     kind = _KINDS.get(word)
     if kind is None:
         return
-    given = next((c for c in node.named_children if c.type == "arguments"), None)
-    first = first_child(given) if given else None
-    if given is None or first is None:
+    arguments = next((c for c in node.named_children if c.type == "arguments"), None)
+    first = first_child(arguments) if arguments else None
+    if arguments is None or first is None:
         return
     name = _name(walk, first)
     if not name:
@@ -38,8 +38,8 @@ def _call(walk: Walk, node: Node) -> None:
         before.end, before.last_line = node.end_byte, node.end_point[0] + 1
         walk.enter(node, full, kind, len(walk.symbols) - 1)
         return
-    keywords = next((c for c in given.named_children if c.type == "keywords"), None)
-    end = keywords.start_byte if keywords else given.end_byte
+    keywords = next((c for c in arguments.named_children if c.type == "keywords"), None)
+    end = keywords.start_byte if keywords else arguments.end_byte
     index = walk.define(node, name, kind, signature_end=end, exported=not word.endswith("p"))
     if index >= 0:
         walk.symbols[index].signature = walk.symbols[index].signature.rstrip(",")

@@ -106,8 +106,8 @@ def _variable(walk: Walk, node: Node) -> None:
     kind: Kind = "constant" if node.type == "const_spec" else "variable"
     for i, name in enumerate(names):
         text = walk.text(name, 100)
-        given = walk.text(values[i]) if i < len(values) else ""
-        walk.bind(node, text, type=annotated, value=given)
+        value_text = walk.text(values[i]) if i < len(values) else ""
+        walk.bind(node, text, type=annotated, value=value_text)
         if top and text != "_":
             walk.define(node, text, kind, opens=False, exported=_exported(text))
 

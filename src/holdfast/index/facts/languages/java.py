@@ -95,14 +95,14 @@ def _named(walk: Walk, node: Node) -> None:
 
 
 def _new(walk: Walk, node: Node) -> None:
-    given = node.child_by_field_name("arguments")
-    arity = given.named_child_count if given else 0
+    arguments = node.child_by_field_name("arguments")
+    arity = arguments.named_child_count if arguments else 0
     walk.call(node, walk.field(node, "type", LONGEST), "new", arity)
 
 
 def _explicit(walk: Walk, node: Node) -> None:
-    given = node.child_by_field_name("arguments")
-    arity = given.named_child_count if given else 0
+    arguments = node.child_by_field_name("arguments")
+    arity = arguments.named_child_count if arguments else 0
     walk.call(node, walk.field(node, "constructor", LONGEST), "new", arity)
 
 

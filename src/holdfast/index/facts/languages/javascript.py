@@ -78,8 +78,8 @@ def _method(walk: Walk, node: Node) -> None:
 
 
 def _new(walk: Walk, node: Node) -> None:
-    given = node.child_by_field_name("arguments")
-    arity = given.named_child_count if given else 0
+    arguments = node.child_by_field_name("arguments")
+    arity = arguments.named_child_count if arguments else 0
     walk.call(node, walk.field(node, "constructor", LONGEST), "new", arity)
 
 

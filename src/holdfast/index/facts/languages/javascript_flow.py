@@ -81,13 +81,13 @@ def _is_symbol(walk: Walk, function: Node, at: int) -> bool:
     )
 
 
-def _taker(walk: Walk, node: Node, given: Node) -> tuple[str, str]:
+def _taker(walk: Walk, node: Node, parent: Node) -> tuple[str, str]:
     """The position of a function among the arguments and the callee; "f" for a function type."""
-    if given.type == "return_statement":
+    if parent.type == "return_statement":
         at = walk.symbol()
         typed = _RESULT_TYPE.search(walk.symbols[at].signature) if at != MODULE else None
         return ("f", f"<{typed.group(1)}>") if typed else ("", "?")
-    call = given.parent
+    call = parent.parent
     if call is None:
         return "", "?"
     callee = call.child_by_field_name("function") or call.child_by_field_name("constructor")
@@ -96,7 +96,7 @@ def _taker(walk: Walk, node: Node, given: Node) -> tuple[str, str]:
         return "", text
     if "|" in text:
         text = f"({text})"
-    few = given.named_children if given.named_child_count <= 6 else []
+    few = parent.named_children if parent.named_child_count <= 6 else []
     place = next((str(i) for i, c in enumerate(few) if c == node), "")
     # The callee's type parameters come from type arguments or from the variable's type.
     arguments = walk.field(call, "type_arguments", 160)
@@ -113,13 +113,13 @@ _RESULT_TYPE = re.compile(r"\)\s*:\s*([\w.$]+(?:<[^()]*>)?)\Z")
 
 def callback_rule(walk: Walk, node: Node) -> None:
     """A function passed to a call: its parameters hold what the callee passes."""
-    given = node.parent
-    if given is None or given.type not in ("arguments", "return_statement"):
+    parent = node.parent
+    if parent is None or parent.type not in ("arguments", "return_statement"):
         return
     parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     if parameters is None:
         return
-    place, text = _taker(walk, node, given)
+    place, text = _taker(walk, node, parent)
     last = node.end_point[0] + 1
     single = parameters.type == "identifier"
     for number, each in enumerate([parameters] if single else parameters.named_children[:6]):

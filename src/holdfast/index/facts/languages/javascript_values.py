@@ -280,13 +280,18 @@ _GROWING = frozenset({"push", "unshift", "add", "set"})
 
 def added_rule(walk: Walk, node: Node) -> None:
     """`steps.push(f)`, `table.set("k", f)`: elements added to a container."""
-    call, given = walk.calls[-1] if walk.calls else None, node.child_by_field_name("arguments")
-    if call is None or call.name not in _GROWING or given is None or call.start != node.start_byte:
+    call, arguments = walk.calls[-1] if walk.calls else None, node.child_by_field_name("arguments")
+    if (
+        call is None
+        or call.name not in _GROWING
+        or arguments is None
+        or call.start != node.start_byte
+    ):
         return
-    count = given.named_child_count
+    count = arguments.named_child_count
     if not call.receiver or count != (2 if call.name == "set" else 1):
         return
-    argument, first = given.named_child(count - 1), given.named_child(0)
+    argument, first = arguments.named_child(count - 1), arguments.named_child(0)
     if argument is None or first is None or argument.type in LITERALS:
         return
     key = "+"

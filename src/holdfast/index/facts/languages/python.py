@@ -98,8 +98,8 @@ def _function(walk: Walk, node: Node) -> None:
         if wrapper and _PROPERTY.search(walk.source, wrapper[0], node.start_byte):
             kind = "property"
     # Ends before the colon, which a comment may follow.
-    given = node.child_by_field_name("parameters")
-    end = node.child_by_field_name("return_type") or given
+    parameters = node.child_by_field_name("parameters")
+    end = node.child_by_field_name("return_type") or parameters
     index = walk.define(
         node,
         name,
@@ -108,23 +108,23 @@ def _function(walk: Walk, node: Node) -> None:
         doc=docstring(walk, block),
         exported=not name.startswith("_") or name.startswith("__"),
     )
-    if given is None or index == MODULE or end is None:
+    if parameters is None or index == MODULE or end is None:
         return
     if end.end_byte - node.start_byte > SIGNATURE_MAX:
-        _long_signature(walk, given, end)
+        _long_signature(walk, parameters, end)
 
 
 _PROPERTY = re.compile(rb"property|\.(?:setter|getter|deleter)\b")
 
 
-def _long_signature(walk: Walk, given: Node, end: Node) -> None:
+def _long_signature(walk: Walk, parameters: Node, end: Node) -> None:
     """Bind the parameters and the result of a function whose signature is cut."""
-    for each in given.named_children[:200]:
+    for each in parameters.named_children[:200]:
         annotated = each.child_by_field_name("type")
         name = each.child_by_field_name("name") or first_child(each)
         if annotated is not None and name is not None:
             walk.bind(each, walk.text(name, 100), type=walk.text(annotated), kind="parameter")
-    if end != given:
+    if end != parameters:
         walk.bind(end, RESULT, type=walk.text(end))
 
 

@@ -85,10 +85,10 @@ def walrus_rule(walk: Walk, node: Node) -> None:
 
 def narrowed_rule(walk: Walk, node: Node) -> None:
     """`isinstance(x, T)` in a condition: x is a T where the condition holds."""
-    given = node.child_by_field_name("arguments")
-    if given is None or given.named_child_count != 2:
+    arguments = node.child_by_field_name("arguments")
+    if arguments is None or arguments.named_child_count != 2:
         return
-    subject, type_ = (walk.text(c, 160) for c in given.named_children)
+    subject, type_ = (walk.text(c, 160) for c in arguments.named_children)
     if not _PLAIN.match(subject):
         return
     negated, at, up, kind = False, node, node.parent, ""

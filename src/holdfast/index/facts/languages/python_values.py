@@ -153,15 +153,15 @@ def added_rule(walk: Walk, node: Node) -> None:
         if value != "?":
             grow(walk, node, walk.text(left, 100), "+", f"{value}[*]")
         return
-    call, given = walk.calls[-1], node.child_by_field_name("arguments")
-    if given is None or not call.receiver or not given.named_child_count:
+    call, arguments = walk.calls[-1], node.child_by_field_name("arguments")
+    if arguments is None or not call.receiver or not arguments.named_child_count:
         return
     if call.name == "update":
-        _updated(walk, node, call.receiver, given)
+        _updated(walk, node, call.receiver, arguments)
         return
-    if given.named_child_count > 2:
+    if arguments.named_child_count > 2:
         return
-    argument = given.named_child(given.named_child_count - 1)
+    argument = arguments.named_child(arguments.named_child_count - 1)
     if argument is None or argument.type in LITERALS:
         return
     value = expressions.read_chain(walk, argument)
@@ -176,9 +176,9 @@ def added_rule(walk: Walk, node: Node) -> None:
 GROWING = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault", "update"})
 
 
-def _updated(walk: Walk, node: Node, owner: str, given: Node) -> None:
+def _updated(walk: Walk, node: Node, owner: str, arguments: Node) -> None:
     """`table.update({"k": f})`, `table.update(k=f)`: elements by their keys."""
-    for each in given.named_children[:8]:
+    for each in arguments.named_children[:8]:
         if each.type == "keyword_argument":
             _pair(
                 walk, node, owner, walk.field(each, "name", 60), each.child_by_field_name("value")
@@ -200,10 +200,10 @@ def _pair(walk: Walk, node: Node, owner: str, key: str, value: Node | None) -> N
 
 def set_rule(walk: Walk, node: Node) -> None:
     """`setattr(cart, "total", f)`."""
-    given = node.child_by_field_name("arguments")
-    if given is None or given.named_child_count != 3:
+    arguments = node.child_by_field_name("arguments")
+    if arguments is None or arguments.named_child_count != 3:
         return
-    owner, name, value = given.named_children
+    owner, name, value = arguments.named_children
     key = walk.text(name, 80).strip("\"'")
     if name.type == "string" and key.isidentifier():
         _attribute(walk, node, walk.text(owner, 100), key, value)

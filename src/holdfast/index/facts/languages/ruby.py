@@ -49,33 +49,33 @@ def _singleton(walk: Walk, node: Node) -> None:
 
 
 def _call(walk: Walk, node: Node) -> None:
-    method, given = node.child_by_field_name("method"), node.child_by_field_name("arguments")
+    method, arguments = node.child_by_field_name("method"), node.child_by_field_name("arguments")
     if method is None:
         return
     name = walk.text(method, 120)
     bare = node.child_by_field_name("receiver") is None
     line = node.start_point[0] + 1
-    if bare and given is not None:
-        first = first_child(given)
+    if bare and arguments is not None:
+        first = first_child(arguments)
         text = walk.text(first).strip("'\"") if first else ""
         if name in ("require", "require_relative", "load", "autoload"):
             module = ("./" if name == "require_relative" else "") + text
             walk.imported(line, module, "*", "")
             return
         if name in ("include", "extend", "prepend") and walk.symbol() != MODULE:
-            for mixed in given.named_children:
+            for mixed in arguments.named_children:
                 child = walk.symbols[walk.symbol()].qualified
                 walk.inherit(child, walk.text(mixed), "mixes in", line)
             return
         if name.startswith("attr_") and walk.inside() in CONTAINERS:
-            for attribute in given.named_children:
+            for attribute in arguments.named_children:
                 walk.define(
                     attribute, walk.text(attribute, 120).lstrip(":"), "property", opens=False
                 )
             return
     start, end = node.start_byte, method.end_byte
     text = walk.slice(start, end) if end - start <= LONGEST else "\0" + name
-    walk.call(node, text, arity=given.named_child_count if given else 0)
+    walk.call(node, text, arity=arguments.named_child_count if arguments else 0)
 
 
 def _bare(walk: Walk, node: Node) -> None:

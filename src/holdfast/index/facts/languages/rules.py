@@ -49,12 +49,12 @@ def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
 
     def rule(walk: Walk, node: tree_sitter.Node) -> None:
         # By far the most frequent rule, so it is optimised: few calls, and a cache.
-        given = node.child_by_field_name(arguments)
+        argument_list = node.child_by_field_name(arguments)
         start = node.start_byte
-        if given is None:
+        if argument_list is None:
             walk.call(node, walk.text(node, chains.LONGEST), kind)
             return
-        end = given.start_byte
+        end = argument_list.start_byte
         # Only the last name of a long chain matters.
         raw = (
             walk.source[start:end]
@@ -73,9 +73,9 @@ def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
         if known[1]:
             scopes = walk.scopes
             caller = scopes[-1].symbol if scopes else MODULE
-            count = given.named_child_count
+            count = argument_list.named_child_count
             if count:
-                last = given.end_byte - 1
+                last = argument_list.end_byte - 1
                 if last - end < PASSED_BYTES_MAX:
                     walk.passing.append((len(walk.calls), end + 1, last))
             walk.calls.append(Call(caller, known[1], known[0], kind, walk.line, start, count))

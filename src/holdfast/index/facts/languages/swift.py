@@ -101,8 +101,8 @@ def _call(walk: Walk, node: Node) -> None:
     text = walk.slice(start, end)
     if end - start > LONGEST:
         text = "\0" + walk.slice(end - LONGEST, end)
-    given = first_child(suffix)
-    arity = given.named_child_count if given and given.type == "value_arguments" else -1
+    arguments = first_child(suffix)
+    arity = arguments.named_child_count if arguments and arguments.type == "value_arguments" else -1
     walk.call(node, text.rstrip(), "", arity)
 
 
