@@ -80,8 +80,8 @@ def test_a_fold_that_is_used_later_costs_what_the_view_says(tmp_path: Path) -> N
     (context,) = contexts_at(write_session(tmp_path, [*LONG, "x = 1"]))
     for at, step in enumerate(context.steps):
         if isinstance(step, Called | Returned):
-            given = {**step.given, "file_path": "/w/f0.py"}
-            context.steps[at] = step._replace(given=given)
+            given = {**step.arguments, "file_path": "/w/f0.py"}
+            context.steps[at] = step._replace(arguments=given)
     tally = Tally()
     play(context, Presets(800, 300), outliner(), tally)
     (fold,) = tally.folds

@@ -80,10 +80,10 @@ def _focus(value: object, source: str) -> dict[str, Presets]:
     if not isinstance(value, Mapping):
         raise BadSettings(source, "focus must be true, false or a table of agents")
     found = {}
-    for agent, given in value.items():
-        if given is False:
+    for agent, setting in value.items():
+        if setting is False:
             continue
-        lines = {} if given is True else given
+        lines = {} if setting is True else setting
         if not isinstance(lines, Mapping):
             raise BadSettings(source, f"focus.{agent} must be true, false or a table")
         for name, count in lines.items():

@@ -223,7 +223,7 @@ def _by_version(scopes: Mapping[Scope, Trust]) -> dict[str, list[Scope]]:
         (trust.seq for scope, trust in scopes.items() if not isinstance(scope, Lines)), default=-1
     )
     grouped: dict[str, list[Scope]] = {}
-    for scope, trust in sorted(scopes.items(), key=lambda held: -held[1].seq):
+    for scope, trust in sorted(scopes.items(), key=lambda item: -item[1].seq):
         if trust.seq >= whole_seq:
             grouped.setdefault(trust.digest, []).append(scope)
     return grouped
@@ -245,32 +245,32 @@ def _held_text(
         same = current is not None and current.digest == digest
         return HeldText(digest, tuple(runs), () if same else tuple(runs), None, 0, same)
     lines = text.split("\n")
-    asked = [scope if isinstance(scope, Lines) else Lines(1, len(lines)) for scope in scopes]
-    held = without(united(asked), blocked)
+    ranges = [scope if isinstance(scope, Lines) else Lines(1, len(lines)) for scope in scopes]
+    runs_held = without(united(ranges), blocked)
     size = sum(
         len("\n".join(lines[run.first - 1 : run.last]).encode("utf-8", "surrogatepass")) + 1
-        for run in held
+        for run in runs_held
     )
-    moved = _moved(held, len(lines), data, current)
+    moved = _moved(runs_held, len(lines), data, current)
     stale = _stale(moved, data, current, expired)
     empty_end = lines[-1] == "" and len(lines) > 1
-    return HeldText(digest, tuple(held), stale, len(lines), size, not moved, empty_end)
+    return HeldText(digest, tuple(runs_held), stale, len(lines), size, not moved, empty_end)
 
 
 def _moved(
-    held: list[Lines], lines_total: int, data: bytes, current: Current | None
+    runs: list[Lines], lines_total: int, data: bytes, current: Current | None
 ) -> list[Lines]:
     """The runs that the file does not have at the same place now.
 
     If a file is held whole and got longer, that counts too: the held text is no longer all of it.
     """
     if current is None or current.text is None:
-        return held
+        return runs
     if current.data == data:
         return []
-    if held == [Lines(1, lines_total)] and current.lines_total != lines_total:
-        return held
-    return [run for run in held if lines_of(data, run) != current.shown_lines(run)]
+    if runs == [Lines(1, lines_total)] and current.lines_total != lines_total:
+        return runs
+    return [run for run in runs if lines_of(data, run) != current.shown_lines(run)]
 
 
 def _stale(

@@ -87,9 +87,9 @@ def edits_at_least(old: list[int], new: list[int]) -> int:
     counts = Counter(old)
     common = 0
     for line, times in Counter(new).items():
-        held = counts.get(line)
-        if held:
-            common += min(times, held)
+        old_times = counts.get(line)
+        if old_times:
+            common += min(times, old_times)
     return len(old) + len(new) - 2 * common
 
 

@@ -306,26 +306,26 @@ class Reader:
                 return ContextMap(doubt=evidence.why)
             deadline = self._monotonic() + self.settings.context_budget_s
             holdings = self._holdings(evidence, log)
-            held = {
-                path: self._held(path, holdings, deadline, evidence)
+            files = {
+                path: self._held_file(path, holdings, deadline, evidence)
                 for path in sorted(holdings.paths() | set(evidence.ledger.seen_paths()))
             }
             before = Holdings(before_compaction(log, evidence))
             lost = [
-                self._held(path, before, deadline)
+                self._held_file(path, before, deadline)
                 for path in sorted(before.paths() | set(before.ledger.seen_paths()))
-                if held.get(path) is None
+                if files.get(path) is None
             ]
             # Files of which most was held come first: read files before lines of a search.
             gone = sorted((file for file in lost if file is not None), key=lambda f: -f.tokens)
             return ContextMap(
                 evidence.session,
                 evidence.boundary,
-                tuple(file for file in held.values() if file is not None),
+                tuple(file for file in files.values() if file is not None),
                 tuple(gone),
             )
 
-    def _held(
+    def _held_file(
         self, path: str, holdings: Holdings, deadline: float, evidence: Evidence | None = None
     ) -> HeldFile | None:
         there = True

@@ -49,7 +49,7 @@ class Status:
 
     def in_words(self) -> str:
         """The text for people; `to_text` has the reference's form."""
-        held = f"{counted(self.scopes, 'range')} of {counted(self.files, 'file')}"
+        ranges = f"{counted(self.scopes, 'range')} of {counted(self.files, 'file')}"
         reads = ", ".join(
             f"{count} {MODES.get(mode, mode)}"
             for mode, count in self.savings.counts.items()
@@ -57,7 +57,7 @@ class Status:
         )
         size = javascript.binary_size(self.savings.saved_bytes)
         lines = [
-            f"held: {held}, since the last compaction or the start of the session",
+            f"held: {ranges}, since the last compaction or the start of the session",
             f"reads: {reads or 'none'}",
             f"saved: about {counted(self.savings.tokens, 'token')} ({size})",
             f"kept to compare with: {self.store}",

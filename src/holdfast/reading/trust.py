@@ -384,11 +384,11 @@ def is_stale(
     lines = holdings.ledger.view(path, load).lines
     strict = any(not isinstance(one, Anchored | Derived | Refreshed | Printed) for one in since)
     for number in range(first, last + 1):
-        held = lines.get(number)
-        if held is None:
+        line = lines.get(number)
+        if line is None:
             if strict and (number < len(rows) or rows[-1]):
                 return True
-        elif _differs(held.text, number, rows, now):
+        elif _differs(line.text, number, rows, now):
             return True
     return False
 

@@ -28,16 +28,16 @@ class UnloggedAnswers:
         texts = self._files.get(key)
         if texts is None:
             return False
-        for text, (before, given) in list(texts.items()):
+        for text, (before, since) in list(texts.items()):
             # Fewer than before: a compaction or rewind, so the turn of those answers is over.
-            if not before <= ledger.answers(key[1], text) < before + given:
+            if not before <= ledger.answers(key[1], text) < before + since:
                 del texts[text]
         return any(text != digest for text in texts)
 
     def add(self, key: Key, digest: str, ledger: Ledger) -> None:
         """Note an answer that is about to be returned."""
         texts = self._files.setdefault(key, {})
-        before, given = texts.get(digest) or (ledger.answers(key[1], digest), 0)
-        texts[digest] = before, given + 1
+        before, since = texts.get(digest) or (ledger.answers(key[1], digest), 0)
+        texts[digest] = before, since + 1
         while len(self._files) > FILES_MAX:
             self._files.popitem(last=False)

@@ -206,7 +206,7 @@ def _said(step: Step) -> Iterator[str]:
     if isinstance(step, Said) and step.role == "assistant":
         yield step.text
     elif isinstance(step, Called):
-        yield from strings(step.given)
+        yield from strings(step.arguments)
 
 
 def _place(text: str, change: Change) -> set[int]:

@@ -94,9 +94,9 @@ class _Reader:
         if isinstance(content, str):
             context.steps.append(Said("assistant", content, at))
         for block in mappings(content):
-            given, call = block.get("input"), block.get("id")
+            arguments, call = block.get("input"), block.get("id")
             if block.get("type") == "tool_use" and isinstance(call, str):
-                arguments = given if isinstance(given, Mapping) else {}
+                arguments = arguments if isinstance(arguments, Mapping) else {}
                 step = Called(call, str(block.get("name")), arguments, at)
                 if (context.name, call) not in self._calls:
                     self._calls[context.name, call] = step
@@ -120,7 +120,7 @@ class _Reader:
                     Returned(
                         call.id,
                         call.tool,
-                        call.given,
+                        call.arguments,
                         text_of(block.get("content")),
                         detail,
                         block.get("is_error") is True,

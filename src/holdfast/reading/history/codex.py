@@ -50,8 +50,8 @@ def _item(context: Context, payload: Mapping[str, Any], calls: dict[str, Called]
             if role in ("user", "assistant") and not text.startswith(_NOT_SAID):
                 context.steps.append(Said("user" if role == "user" else "assistant", text))
         case "function_call" | "local_shell_call" if isinstance(call, str):
-            given = _arguments(payload.get("arguments", payload.get("action")))
-            calls[call] = Called(call, str(payload.get("name") or "local_shell"), given)
+            arguments = _arguments(payload.get("arguments", payload.get("action")))
+            calls[call] = Called(call, str(payload.get("name") or "local_shell"), arguments)
             context.steps.append(calls[call])
         case "custom_tool_call" if isinstance(call, str):
             name, patch = str(payload.get("name")), str(payload.get("input", ""))
@@ -61,16 +61,18 @@ def _item(context: Context, payload: Mapping[str, Any], calls: dict[str, Called]
             known = calls.pop(call, None)
             if known is not None:
                 text = _output(payload.get("output"))
-                context.steps.append(Returned(call, known.tool, known.given, text, cwd=context.cwd))
+                context.steps.append(
+                    Returned(call, known.tool, known.arguments, text, cwd=context.cwd)
+                )
         case _:
             pass
 
 
-def _arguments(given: object) -> Mapping[str, Any]:
-    if isinstance(given, Mapping):
-        return given
+def _arguments(value: object) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
     try:
-        found = json.loads(given) if isinstance(given, str) else None
+        found = json.loads(value) if isinstance(value, str) else None
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, Mapping) else {}

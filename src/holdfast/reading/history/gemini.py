@@ -65,8 +65,8 @@ def _gemini_steps(messages: Iterable[Mapping[str, Any]], context: Context) -> li
         if text and message.get("type") in ("user", "gemini"):
             out.append(Said("user" if role == "user" else "assistant", text))
         for tool in mappings(message.get("toolCalls")):
-            call, name, given = str(tool.get("id")), str(tool.get("name")), tool.get("args")
-            arguments = given if isinstance(given, Mapping) else {}
+            call, name, arguments = str(tool.get("id")), str(tool.get("name")), tool.get("args")
+            arguments = arguments if isinstance(arguments, Mapping) else {}
             out.append(Called(call, name, arguments))
             failed = tool.get("status") != "success"
             shown = _response(tool.get("result"))
@@ -111,19 +111,21 @@ def qwen_contexts(name: str, lines: Iterable[object]) -> list[Context]:
 def _qwen_part(
     context: Context, kind: str, part: Mapping[str, Any], calls: dict[str, Called]
 ) -> None:
-    asked, answered = part.get("functionCall"), part.get("functionResponse")
-    if isinstance(asked, Mapping):
-        call, given = str(asked.get("id")), asked.get("args")
-        step = Called(call, str(asked.get("name")), given if isinstance(given, Mapping) else {})
+    request, reply = part.get("functionCall"), part.get("functionResponse")
+    if isinstance(request, Mapping):
+        call, arguments = str(request.get("id")), request.get("args")
+        step = Called(
+            call, str(request.get("name")), arguments if isinstance(arguments, Mapping) else {}
+        )
         calls[call] = step
         context.steps.append(step)
-    elif isinstance(answered, Mapping):
-        known, text = calls.pop(str(answered.get("id")), None), _response(part)
-        response = answered.get("response")
+    elif isinstance(reply, Mapping):
+        known, text = calls.pop(str(reply.get("id")), None), _response(part)
+        response = reply.get("response")
         failed = isinstance(response, Mapping) and "error" in response
         if known is not None and text is not None:
             context.steps.append(
-                Returned(known.id, known.tool, known.given, text, None, failed, context.cwd)
+                Returned(known.id, known.tool, known.arguments, text, None, failed, context.cwd)
             )
     elif isinstance(part.get("text"), str) and not part.get("thought"):
         context.steps.append(Said("user" if kind == "user" else "assistant", part["text"]))

@@ -25,16 +25,16 @@ def heard_in_log(log: SessionLog | None) -> Heard:
     from holdfast.reading.hosts.pi_bridge import PiBridge
 
     if isinstance(log, PiLog | PiBridge):
-        return _heard(lambda: pi.contexts("", newest_objects(log.path))[0].steps)
-    return _heard(lambda: getattr(log, "steps", ()))
+        return _listen(lambda: pi.contexts("", newest_objects(log.path))[0].steps)
+    return _listen(lambda: getattr(log, "steps", ()))
 
 
 def heard_in_transcript(path: str, *, subagent: bool = False) -> Heard:
     """What was said in a transcript of Claude Code; only its newest part if it is long."""
-    return _heard(lambda: claude.contexts("", newest_objects(path), subagent=subagent)[0].steps)
+    return _listen(lambda: claude.contexts("", newest_objects(path), subagent=subagent)[0].steps)
 
 
-def _heard(steps: Callable[[], Iterable[Step]]) -> Heard:
+def _listen(steps: Callable[[], Iterable[Step]]) -> Heard:
     found = Heard()
     with suppress(OSError):
         for step in steps():

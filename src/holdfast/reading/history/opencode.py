@@ -80,8 +80,8 @@ def _part(context: Context, role: str, part: Mapping[str, Any]) -> None:
 
 
 def _tool(context: Context, part: Mapping[str, Any], state: Mapping[str, Any]) -> None:
-    call, tool, given = str(part.get("callID")), str(part.get("tool")), state.get("input")
-    arguments = given if isinstance(given, Mapping) else {}
+    call, tool, arguments = str(part.get("callID")), str(part.get("tool")), state.get("input")
+    arguments = arguments if isinstance(arguments, Mapping) else {}
     context.steps.append(Called(call, tool, arguments))
     failed = state.get("status") == "error"
     text = state.get("error" if failed else "output")

@@ -42,7 +42,7 @@ def _message(context: Context, message: Mapping[str, object], calls: dict[str, C
                 Returned(
                     known.id,
                     known.tool,
-                    known.given,
+                    known.arguments,
                     text_of(content),
                     message.get("details"),
                     message.get("isError") is True,
@@ -53,9 +53,9 @@ def _message(context: Context, message: Mapping[str, object], calls: dict[str, C
     if isinstance(content, str):
         context.steps.append(Said("user" if role == "user" else "assistant", content))
     for block in mappings(content):
-        given, call = block.get("arguments"), block.get("id")
+        arguments, call = block.get("arguments"), block.get("id")
         if block.get("type") == "toolCall" and isinstance(call, str):
-            arguments = given if isinstance(given, Mapping) else {}
+            arguments = arguments if isinstance(arguments, Mapping) else {}
             calls[call] = Called(call, str(block.get("name")), arguments)
             context.steps.append(calls[call])
         elif block.get("type") == "text":

@@ -55,18 +55,18 @@ class Change:
     every: bool = False
 
 
-def path_of(given: Mapping[str, Any], cwd: str) -> str | None:
+def path_of(arguments: Mapping[str, Any], cwd: str) -> str | None:
     """The file that a call names, absolute."""
     for name in PATH_NAMES:
-        found = given.get(name)
+        found = arguments.get(name)
         if isinstance(found, str) and found:
             return os.path.normpath(os.path.join(cwd or "/", found))
     return None
 
 
-def command_of(given: Mapping[str, Any]) -> str | None:
+def command_of(arguments: Mapping[str, Any]) -> str | None:
     """The command of a shell call."""
-    found = given.get("command", given.get("cmd"))
+    found = arguments.get("command", arguments.get("cmd"))
     if isinstance(found, list):
         return shell.unwrapped(found)
     return found if isinstance(found, str) else None
@@ -85,11 +85,11 @@ def shown(step: Returned) -> Shown | None:
         return None
     if step.tool in SHELL_TOOLS:
         return _shell_shown(step)
-    path = path_of(step.given, step.cwd)
+    path = path_of(step.arguments, step.cwd)
     if step.tool not in READ_TOOLS or path is None:
         return None
     size = len(step.text.encode("utf-8", "surrogatepass"))
-    ranged = any(step.given.get(n) is not None for n in ("offset", "limit", "start_line"))
+    ranged = any(step.arguments.get(n) is not None for n in ("offset", "limit", "start_line"))
     file = step.detail.get("file") if isinstance(step.detail, Mapping) else None
     if isinstance(file, Mapping) and isinstance(file.get("content"), str):
         first, total = file.get("startLine"), file.get("totalLines")
@@ -129,16 +129,16 @@ def _plain(step: Returned, path: str, *, ranged: bool, size: int) -> Shown | Non
         ranged = True
     if not text:
         return None
-    start = step.given.get("offset", step.given.get("start_line"))
+    start = step.arguments.get("offset", step.arguments.get("start_line"))
     first = start if isinstance(start, int) and not isinstance(start, bool) else 1
-    if step.tool == "read_file" and "offset" in step.given:
+    if step.tool == "read_file" and "offset" in step.arguments:
         first += 1  # its offsets count from 0
     return Shown(path, max(1, first), tuple(text.split("\n")), not ranged, size)
 
 
 def _shell_read(step: Returned) -> shell.FileRead | None:
-    command = command_of(step.given)
-    folder = step.given.get("workdir", step.given.get("dir_path"))
+    command = command_of(step.arguments)
+    folder = step.arguments.get("workdir", step.arguments.get("dir_path"))
     cwd = folder if isinstance(folder, str) and os.path.isabs(folder) else step.cwd
     return None if command is None else shell.parse(command, cwd or "/")
 
@@ -165,17 +165,17 @@ def output_of(text: str) -> str:
 
 def changes(step: Returned) -> list[Change]:
     """The changes that a call made to files, as far as its arguments show them."""
-    path = path_of(step.given, step.cwd)
+    path = path_of(step.arguments, step.cwd)
     if step.failed or path is None:
         return []
-    given = step.given
-    if step.tool in WRITE_TOOLS and isinstance(given.get("content"), str):
-        return [Change(path, None, given["content"])]
+    arguments = step.arguments
+    if step.tool in WRITE_TOOLS and isinstance(arguments.get("content"), str):
+        return [Change(path, None, arguments["content"])]
     if step.tool not in EDIT_TOOLS:
         return []
-    edits = given.get("edits")
+    edits = arguments.get("edits")
     out = []
-    for one in edits if isinstance(edits, list) else [given]:
+    for one in edits if isinstance(edits, list) else [arguments]:
         if not isinstance(one, Mapping):
             continue
         old = next((one[n] for n in ("old_string", "oldString", "oldText") if n in one), None)

@@ -91,7 +91,7 @@ def named_lines(step: Returned, path: str) -> Iterator[int]:
     """The lines of a file that the result of a search, a test or a diff names."""
     base = os.path.basename(path)
     text = step.text[:TEXT_BYTES_MAX]
-    if step.tool in SEARCH_TOOLS and path_of(step.given, step.cwd) == path:
+    if step.tool in SEARCH_TOOLS and path_of(step.arguments, step.cwd) == path:
         for count, hit in enumerate(_NUMBERED_HIT.finditer(text)):
             if count < LINES_MAX:
                 yield int(hit[1])

@@ -25,7 +25,7 @@ class Called(NamedTuple):
 
     id: str
     tool: str
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     at_s: float = -1.0
 
 
@@ -34,7 +34,7 @@ class Returned(NamedTuple):
 
     id: str
     tool: str
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     text: str
     detail: Any = None
     """What the agent's log stores with the text."""

@@ -80,7 +80,7 @@ class ClaudeCodeLog:
         self._follower = Follower(self.path)
         self._transcript = Transcript(os.path.splitext(os.path.basename(self.path))[0])
         self._half_written = False
-        self._asked = 0
+        self._evidence_count = 0
         self._built: tuple[object, ...] | None = None
 
     def evidence(self) -> Evidence | Doubt:
@@ -109,9 +109,11 @@ class ClaudeCodeLog:
         found = evidence_at(self.tree, last, session)
         if before is not self.tree and len(before):
             found.ledger.take_views(before.ledger(len(before) - 1))
-        self._asked += 1
+        self._evidence_count += 1
         went_on = self.call is not None and self.call in self._transcript.answers
-        return Evidence(session, leaf.uuid, found.ledger, went_on, found.boundary, self._asked)
+        return Evidence(
+            session, leaf.uuid, found.ledger, went_on, found.boundary, self._evidence_count
+        )
 
     def record(self, answer: Answer, call: str | None = None) -> None:
         """Note what an answer claims; it counts once the transcript shows its text."""

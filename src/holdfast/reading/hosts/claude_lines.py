@@ -165,11 +165,11 @@ def _parse_results(
         text = _text_of(block.get("content"))
         if text is None or block.get("is_error") is True:
             continue
-        shown, told = _result_events(
+        shown, result_events = _result_events(
             call, calls.get(call, UNKNOWN), text, result, details, _cwd(raw)
         )
         line.shown[call] = shown
-        events += told
+        events += result_events
     line.results, line.events = tuple(results), tuple(events)
 
 

@@ -40,7 +40,7 @@ _PLACES_MAX = 500
 
 def events(
     name: str,
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     result: Mapping[str, Any],
     text: str,
     folders: tuple[str, str],
@@ -58,32 +58,32 @@ def events(
         case "Write":
             return write(result, text)
         case "NotebookEdit":
-            path = given.get("notebook_path")
+            path = arguments.get("notebook_path")
             return (Forgotten(path),) if isinstance(path, str) else ()
         case "Bash":
-            printed = bash(given, result, text, folders)
+            printed = bash(arguments, result, text, folders)
             return () if printed is None else (printed,)
         case _:
             return ()
 
 
 def plain_events(
-    name: str, given: Mapping[str, Any], text: str, folders: tuple[str, str]
+    name: str, arguments: Mapping[str, Any], text: str, folders: tuple[str, str]
 ) -> tuple[Seen, ...]:
     """`events` when only the text of the result is known, as in the transcript of a subagent.
 
     The place of an edit is unknown then, so nothing about its file is certain afterwards.
     """
-    path = given.get("file_path")
+    path = arguments.get("file_path")
     if name == "Bash":
-        return _plain_bash(given, text, folders)
+        return _plain_bash(arguments, text, folders)
     if not isinstance(path, str) or not os.path.isabs(path):
         return ()
     match name:
         case "Read":
-            return _plain_read(path, given, text)
-        case "Write" if _MODIFIED not in text and isinstance(given.get("content"), str):
-            return (Printed(path, 1, tuple(str(given["content"]).split("\n")), whole=True),)
+            return _plain_read(path, arguments, text)
+        case "Write" if _MODIFIED not in text and isinstance(arguments.get("content"), str):
+            return (Printed(path, 1, tuple(str(arguments["content"]).split("\n")), whole=True),)
         case "Edit" | "MultiEdit" | "Write":
             return (Forgotten(path),)  # the sidecar may know where; see `is_plain_edit`
         case _:
@@ -95,7 +95,7 @@ def is_plain_edit(name: str, text: str) -> bool:
     return name in ("Edit", "MultiEdit") and "has been updated" in text and _MODIFIED not in text
 
 
-def _plain_read(path: str, given: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
+def _plain_read(path: str, arguments: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
     """The numbered lines, if the text has nothing else but reminders after them."""
     lines = text.split("\n")
     start = NUMBERED.match(lines[0])
@@ -110,14 +110,16 @@ def _plain_read(path: str, given: Mapping[str, Any], text: str) -> tuple[Seen, .
     rest = "\n".join(lines[len(rows) :]).lstrip()
     if first < 1 or (rest and not rest.startswith(_REMINDER)):
         return (Forgotten(path),)
-    whole = "offset" not in given and "limit" not in given
+    whole = "offset" not in arguments and "limit" not in arguments
     return (Printed(path, first, tuple(rows), whole),)
 
 
-def _plain_bash(given: Mapping[str, Any], text: str, folders: tuple[str, str]) -> tuple[Seen, ...]:
+def _plain_bash(
+    arguments: Mapping[str, Any], text: str, folders: tuple[str, str]
+) -> tuple[Seen, ...]:
     """The lines that a command printed; none if the output may have been cut."""
-    command = given.get("command")
-    if not isinstance(command, str) or given.get("run_in_background"):
+    command = arguments.get("command")
+    if not isinstance(command, str) or arguments.get("run_in_background"):
         return ()
     found = shell_read(command, *folders)
     if found is None:
@@ -336,14 +338,14 @@ def write(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
 
 
 def bash(
-    given: Mapping[str, Any], result: Mapping[str, Any], text: str, folders: tuple[str, str]
+    arguments: Mapping[str, Any], result: Mapping[str, Any], text: str, folders: tuple[str, str]
 ) -> Printed | Forgotten | None:
     """The lines that a shell command printed of one file.
 
     If only a part of them was shown, or it is unclear which, the file is forgotten: what was shown
     before is no longer certain to be the newest.
     """
-    command, stdout = given.get("command"), result.get("stdout")
+    command, stdout = arguments.get("command"), result.get("stdout")
     if not isinstance(command, str) or not isinstance(stdout, str):
         return None
     found = shell_read(command, *folders)

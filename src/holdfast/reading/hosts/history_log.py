@@ -39,7 +39,7 @@ class HistoryLog:
         self.path, self._looking = path, looking
         self.tree = Tree()
         self._stamp: tuple[int, int] | None = None
-        self._asked = 0
+        self._evidence_count = 0
 
     def evidence(self) -> Evidence | Doubt:
         """What the conversation shows; nothing is proven for an answer."""
@@ -53,8 +53,8 @@ class HistoryLog:
         except (OSError, sqlite3.Error) as error:
             return Doubt(f"the session cannot be read: {error}")
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
-        self._asked += 1
-        return evidence_at(self.tree, last, os.path.basename(self.path), self._asked)
+        self._evidence_count += 1
+        return evidence_at(self.tree, last, os.path.basename(self.path), self._evidence_count)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Refused: the log is the agent's to write."""

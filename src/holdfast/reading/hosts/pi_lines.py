@@ -48,13 +48,13 @@ class PiCalls:
         for block in content if isinstance(content, list) else []:
             if not isinstance(block, Mapping) or block.get("type") != "toolCall":
                 continue
-            call, name, given = block.get("id"), block.get("name"), block.get("arguments")
-            if isinstance(call, str) and name in _TOOLS and isinstance(given, Mapping):
-                self._calls[call] = (str(name), given)
+            call, name, arguments = block.get("id"), block.get("name"), block.get("arguments")
+            if isinstance(call, str) and name in _TOOLS and isinstance(arguments, Mapping):
+                self._calls[call] = (str(name), arguments)
 
     def _result(self, message: Mapping[str, Any], cwd: str) -> tuple[Seen, ...]:
         call = message.get("toolCallId")
-        name, given = self._calls.get(call if isinstance(call, str) else "", ("", {}))
+        name, arguments = self._calls.get(call if isinstance(call, str) else "", ("", {}))
         text = calls.text_of(message.get("content"))
         if not name or text is None:
             return ()
@@ -62,9 +62,9 @@ class PiCalls:
         if short is not None and short.text_sha256 == text_digest(text):
             return (short.event,)
         if name == "bash":
-            printed = calls.shell_read(given.get("command"), cwd, text)
+            printed = calls.shell_read(arguments.get("command"), cwd, text)
             return () if printed is None else _checked((printed,))
-        path = calls.absolute(given.get("path", given.get("file_path")), cwd)
+        path = calls.absolute(arguments.get("path", arguments.get("file_path")), cwd)
         if path is None:
             return ()
         match name:
@@ -72,18 +72,18 @@ class PiCalls:
                 details = message.get("details")
                 if isinstance(details, Mapping) and "readcache" in details:
                     return ()  # our own answer: its metadata says what it shows
-                read = calls.plain_read(path, given.get("offset"), given.get("limit"), text)
+                read = calls.plain_read(path, arguments.get("offset"), arguments.get("limit"), text)
                 return (Forgotten(path),) if read is None else _checked((read,))
             case "edit":
-                return _edited(path, given, message.get("details"))
+                return _edited(path, arguments, message.get("details"))
             case _:
-                return (calls.write(path, given.get("content")),)
+                return (calls.write(path, arguments.get("content")),)
 
 
-def _edited(path: str, given: Mapping[str, Any], details: object) -> tuple[Seen, ...]:
+def _edited(path: str, arguments: Mapping[str, Any], details: object) -> tuple[Seen, ...]:
     """An edit: placed by the numbers in its diff, or else by the text it replaced."""
     diff = details.get("diff") if isinstance(details, Mapping) else None
-    changes = given.get("edits", given)
+    changes = arguments.get("edits", arguments)
     if isinstance(diff, str):
         every = changes if isinstance(changes, list) else [changes]
         texts = [one.get("newText") for one in every if isinstance(one, Mapping)]
