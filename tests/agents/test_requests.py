@@ -134,7 +134,7 @@ def test_what_was_added_to_a_result_is_added_each_time(log: RequestLog) -> None:
         "input": {"filePath": "/w/a", "oldString": "x", "newString": "y"},
     }
     event = request(failed)
-    log.told["1"] = "[holdfast: help]"
+    log.notes["1"] = "[holdfast: help]"
     for _ in range(2):
         log.show(event.uses, "/w", load)
         reply = opencode.reply_to(event, outcome_of(event, log))
@@ -145,7 +145,7 @@ def test_what_was_added_to_a_result_is_added_each_time(log: RequestLog) -> None:
 def test_calls_that_share_an_id_are_left_alone(log: RequestLog) -> None:
     """What is put in the place of a result names it by its call."""
     log.record_short(Pieced("/w/a", (Piece(1, 5, 1),), DIGEST), SHORT, "1")
-    log.told["1"] = "[holdfast: help]"
+    log.notes["1"] = "[holdfast: help]"
     event = request(used("1", read_output()), used("1", SHORT))
     log.show(event.uses, "/w", load)
     assert isinstance(log.evidence(), Doubt)

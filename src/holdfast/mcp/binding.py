@@ -288,13 +288,13 @@ def _is_ours(payload: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]
     if name != tool and not name.endswith(f"__{tool}"):
         return False
     try:
-        given = json.loads(str(payload.get("arguments")))
+        call_arguments = json.loads(str(payload.get("arguments")))
     except (ValueError, RecursionError):
         return False
     # Null is the same as absent, and an absent argument may have got its default since.
-    return isinstance(given, dict) and all(
+    return isinstance(call_arguments, dict) and all(
         value is None or (key in arguments and arguments[key] == value)
-        for key, value in given.items()
+        for key, value in call_arguments.items()
     )
 
 
@@ -345,14 +345,14 @@ def _open_rollout(caller: Caller) -> str | None:
     now = process(agent.pid)
     if now is None or now["start"] != agent.start:
         return None  # It ended, and another process may have its id.
-    held = set()
+    open_files = set()
     with contextlib.suppress(OSError):
         for entry in os.scandir(f"/proc/{agent.pid}/fd"):
             with contextlib.suppress(OSError):
-                held.add(os.readlink(entry.path))
+                open_files.add(os.readlink(entry.path))
     rollouts = [
         path
-        for path in held
+        for path in open_files
         if os.path.basename(path).startswith("rollout-") and path.endswith(".jsonl")
     ]
     return rollouts[0] if len(rollouts) == 1 else None

@@ -26,11 +26,11 @@ def running_host(app: App) -> dict[str, Any] | None:
 def running(place: Rendezvous) -> dict[str, Any] | None:
     """The process id and version of the running host; None if none runs."""
     try:
-        with open(place.lock) as held:
+        with open(place.lock) as lock:
             try:
-                fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
-                facts = json.load(held)
+                facts = json.load(lock)
                 return facts if isinstance(facts, dict) else None
     except (OSError, ValueError):
         pass  # without a readable lock there is no host to reach

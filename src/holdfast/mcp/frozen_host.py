@@ -110,11 +110,11 @@ def _lock_facts(place: Rendezvous) -> dict[str, int] | None:
     import fcntl
 
     try:
-        with open(place.lock) as held:
+        with open(place.lock) as lock:
             try:
-                fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
-                facts = json.load(held)
+                facts = json.load(lock)
                 return facts if isinstance(facts, dict) else None
     except (OSError, ValueError):
         pass

@@ -278,18 +278,18 @@ class HookDecision:
         with self._requests.log(event) as log:
             log.number = None
             log.show(event.uses, event.cwd, reader.objects.load)
-            log.said = event.said
+            log.messages = event.said
             if isinstance(log.evidence(), Doubt):
                 return Outcome()
-            for place, text in _edit_help(event, reader, frozenset(log.told)).items():
-                log.told[str(event.uses[place].id)] = text
+            for place, text in _edit_help(event, reader, frozenset(log.notes)).items():
+                log.notes[str(event.uses[place].id)] = text
             found = log.evidence()
             last = next((use.id for use in reversed(event.uses) if use.id is not None), None)
             if isinstance(found, Evidence) and last is not None:
                 alone = replace(event, uses=())  # the request shows what this turn did
                 note = self._notices.lines(alone, reader, found.ledger)
                 if note is not None:
-                    log.told[last] = "\n\n".join(filter(None, (log.told.get(last), note)))
+                    log.notes[last] = "\n\n".join(filter(None, (log.notes.get(last), note)))
             log.number = event.request
             return replace(outcome_of(event, log), request=event.request)
 

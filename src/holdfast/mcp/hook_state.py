@@ -137,34 +137,34 @@ class Notices:
     """Which changes on disk each context was notified of."""
 
     def __init__(self) -> None:
-        self._told: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
+        self._notified: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
         self._turn = threading.Lock()
 
     def may_say(self, event: HookEvent) -> bool:
         """Whether a held file changed since it was last checked."""
         with self._turn:
-            told = dict(self._told.get(context_of(event), {}))
-        return any(_state(path) != state for path, state in told.items())
+            states = dict(self._notified.get(context_of(event), {}))
+        return any(_state(path) != state for path, state in states.items())
 
     def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
         """One line for each held file that changed, unless the context was already notified."""
         with self._turn:
             key = context_of(event)
-            told = self._told.setdefault(key, {})
-            self._told.move_to_end(key)
-            while len(self._told) > CONTEXTS_MAX:
-                self._told.popitem(last=False)
+            states = self._notified.setdefault(key, {})
+            self._notified.move_to_end(key)
+            while len(self._notified) > CONTEXTS_MAX:
+                self._notified.popitem(last=False)
         own = {path for use in event.uses for path in paths_of(use.call, event.cwd)}
         out = []
         for path in list(ledger.seen_paths())[-PATHS_MAX:]:
             state = _state(path)
             if path in own:
-                told[path] = state  # the log does not show yet how this turn changed it
+                states[path] = state  # the log does not show yet how this turn changed it
                 continue
-            if told.get(path) == state:
+            if states.get(path) == state:
                 continue
-            first_look = path not in told
-            told[path] = state
+            first_look = path not in states
+            states[path] = state
             live = ledger.view(path, reader.objects.load).live(0, None)
             rows = rows_of(reader, path)
             if rows is None and (first_look or state != GONE):

@@ -255,17 +255,17 @@ def listen(place: Rendezvous) -> socket.socket:
 
 def only_one(place: Rendezvous, now_s: float) -> IO[str] | None:
     """Take the lock of the host and write our process id into it; None if another host has it."""
-    held = open(place.lock, "a+")  # noqa: SIM115
+    lock = open(place.lock, "a+")  # noqa: SIM115
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        held.close()
+        lock.close()
         return None
     os.chmod(place.lock, 0o600)
-    held.truncate(0)
-    json.dump({"pid": os.getpid(), "version": __version__, "started": int(now_s)}, held)
-    held.flush()
-    return held
+    lock.truncate(0)
+    json.dump({"pid": os.getpid(), "version": __version__, "started": int(now_s)}, lock)
+    lock.flush()
+    return lock
 
 
 def log_to(path: str) -> None:
@@ -321,8 +321,8 @@ def main(
     extractor.mark_shared()
     # Each time another call needs the GIL, it waits at most this long for a computing one.
     sys.setswitchinterval(SWITCH_S)
-    held = only_one(place, app.clock.now_s())
-    if held is None:
+    lock = only_one(place, app.clock.now_s())
+    if lock is None:
         print("another host is running", file=sys.stderr)
         return 1
     try:
@@ -349,7 +349,7 @@ def main(
         if commands is not None:
             commands.close()
         context.close()
-        held.close()
+        lock.close()
     # Threads of abandoned calls must not keep a host alive that no client can reach.
     logging.shutdown()
     os._exit(0)

@@ -302,9 +302,9 @@ def _last_line(log: str, begun: int) -> str:
 
 def _wait_for_end(place: Rendezvous) -> None:
     """Wait until a host that is ending has ended."""
-    with open(place.lock, "a") as held:
+    with open(place.lock, "a") as lock:
         try:
-            take_lock(held.fileno(), place.lock, START_S, stopped_s=STOPPED_S)
+            take_lock(lock.fileno(), place.lock, START_S, stopped_s=STOPPED_S)
             return
         except LockHeld:
             if end_stopped_host(place):

@@ -27,12 +27,12 @@ def recover(call: ToolCall) -> str:
 
     task = call.arguments.get("task", "").strip()
     call.arguments = {}
-    held = CONTEXT.run(call).text
+    context = CONTEXT.run(call).text
     about = f"The task: {task}\n\n" if task else ""
     return (
         f"{about}The conversation was compacted, so texts that you read before are gone from your "
         "context, whatever the summary says about them. This is what you provably hold now, and "
-        f"what was taken away:\n\n{held}\n\n"
+        f"what was taken away:\n\n{context}\n\n"
         "Work out which of the lost files the task still needs. Read those again, the needed "
         "lines only, with the calls above; do not edit a file from memory. Look into "
         "memory_query for notes about the task. Then say in two sentences where the work stands "

@@ -73,25 +73,25 @@ class RequestLog:
         self.tree = Tree()
         self.dangling: dict[int, Printed] = {}
         """Index of a short answer in the request -> the lines that it can no longer refer to."""
-        self.told: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
         """Id of a call -> the text that is added to its result in every request."""
         self.number: int | None = None
         """The number of the request; None when it was not processed completely."""
-        self.said: tuple[tuple[str, str], ...] = ()
+        self.messages: tuple[tuple[str, str], ...] = ()
         """The latest texts in the request, each with its role."""
         self._uses: tuple[tuple[ToolUse, str], ...] = ()
         self._shown = False
-        self._asked = 0
+        self._evidence_count = 0
 
     def show(self, uses: Sequence[ToolUse], cwd: str, load: Load) -> None:
         """Process the request that the model is about to be sent."""
-        self._asked += 1
+        self._evidence_count += 1
         ids = [use.id for use in uses]
         # Some models restart their call ids each turn, so an id may stand for several calls.
         self._shown = len(set(ids)) == len(ids)
         if not self._shown:
             uses = ()
-            self.told.clear()
+            self.notes.clear()
         self.sidecar.catch_up()
         self._uses = tuple((use, cwd) for use in uses)
         self.tree, self.dangling = Tree(), {}
@@ -120,13 +120,13 @@ class RequestLog:
     def steps(self) -> list[Step]:
         """The request as steps, from which the signals for focused reads are taken."""
         out: list[Step] = [
-            Said("user" if role == "user" else "assistant", text) for role, text in self.said
+            Said("user" if role == "user" else "assistant", text) for role, text in self.messages
         ]
         for use, cwd in self._uses:
-            tool, given = _named(use)
-            out.append(Called(use.id or "", tool, given))
+            tool, arguments = _named(use)
+            out.append(Called(use.id or "", tool, arguments))
             shown = use.shown if use.shown is not None else use.text
-            out.append(Returned(use.id or "", tool, given, shown or "", None, use.failed, cwd))
+            out.append(Returned(use.id or "", tool, arguments, shown or "", None, use.failed, cwd))
         return out
 
     def events(self, use: ToolUse, cwd: str, load: Load) -> Sequence[Event]:
@@ -161,7 +161,7 @@ class RequestLog:
         if not self._shown:
             return Doubt("no request of this conversation was seen yet, or its calls share an id")
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
-        return evidence_at(self.tree, last, self.session, self._asked)
+        return evidence_at(self.tree, last, self.session, self._evidence_count)
 
     def record(self, answer: Answer, call: str | None = None) -> None:
         """Note what an answer of our own tools claims."""
@@ -223,9 +223,9 @@ def missing(event: Pieced, view: View, load: Load) -> Printed | None:
         if piece.before is None or piece.before == FOLDED:
             continue
         for offset in range(piece.lines):
-            held = view.lines.get(piece.before + offset)
+            line = view.lines.get(piece.before + offset)
             at = piece.first + offset - 1
-            if held is None or at >= len(rows) or held.text != rows[at]:
+            if line is None or at >= len(rows) or line.text != rows[at]:
                 first = event.pieces[0].first
                 last = event.pieces[-1].first + event.pieces[-1].lines - 1
                 return Printed(event.path, first, tuple(rows[first - 1 : last]), event.whole)

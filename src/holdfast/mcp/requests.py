@@ -54,9 +54,9 @@ def outcome_of(event: HookEvent, log: RequestLog) -> Outcome:
     """The changes to a request: earlier additions, and the text of dangling answers."""
     texts = {place: restored(lines) for place, lines in log.dangling.items()}
     notes = {
-        place: log.told[use.id]
+        place: log.notes[use.id]
         for place, use in enumerate(event.uses)
-        if use.id is not None and use.id in log.told
+        if use.id is not None and use.id in log.notes
     }
     return Outcome(texts=texts, notes=notes)
 

@@ -135,8 +135,8 @@ class ToolServer:
     ) -> types.CallToolResult:
         self._refuse_reader(params.name)
         if params.name == HOOK_TOOL:
-            given = params.arguments or {}
-            answer = await self._context.hooks.answer(str(given.get("agent")), given)
+            arguments = params.arguments or {}
+            answer = await self._context.hooks.answer(str(arguments.get("agent")), arguments)
             text = json.dumps(answer, ensure_ascii=False)
             return types.CallToolResult(content=[types.TextContent(text=text)])
         tool = TOOLS.get(params.name)

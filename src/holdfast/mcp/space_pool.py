@@ -33,7 +33,7 @@ class SpacePool:
     def __init__(self, open_space: Callable[[str, bool], Store], most: int = SPACES_MAX) -> None:
         self._open_space, self._most = open_space, most
         self._turn = threading.Lock()
-        self._held: OrderedDict[str, _OpenSpace] = OrderedDict()
+        self._spaces: OrderedDict[str, _OpenSpace] = OrderedDict()
 
     @contextmanager
     def borrow(self, name: str, *, make: bool = False) -> Iterator[Store]:
@@ -43,9 +43,9 @@ class SpacePool:
             yield store
         finally:
             with self._turn:
-                held = self._held.get(name)
-                if held is not None:
-                    held.users -= 1
+                space = self._spaces.get(name)
+                if space is not None:
+                    space.users -= 1
                 self._close_idle()
 
     def keep(self, name: str) -> Store:
@@ -54,21 +54,21 @@ class SpacePool:
 
     def _take(self, name: str, make: bool) -> Store:
         with self._turn:
-            held = self._held.get(name)
-            if held is None:
-                held = self._held[name] = _OpenSpace(self._open_space(name, make))
-            self._held.move_to_end(name)
-            held.users += 1
+            space = self._spaces.get(name)
+            if space is None:
+                space = self._spaces[name] = _OpenSpace(self._open_space(name, make))
+            self._spaces.move_to_end(name)
+            space.users += 1
             self._close_idle()
-            return held.store
+            return space.store
 
     def _close_idle(self) -> None:
-        idle = [name for name, held in self._held.items() if not held.users]
-        for name in idle[: max(0, len(self._held) - self._most)]:
-            self._held.pop(name).store.close()
+        idle = [name for name, space in self._spaces.items() if not space.users]
+        for name in idle[: max(0, len(self._spaces) - self._most)]:
+            self._spaces.pop(name).store.close()
 
     def close(self) -> None:
         """Close all spaces, also those in use."""
         with self._turn:
-            while self._held:
-                self._held.popitem()[1].store.close()
+            while self._spaces:
+                self._spaces.popitem()[1].store.close()

@@ -165,9 +165,9 @@ class Tool:
         defaults = {name: schema["default"] for name, schema in members if "default" in schema}
         _DEFAULTS[self.name] = defaults
 
-    def checked(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    def checked(self, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         """The arguments with defaults filled in; raises `BadArguments`."""
-        arguments = {name: value for name, value in (given or {}).items() if value is not None}
+        arguments = {name: value for name, value in (arguments or {}).items() if value is not None}
         # Every tool accepts `verbose`; it takes effect where the answer is sent.
         if "verbose" not in self.input["properties"] and isinstance(arguments.get("verbose"), bool):
             del arguments["verbose"]

@@ -46,9 +46,9 @@ def parse(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     unknown = [name for name in names if name not in TOOLSETS and name != EVERYTHING]
     if unknown or not names:
-        got = ", ".join(unknown) or "nothing"
+        unknown_names = ", ".join(unknown) or "nothing"
         raise UsageError(
-            f"a toolset is one of {', '.join(TOOLSETS)}, {EVERYTHING} (got {got})",
+            f"a toolset is one of {', '.join(TOOLSETS)}, {EVERYTHING} (got {unknown_names})",
             "example: --tools search,read",
         )
     return names

@@ -157,7 +157,7 @@ def tree_of(call: ToolCall, path: str) -> str | None:
     return None if record is None else record.root
 
 
-def meant(call: ToolCall, file: str) -> str:
+def located(call: ToolCall, file: str) -> str:
     """The path of a file that is relative to the agent's working directory or its tree's root.
 
     Answers name files relative to the root.
@@ -172,7 +172,7 @@ def meant(call: ToolCall, file: str) -> str:
 
 def file_inside(call: ToolCall, file: str) -> str:
     """The path of a file that an agent names, if it may be read; raises `OutsideWorkspace`."""
-    named = meant(call, file)
+    named = located(call, file)
     call.workspace.admit(named)
     return named
 

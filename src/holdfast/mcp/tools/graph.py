@@ -39,7 +39,7 @@ def run(call: ToolCall) -> Result:
 
     split_symbol(call)
     a = call.arguments
-    file, symbol = _asked(a)
+    file, symbol = _file_and_symbol(a)
     if not symbol:
         named = failure("the symbol is not named", "pass symbol: its name, qualified name or id")
         return named.ended("its symbols", "file_outline", file=file) if file else named
@@ -47,7 +47,7 @@ def run(call: ToolCall) -> Result:
     if not file:
         path = call.tree(a.get("path", "."))
         found = calls_of_name(call.context.index, path, symbol, **options)
-        return _told(call, found, path, {**a, "symbol": symbol})
+        return _answer(call, found, path, {**a, "symbol": symbol})
     if "path" not in a:
         file = file_inside(call, file)
     path = call.tree(a["path"]) if "path" in a else os.path.dirname(file) or "/"
@@ -55,17 +55,17 @@ def run(call: ToolCall) -> Result:
     found = call_graph(call.context.index, path, symbol_ref(file, symbol), **options)
     if found.status == "not_found" and not os.path.isfile(os.path.join(path, file)):
         return _refused(call, found, os.path.join(path, file))
-    return _told(call, found, path, {**a, "file": file, "symbol": symbol})
+    return _answer(call, found, path, {**a, "file": file, "symbol": symbol})
 
 
-def _asked(a: dict[str, Any]) -> tuple[str, str]:
+def _file_and_symbol(a: dict[str, Any]) -> tuple[str, str]:
     """The file and the symbol of a call, in the current or the older argument form."""
     old = a.pop("symbol_ref", {})
     file = a.get("file") or old.get("file", "")
     return file, a.get("symbol") or old.get("symbolId") or old.get("symbolLabel") or ""
 
 
-def _told(call: ToolCall, found: CallGraphAnswer, path: str, a: dict[str, Any]) -> Result:
+def _answer(call: ToolCall, found: CallGraphAnswer, path: str, a: dict[str, Any]) -> Result:
     from holdfast.index.tools.calls import EDGES_TRUNCATED
 
     more = {**a, "path": path, "limit": a["limit"] * 2}

@@ -35,7 +35,7 @@ def run(call: ToolCall) -> Result:
     from holdfast.index.tools.calls import symbol_ref
     from holdfast.index.tools.outline import file_outline
 
-    a = _asked(call.arguments)
+    a = _current_arguments(call.arguments)
     symbol = a.get("symbol")
     if "file" not in a:
         return _of_name(call, a)
@@ -91,7 +91,7 @@ def _deeper(symbols: Sequence[OutlineSymbol], file: str) -> str:
     return f"a part of it whole: {call_text('file_outline', {'file': file, **span})}"
 
 
-def _asked(a: dict[str, Any]) -> dict[str, Any]:
+def _current_arguments(a: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call, with older names replaced by current ones."""
     symbol = a.get("symbol") or a.pop("symbol_id_exact", None) or a.pop("symbol_label_exact", None)
     if a.pop("resolve_mode", None) == "exact" and not symbol:

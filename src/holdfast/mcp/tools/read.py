@@ -14,7 +14,7 @@ from msgspec import Meta
 from holdfast.answers import Part
 from holdfast.mcp.structured import SHOWN_INSTEAD
 from holdfast.mcp.tool import Result, Tool, ToolCall, boolean, inputs, number, string
-from holdfast.mcp.tools.common import continued, listed_inside, meant, schema_of
+from holdfast.mcp.tools.common import continued, listed_inside, located, schema_of
 from holdfast.mcp.tools.near_notes import near_notes
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
     if isinstance(error, Aborted) or LEAF in call.meta:
         return refused  # in pi the message must be that of its own read
     if not is_there and caller.cwd is not None:
-        named = meant(call, typed)
+        named = located(call, typed)
         if named != caller.path(typed):
             return refused.ended("named from its tree", "read", path=named)
     if found is not None:

@@ -78,8 +78,8 @@ def _unknown(tool: str, a: dict[str, Any], sentence: str, known: Sequence[str]) 
     names = [name for name in known if name != sessions.SPACE and not live.is_live(name)]
     near = get_close_matches(a["space"], names, 1)
     if near:
-        asked = {name: value for name, value in a.items() if value != ""}
-        return failed(sentence, "did you mean", tool, {**asked, "space": near[0]})
+        arguments = {name: value for name, value in a.items() if value != ""}
+        return failed(sentence, "did you mean", tool, {**arguments, "space": near[0]})
     there = ", ".join(names[:SPACES_NAMED]) + (", …" if len(names) > SPACES_NAMED else "")
     sentence += f"; there are: {there}" if names else "; memory_commit makes one"
     return failed(sentence, "what is in it", "memory_query", {"space": (names or ["local"])[0]})
