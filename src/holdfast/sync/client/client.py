@@ -127,7 +127,7 @@ class Client:
         self._capabilities = frozenset(capabilities)
         self._authenticate, self._sign_commit = authenticate, sign_commit
         self._actions: list[Action] = []
-        self._asked: dict[str, PendingRequest] = {}
+        self._requests: dict[str, PendingRequest] = {}
         self._number = 0
         self._attempt = 0
         self._up = False
@@ -182,9 +182,9 @@ class Client:
 
     def transport_down(self, reason: str = "", code: int | None = None) -> None:
         """The transport is gone, or could not be opened. `code` is the server's close code."""
-        if code == TOO_BIG and self._asked:
+        if code == TOO_BIG and self._requests:
             # The largest request was too large; the others may have been short enough.
-            sizes = {name: self._size(asked.message) for name, asked in self._asked.items()}
+            sizes = {name: self._size(request.message) for name, request in self._requests.items()}
             largest = max(sizes, key=sizes.__getitem__)
             self._refuse_here(
                 largest,
@@ -194,10 +194,10 @@ class Client:
             )
         self._up = self._ready = self._dialling = False
         self.terms = None
-        lost, self._asked = self._asked, {}
+        lost, self._requests = self._requests, {}
         error = ConnectionLost(f"the connection was lost: {reason}") if reason else ConnectionLost()
-        for asked in lost.values():
-            asked.lost(error)
+        for request in lost.values():
+            request.lost(error)
         for session in list(self.sessions):
             session.connection_lost()
         if self._closing:
@@ -234,9 +234,9 @@ class Client:
                 if not self._ready:
                     self._refused(_refusal(answer))
             case Response():
-                asked = self._asked.pop(answer.request_id, None)
-                if asked is not None:
-                    asked.answered(answer)
+                request = self._requests.pop(answer.request_id, None)
+                if request is not None:
+                    request.answered(answer)
             case Effect():
                 for session in self.sessions:
                     if session.is_(answer.space, answer.session_id):
@@ -302,7 +302,7 @@ class Client:
         self._number += 1
         name = f"r{self._number}"
         message = build(name)
-        self._asked[name] = PendingRequest(message, answered, lost)
+        self._requests[name] = PendingRequest(message, answered, lost)
         self._do(Send(message))
 
     def restored(self) -> None:
@@ -378,10 +378,10 @@ class Client:
 
     def _refuse_here(self, request_id: str, name: str, message: str) -> None:
         """Answer a request as if the server had refused it."""
-        asked = self._asked.pop(request_id, None)
-        if asked is not None:
+        request = self._requests.pop(request_id, None)
+        if request is not None:
             error = messages.Refused(name=name, message=message)
-            asked.answered(Response(request_id=request_id, error=error))
+            request.answered(Response(request_id=request_id, error=error))
 
     def _size(self, message: Message) -> int:
         try:

@@ -53,9 +53,9 @@ class SessionChanged(SyncError):
     name = "SessionError"
     hint = "whether the commit landed is unknown; read, then commit again"
 
-    def __init__(self, asked: str, opened: str) -> None:
-        super().__init__(f"session changed: {asked} -> {opened}")
-        self.asked, self.opened = asked, opened
+    def __init__(self, requested: str, opened: str) -> None:
+        super().__init__(f"session changed: {requested} -> {opened}")
+        self.requested, self.opened = requested, opened
 
 
 class CapabilityMissing(SyncError):

@@ -90,7 +90,7 @@ class Replica:
         """Documents of commits that a former process made, and that this one has not watched."""
         self._listeners: list[Listener] = []
         self._holds = 0
-        self._held: list[tuple[Sync, Kind]] = []
+        self._waiting: list[tuple[Sync, Kind]] = []
 
     # reading
 
@@ -263,8 +263,8 @@ class Replica:
     def end_hold(self) -> None:
         assert self._holds > 0, "there is no hold to end"
         self._holds -= 1
-        while self._held and not self._holds:
-            self._apply(*self._held.pop(0))
+        while self._waiting and not self._holds:
+            self._apply(*self._waiting.pop(0))
 
     def reset(self) -> None:
         """Forget what is confirmed. Commits without a verdict stay."""
@@ -277,7 +277,7 @@ class Replica:
                 del self.records[key]
         self._landed.clear()
         self._recalled.clear()
-        self._held.clear()
+        self._waiting.clear()
         self.integrated = GENESIS
         self._notify("reset", before)
 
@@ -319,8 +319,8 @@ class Replica:
         self._notify("revert", before, refusal.error, pending.source)
 
     def _take(self, sync: Sync, kind: Kind) -> None:
-        if self._holds or self._held:
-            self._held.append((sync, kind))
+        if self._holds or self._waiting:
+            self._waiting.append((sync, kind))
         else:
             self._apply(sync, kind)
 

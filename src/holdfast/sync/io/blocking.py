@@ -94,33 +94,33 @@ class BlockingSpace:
     ) -> Document | None:
         """Keep a document, and what it links to, up to date from now on; returns the document."""
         with self._link.lock:
-            asked = self._inner.session.sync(id, path, schema, branch)
-        self._wait(asked, timeout_s)
+            request = self._inner.session.sync(id, path, schema, branch)
+        self._wait(request, timeout_s)
         return self.read(id, branch)
 
     def watch(self, *watches: WatchSpec, timeout_s: float | None = None) -> Sync:
         """Watch more graphs."""
         with self._link.lock:
-            asked = self._inner.session.watch_add(watches)
-        return self._wait(asked, timeout_s)
+            request = self._inner.session.watch_add(watches)
+        return self._wait(request, timeout_s)
 
     def watch_only(self, *watches: WatchSpec, timeout_s: float | None = None) -> Sync:
         """Watch these graphs and nothing else."""
         with self._link.lock:
-            asked = self._inner.session.watch_set(watches)
-        return self._wait(asked, timeout_s)
+            request = self._inner.session.watch_set(watches)
+        return self._wait(request, timeout_s)
 
     def query(self, query: Mapping[str, Any], timeout_s: float | None = None) -> Any:
         """Read a graph once, from the server."""
         with self._link.lock:
-            asked = self._inner.session.query(query)
-        return self._wait(asked, timeout_s)
+            request = self._inner.session.query(query)
+        return self._wait(request, timeout_s)
 
     def synced(self, timeout_s: float | None = None) -> None:
         """Wait until everything requested so far is answered."""
         with self._link.lock:
-            asked = self._inner.session.synced()
-        self._wait(asked, timeout_s)
+            request = self._inner.session.synced()
+        self._wait(request, timeout_s)
 
     # listening
 
@@ -185,8 +185,8 @@ class BlockingSpace:
         """Write a whole document, whatever was there."""
         operation = {"op": "set", "id": id, "value": document}
         with self._link.lock:
-            asked = self._inner.session.commit([operation], (), branch)
-        return self._wait(asked, timeout_s)
+            request = self._inner.session.commit([operation], (), branch)
+        return self._wait(request, timeout_s)
 
     # branches and history
 
@@ -218,8 +218,8 @@ class BlockingSpace:
         more = True
         while more:
             with self._link.lock:
-                asked = self._inner.session.history(from_seq, **where)
-            page = self._wait(asked)
+                request = self._inner.session.history(from_seq, **where)
+            page = self._wait(request)
             yield from page["changes"]
             more, from_seq = page["more"], page["atSeq"]
 
