@@ -46,15 +46,15 @@ def exists(loaded: Loaded | None) -> bool:
 class Documents:
     """The documents of a traversal, each read once: from those given, then with `load`."""
 
-    def __init__(self, load: Load, held: Mapping[EntityId, Loaded | None]) -> None:
-        self._load, self._held = load, held
+    def __init__(self, load: Load, preloaded: Mapping[EntityId, Loaded | None]) -> None:
+        self._load, self._preloaded = load, preloaded
         self.read: dict[EntityId, Loaded | None] = {}
 
     def get(self, entity: EntityId) -> Loaded | None:
         if entity in self.read:
             return self.read[entity]
-        if entity in self._held:
-            return self._held[entity]
+        if entity in self._preloaded:
+            return self._preloaded[entity]
         if entity.startswith(INLINE):
             document = inline_document(entity)
             loaded = None if document is None else Loaded(Seq(0), document)
