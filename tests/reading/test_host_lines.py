@@ -151,6 +151,31 @@ def test_claude_what_a_compaction_took_is_known(tmp_path: Path, bridged: str) ->
     assert lines_in(before) == {1: "one", 2: "two"}
 
 
+@pytest.mark.shows("READ-CC-RECOVERY")
+def test_claude_what_is_about_to_be_compacted_is_more_than_what_is_trusted(tmp_path: Path) -> None:
+    """When Claude Code reports a compaction, its transcript does not show it yet. The list had only
+    what was trusted then: nothing from before a rest, nor below a line whose parent is missing."""
+    claude = Claude(tmp_path)
+
+    def say(hour: int) -> None:
+        message = {"role": "user", "content": "x"}
+        claude.put("user", timestamp=f"2026-01-01T{hour:02d}:00:00Z", message=message)
+
+    claude.read(1, ["before the first compaction"], 1)
+    claude.last = None
+    claude.put("system", subtype="compact_boundary")
+    claude.read(1, ["one", "two"], 2)
+    say(9)
+    say(12)
+    assert held(claude.log) == {}, "after three hours older results may be cleared"
+    claude.last = "never written"
+    claude.put("progress")
+    held(claude.log)
+    before = claude.log.since_compaction()
+    assert before is not None
+    assert lines_in(before) == {1: "one", 2: "two"}
+
+
 @pytest.mark.shows("READ-CC-RECOVERY", "READ-CC-LINES")
 def test_claude_parallel_calls_beside_the_path_and_broken_chains_are_known(tmp_path: Path) -> None:
     """Of two parallel reads the path goes on from the first one's result; the second call and its

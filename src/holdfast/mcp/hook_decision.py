@@ -48,6 +48,7 @@ from holdfast.reading.hosts.sidecar import text_digest
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.session_log import (
+    CompactionHistory,
     RecordedEdits,
     ShellFolders,
     ShortAnswers,
@@ -432,8 +433,8 @@ def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:
 def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
     """What was held before the latest compaction.
 
-    `at_compaction`: the agent has just reported it, and its log does not show it yet. Then what is
-    held at the leaf is what will be lost.
+    `at_compaction`: the agent has just reported it, and its log does not show it yet. Then what was
+    shown up to the leaf is what will be lost.
     """
     from holdfast.reading.reader import before_compaction
     from holdfast.reading.trust import Ledger
@@ -441,8 +442,11 @@ def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
     evidence = log.evidence()
     if isinstance(evidence, Doubt):
         return Ledger()
-    if at_compaction and any(True for _ in evidence.ledger.seen_paths()):
-        return evidence.ledger
+    if at_compaction:
+        shown = log.since_compaction() if isinstance(log, CompactionHistory) else None
+        shown = shown or evidence.ledger
+        if any(True for _ in shown.seen_paths()):
+            return shown
     return before_compaction(log, evidence)
 
 

@@ -97,6 +97,8 @@ class CompactionHistory(Protocol):
 
     def before_compaction(self) -> Ledger | None: ...
 
+    def since_compaction(self) -> Ledger | None: ...
+
 
 class UnreadableLog:
     """A session that cannot be read, and why: it proves nothing."""

@@ -177,6 +177,20 @@ class ClaudeCodeLog:
         tree = self._tree(before, None)
         return tree.ledger(len(tree) - 1) if len(tree) else None
 
+    def since_compaction(self) -> Ledger | None:
+        """What was shown since the latest compaction, also what may be gone; None if unknown.
+
+        For reporting what the next compaction removes, never for trust.
+        """
+        leaf = self._leaf()
+        if isinstance(leaf, Doubt):
+            return None
+        since, tree = self._transcript.compacted_at(leaf), Tree()
+        for line in self._transcript.visible(leaf, None):
+            if line.number >= since:
+                self._add_line(tree, line)
+        return tree.ledger(len(tree) - 1) if len(tree) else None
+
     def _catch_up(self) -> None:
         grown = self._follower.look()
         if grown is None:
