@@ -11,8 +11,10 @@ from tests.agents.judge import judge
 from tests.agents.model import Model, Turn, call, say, scripted_model
 from tests.agents.programs import HOLDFAST, Place, codex
 from tests.agents.shown import results, texts
+from tests.scale import SOAKING
 
 pytestmark = pytest.mark.service("node")
+SOAK = pytest.mark.skipif(not SOAKING, reason="runs in make soak")
 
 TEXT = "".join(f"def line_{n}(): return {n}\n" for n in range(1, 121))
 TRUSTED = "--dangerously-bypass-hook-trust"
@@ -126,6 +128,25 @@ def test_both_ends_of_an_output_that_codex_cut_are_held(warm: Place) -> None:
     verdict = judge(warm.script.requests, str(warm.work))
     assert verdict.counts["unchanged"] == 2, verdict.judged
     assert verdict.counts["unseen"] == 1, verdict.judged
+
+
+@SOAK
+@pytest.mark.shows("READ-CODEX-ROOM")
+def test_pages_get_shorter_once_codex_cut_one(warm: Place) -> None:
+    """For a model that it does not know, Codex cuts an answer to 12,000 bytes: the model saw both
+    ends of a page of 44,000 bytes, below them that it was shown all of it."""
+    (warm.work / "a.py").write_text(
+        "".join(f"def line_{n}(): return {n}\n" for n in range(1, 3001))
+    )
+    warm.script.play(
+        call("holdfast.read", path="a.py"), call("holdfast.read", path="a.py", offset=1500), say()
+    )
+    codex(warm, "go", TRUSTED, model="a-model-of-mine")
+    found = results(warm.script.played()[-1])
+    assert "truncated" in found[0]
+    assert "truncated" not in found[1]
+    assert 100 < found[1].count("def line_") < 500
+    assert "to continue.]" in found[1]
 
 
 @pytest.mark.shows("CODEX-CONSENT")

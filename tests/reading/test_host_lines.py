@@ -444,6 +444,18 @@ def test_codex_a_cut_output_that_is_not_certain_is_not_held(
     assert held(codex(tmp_path, *calls, version=version)) == {}
 
 
+@pytest.mark.shows("READ-CODEX-ROOM")
+def test_codex_shows_how_much_of_an_answer_it_passes_on(tmp_path: Path) -> None:
+    def answered(text: str) -> dict[str, Any]:
+        blocks = [{"type": "input_text", "text": part} for part in ("Wall time: 1\nOutput:", text)]
+        return {"type": "function_call_output", "call_id": text[:9], "output": blocks}
+
+    log = codex(tmp_path, answered("one\n" * 5_000), *cut_read("cat a.py", LONG))
+    assert log.answer_bytes_max() is None, "a command has a limit of its own"
+    log = codex(tmp_path, answered(f"{LONG[:900]}\u202640 chars truncated\u2026{LONG[-900:]}"))
+    assert 1_800 < (log.answer_bytes_max() or 0) < 2_100
+
+
 @pytest.mark.shows("READ-PI-LINES")
 def test_pi_reads_edits_and_writes_are_held_line_by_line(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"

@@ -92,6 +92,15 @@ class ShellFolders(Protocol):
 
 
 @runtime_checkable
+class AnswerRoom(Protocol):
+    """A log that shows how much of a long answer of ours the agent passes on."""
+
+    def answer_bytes_max(self) -> int | None:
+        """The size that the shortest cut answer was cut to; None if none was cut."""
+        ...
+
+
+@runtime_checkable
 class CompactionHistory(Protocol):
     """A log whose compactions have no parent, so that only it knows what was held before one."""
 

@@ -29,6 +29,9 @@ PAGE_BYTES = 44_000
 """The page size for Claude Code, which moves a result of 50 KB to a file and shows only its start,
 and for Codex, which cuts one of 48 KB in the middle."""
 
+OF_CUT = 0.75
+"""The page size once an answer was cut, as a share of what was left of that answer."""
+
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
 """How a text ends that was cut by any of the limits."""
 
@@ -91,6 +94,7 @@ def _read(call: ToolCall, request: Request) -> Result:
     from holdfast.mcp.binding import DIALECT, LEAF, Bound
     from holdfast.reading import paths
     from holdfast.reading.baseline import Dialect
+    from holdfast.reading.session_log import AnswerRoom
 
     caller = call.caller
     if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
@@ -107,6 +111,10 @@ def _read(call: ToolCall, request: Request) -> Result:
     with call.context.sessions.of(caller, call.meta, "read", call.arguments) as session:
         log = session.log if isinstance(session, Bound) else None
         kind = session.kind if isinstance(session, Bound) else ""
+        room = log.answer_bytes_max() if isinstance(log, AnswerRoom) else None
+        if room is not None:
+            # A page that the agent cuts loses lines in its middle.
+            reader = reader.with_pages(min(PAGE_BYTES, int(room * OF_CUT)))
         if kind != "pi":
             reader = reader.only_unseen()  # not for pi, whose read has a fixed contract
         app, index = call.context.app, lambda: call.context.index

@@ -20,6 +20,7 @@ have dropped a part.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -98,6 +99,7 @@ class CodexLog:
         self._built = 0
         self._room = OUTPUT_BYTES
         self._asked = 0
+        self._cut_to: int | None = None
 
     def evidence(self) -> Evidence | Doubt:
         """What the rollout proves at its end."""
@@ -147,6 +149,12 @@ class CodexLog:
         after = self._items[-1].name if self._items else "start"
         self.sidecar.refresh(event, at_ms, after)
 
+    def answer_bytes_max(self) -> int | None:
+        """The size that Codex cut an answer of a tool to; it depends on the model."""
+        with contextlib.suppress(OSError):
+            self._catch_up()
+        return self._cut_to
+
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
         """The directory where this command runs; a call may name one other than the agent's."""
         name, given = self._pending.get(call, ("", None))
@@ -167,6 +175,7 @@ class CodexLog:
             self._session, self._items, self._calls, self._pending = None, [], set(), {}
             self.tree, self._built, self._partial = Tree(), 0, False
             self._room = self._least = OUTPUT_BYTES
+            self._cut_to = None
         self._torn = bool(grown.tail.strip())
         for line in grown.lines:
             if line.strip():
@@ -221,6 +230,8 @@ class CodexLog:
             # The edit happened, even if the model did not see all of its output.
             seen = tuple(Forgotten(one.path) for one in self._seen(name, given, output, force=True))
             return item._replace(name=call, seen=seen, size=size)
+        if isinstance(output, list) and codex_cut.is_cut(calls.text_of(output) or ""):
+            self._cut_to = min(size, self._cut_to or size)
         texts = frozenset(map(text_digest, _texts(output)))
         return _Item(call, item.kind, False, texts, self._seen(name, given, output), size)
 

@@ -39,6 +39,11 @@ class Ends(NamedTuple):
     rows_total: int
 
 
+def is_cut(text: str) -> bool:
+    """Whether a text contains the mark of a cut. It may be the text of a file."""
+    return _CUT.search(text) is not None
+
+
 def ends(output: str, tokens: int | None) -> Ends | None:
     """The ends of an output; None unless it was cut. `tokens`: its size as stated above it."""
     notice = _NOTICE.match(output)
