@@ -157,42 +157,55 @@ def default_calls(path: Path) -> list[str]:
     return found
 
 
-def definitions(path: Path) -> Iterator[tuple[int, str]]:
-    """The functions, classes, constants and methods of a file, with their lines."""
+def definitions(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """The functions, classes, constants and methods of a file: line, name, whether a method."""
     body = tree_of(path).body
-    for node in [*body, *(n for c in body if isinstance(c, ast.ClassDef) for n in c.body)]:
+    members = [n for c in body if isinstance(c, ast.ClassDef) for n in c.body]
+    for node, in_class in [*((n, False) for n in body), *((n, True) for n in members)]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.lineno, node.name
+            yield node.lineno, node.name, in_class and not isinstance(node, ast.ClassDef)
         elif isinstance(node, ast.Assign):
-            yield from ((node.lineno, t.id) for t in node.targets if isinstance(t, ast.Name))
+            names = (t.id for t in node.targets if isinstance(t, ast.Name))
+            yield from ((node.lineno, name, False) for name in names)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not in_class:
+            yield node.lineno, node.target.id, False
 
 
-def references(path: Path) -> set[str]:
-    """The names that a file uses: read, imported, passed by keyword, or spelled in a string."""
-    found: set[str] = set()
+def references(path: Path) -> tuple[set[str], set[str]]:
+    """The names that a file uses: read or imported; and as an attribute, keyword or string."""
+    names: set[str] = set()
+    members: set[str] = set()
     for node in nodes_of(path):
         match node:
-            case ast.Name(name, ast.Load()) | ast.Attribute(_, name) | ast.keyword(str(name)):
-                found.add(name)
+            case ast.Name(name, ast.Load()):
+                names.add(name)
+            case ast.Attribute(_, name) | ast.keyword(str(name)):
+                members.add(name)
             case ast.alias(name):
-                found.add(name.rpartition(".")[2])
+                names.add(name.rpartition(".")[2])
             case ast.Constant(str(text)) if re.fullmatch(r"[\w.:]+", text):
-                found.update(re.split(r"[.:]", text))
+                members.update(re.split(r"[.:]", text))
             case _:
                 pass
-    return found
+    return names, members
 
 
 def unreferenced(paths: Iterable[Path]) -> list[str]:
     """`file:line: name` of what is defined and used nowhere in these files.
 
-    By name alone, so what shares its name with something used is not found.
+    By name alone, so what shares its name with something used is not found. A method is used as an
+    attribute, so a variable of the same name does not count.
     """
     files = list(paths)
-    used = set[str]().union(*map(references, files))
+    names: set[str] = set()
+    members: set[str] = set()
+    for path in files:
+        read, reached = references(path)
+        names |= read
+        members |= reached
     return [
         f"{path.name}:{line}: {name}"
         for path in files
-        for line, name in definitions(path)
-        if name not in used and not name.startswith("__")
+        for line, name, is_method in definitions(path)
+        if name not in members and (is_method or name not in names) and not name.startswith("__")
     ]

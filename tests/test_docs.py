@@ -252,8 +252,9 @@ def test_the_checks_of_the_architecture_find_what_they_look_for(tmp_path: Path) 
     used = tmp_path / "used.py"
     used.write_text(
         "LIMIT = 3\nclass A:\n  def f(self): return LIMIT\n  def g(self): ...\nA().f()\n"
+        "WIDTH: int = 4\ng = A()\nprint(g)\n"
     )
-    assert unreferenced([used]) == ["used.py:4: g"]
+    assert unreferenced([used]) == ["used.py:6: WIDTH", "used.py:4: g"]
 
 
 LINES_MAX = 500

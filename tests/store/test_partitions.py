@@ -160,9 +160,9 @@ def test_what_came_from_another_space_is_refused_when_it_is_read(
                 ask.execute(
                     f"UPDATE {STORE}.{table} SET space = %s WHERE space = %s", (into, space)
                 )
-    for space in ("did:key:mine", "did:key:theirs"):
+    for name in ("did:key:mine", "did:key:theirs"):
         with (
-            open_store(postgres.url, space) as store,
+            open_store(postgres.url, name) as store,
             pytest.raises(DamagedStore, match="does not match its checksum"),
         ):
             store.state("doc:a")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -10,7 +9,7 @@ import time
 from typing import Any
 
 from holdfast.app import App
-from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
+from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers, lock_facts
 from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
 
 STOP_S = 20.0
@@ -25,16 +24,7 @@ def running_host(app: App) -> dict[str, Any] | None:
 
 def running(place: Rendezvous) -> dict[str, Any] | None:
     """The process id and version of the running host; None if none runs."""
-    try:
-        with open(place.lock) as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                facts = json.load(lock)
-                return facts if isinstance(facts, dict) else None
-    except (OSError, ValueError):
-        pass  # without a readable lock there is no host to reach
-    return None
+    return lock_facts(place)
 
 
 def answers(app: App) -> bool:

@@ -17,6 +17,10 @@ from collections.abc import Mapping
 from holdfast.locks import is_stopped
 from holdfast.mcp.rendezvous import PING, Rendezvous, peer_process
 
+TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
 ANSWER_S = 20.0
 """How long a host may take to answer a greeting or a ping; `HOLDFAST_MCP_ANSWER_S` overrides it."""
 
@@ -61,13 +65,13 @@ def _killed(place: Rendezvous, pid: int) -> bool:
 
 def stopped_host(place: Rendezvous) -> bool:
     """Whether the process that has the lock of the host is stopped."""
-    facts = _lock_facts(place)
+    facts = lock_facts(place)
     return facts is not None and is_stopped(int(facts.get("pid", 0)))
 
 
 def end_stopped_host(place: Rendezvous) -> bool:
     """End a host that is stopped, whether or not it listens yet; True if it has ended."""
-    facts = _lock_facts(place)
+    facts = lock_facts(place)
     pid = 0 if facts is None else int(facts.get("pid", 0))
     return pid > 1 and is_stopped(pid) and _killed(place, pid)
 
@@ -88,24 +92,24 @@ def _unanswered_ping(place: Rendezvous, answer_s: float) -> int | None:
         pid = 0
         try:
             connection.connect(place.socket)
-            pid = peer_process(connection) or int((_lock_facts(place) or {}).get("pid", 0))
+            pid = peer_process(connection) or int((lock_facts(place) or {}).get("pid", 0))
             connection.sendall(json.dumps(PING).encode() + b"\n")
             connection.recv(1)  # an answer, or the end of the connection: both are signs of life
         except (FileNotFoundError, ConnectionError):
             return None
         except (TimeoutError, BlockingIOError):
             # BlockingIOError: its accept queue is full.
-            return pid or int((_lock_facts(place) or {}).get("pid", 0))
+            return pid or int((lock_facts(place) or {}).get("pid", 0))
     return None
 
 
 def _is_host(place: Rendezvous, pid: int) -> bool:
     """Whether this process currently has the lock of the host."""
-    facts = _lock_facts(place)
+    facts = lock_facts(place)
     return facts is not None and facts.get("pid") == pid and pid > 1
 
 
-def _lock_facts(place: Rendezvous) -> dict[str, int] | None:
+def lock_facts(place: Rendezvous) -> dict[str, Any] | None:
     """What the host wrote into its lock; None if no process has the lock."""
     import fcntl
 
@@ -125,7 +129,7 @@ def _ended(place: Rendezvous, pid: int) -> bool:
     import time
 
     for _moment in range(int(END_S / 0.02)):
-        facts = _lock_facts(place)
+        facts = lock_facts(place)
         if facts is None or facts.get("pid") != pid:
             return True
         time.sleep(0.02)

@@ -130,8 +130,12 @@ class EnginePlayer:
 
     def _revisions(self, step: Step) -> Any:
         branch = step.get("branch", MAIN)
-        rows = self._opened.engine.tables.revisions_of(branch, EntityId(step["id"]))
-        return [{"seq": row.seq, "op_index": row.op_index, "op": row.op} for row in rows]
+        rows = self._opened.engine.tables.all_revisions()
+        return [
+            {"seq": seq, "op_index": op_index, "op": op}
+            for of_branch, id, seq, op_index, op, *_ in rows
+            if (of_branch, id) == (branch, step["id"])
+        ]
 
     def _head(self, step: Step) -> Any:
         head = self._opened.engine.tables.head(step.get("branch", MAIN), EntityId(step["id"]))

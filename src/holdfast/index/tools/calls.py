@@ -26,12 +26,12 @@ from holdfast.index.answers import (
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Edge, OpenCall
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts, file_id
 from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
+from holdfast.index.tools.gated import read_if_open
 from holdfast.index.tools.limits import CALLS_DEFAULT
 from holdfast.index.tools.outline import file_key, has_calls, no_outline
 from holdfast.index.tools.refusals import proof_check, refusal, refused
@@ -85,22 +85,15 @@ def call_graph(
         edges=(),
         notes=(),
     )
-    gate = index.gate(record)
-    if not isinstance(gate, Open):
-        return _refused(index, answer, gate)
-    root = gate.record.root
-    key = file_key(root, requested, symbol_ref.file)
-    try:
+
+    def read(gate: Open) -> CallGraphAnswer:
+        root = gate.record.root
         with index.backend.reader(root) as reader:
+            key = file_key(root, requested, symbol_ref.file)
             found = _follow(index, gate, reader, key, answer)
-    except BackendUnavailable:
-        again = index.gate(index.registry.find(root))
-        if isinstance(again, Open):
-            raise
-        return _refused(index, answer, again)
-    except DamagedBackend as error:
-        return _refused(index, answer, index.damaged(gate.record, error))
-    return replace(found, hints=Hints(debug_proof_check=proof_check(gate)).or_none())
+        return replace(found, hints=Hints(debug_proof_check=proof_check(gate)).or_none())
+
+    return read_if_open(index, record, lambda gate: _refused(index, answer, gate), read)
 
 
 def _follow(

@@ -17,10 +17,9 @@ from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import OWNERS, Thing
 from holdfast.index.calls.resolve import Edge
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts
 from holdfast.index.generations.freshness import FreshFiles, moved
-from holdfast.index.generations.gate import Open
+from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import (
     CallEdgeLine,
@@ -30,6 +29,7 @@ from holdfast.index.references.answers import (
     ReferencesAnswer,
 )
 from holdfast.index.search.roles import role_of
+from holdfast.index.tools.gated import read_if_open
 from holdfast.index.tools.impact import test_at
 from holdfast.index.tools.references import Relation, answered, node_of
 from holdfast.index.tools.refusals import refused
@@ -50,11 +50,12 @@ def explore(index: CodeIndex, tree: str, symbol: str, *, file: str = "") -> Expl
     """Everything about the symbols with this name, from one check of the tree."""
     requested, record = index.root_of(tree)
     answer = ExploreAnswer(status="ok", path=requested, symbol=symbol)
-    gate = index.gate(record)
-    if not isinstance(gate, Open):
+
+    def refuse(gate: Gate) -> ExploreAnswer:
         return refused(answer, gate, index.runtime(), RETRY, answer.path)
-    root = gate.record.root
-    try:
+
+    def read(gate: Open) -> ExploreAnswer:
+        root = gate.record.root
         with index.backend.reader(root) as reader:
             look = Look(index, root, reader, index.check_freshness(gate.record, reader), file)
             found, files = _explore(look, answer)
@@ -62,14 +63,8 @@ def explore(index: CodeIndex, tree: str, symbol: str, *, file: str = "") -> Expl
                 fresh = index.check_freshness(gate.record, reader)
                 found, _ = _explore(dataclasses.replace(look, overlay=fresh), answer)
             return found
-    except BackendUnavailable:
-        again = index.gate(index.registry.find(root))
-        if isinstance(again, Open):
-            raise
-        return refused(answer, again, index.runtime(), RETRY, answer.path)
-    except DamagedBackend as error:
-        damaged = index.damaged(gate.record, error)
-        return refused(answer, damaged, index.runtime(), RETRY, answer.path)
+
+    return read_if_open(index, record, refuse, read)
 
 
 @dataclasses.dataclass(frozen=True)

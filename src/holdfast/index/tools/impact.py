@@ -21,11 +21,10 @@ from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.model import FileFacts, Symbol
 from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.freshness import FreshFiles
-from holdfast.index.generations.gate import Open
+from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import ImpactAnswer, ImpactedSymbol, ImpactTest
 from holdfast.index.references.changed import Change, changed_symbols
@@ -37,6 +36,7 @@ from holdfast.index.references.find import (
     target_of,
 )
 from holdfast.index.search.roles import role_of
+from holdfast.index.tools.gated import read_if_open
 from holdfast.index.tools.limits import IMPACT_DEFAULT
 from holdfast.index.tools.mention_files import (
     HARD_ALL_S,
@@ -76,26 +76,20 @@ def impact(
         raise UsageError(f"limit must be at least 1 (got {limit})")
     requested, record = index.root_of(tree)
     answer = ImpactAnswer(status="ok", path=requested, since=since)
-    gate = index.gate(record)
-    if not isinstance(gate, Open):
+
+    def refuse(gate: Gate) -> ImpactAnswer:
         return refused(answer, gate, index.runtime(), RETRY, answer.path)
-    root = gate.record.root
-    try:
+
+    def read(gate: Open) -> ImpactAnswer:
+        root = gate.record.root
         with open_repository(Path(root)) as repository, index.backend.reader(root) as reader:
             commit = _commit(repository, root, since)
             assert repository is not None, "a commit was found in it"
             overlay = index.check_freshness(gate.record, reader)
-            answer = replace(answer, commit=commit)
-            return _impact(index, root, reader, overlay, repository, answer, limit)
-    except BackendUnavailable:
-        again = index.gate(index.registry.find(root))
-        if isinstance(again, Open):
-            raise
-        return refused(answer, again, index.runtime(), RETRY, answer.path)
-    except DamagedBackend as error:
-        return refused(
-            answer, index.damaged(gate.record, error), index.runtime(), RETRY, answer.path
-        )
+            begun = replace(answer, commit=commit)
+            return _impact(index, root, reader, overlay, repository, begun, limit)
+
+    return read_if_open(index, record, refuse, read)
 
 
 def _commit(repository: Repository | None, root: str, since: str) -> str:

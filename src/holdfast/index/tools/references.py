@@ -18,13 +18,12 @@ from holdfast.index.answers import CallNode, Hints, Span
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.mention_kinds import KINDS, Kind
 from holdfast.index.facts.model import MODULE
 from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
-from holdfast.index.generations.gate import Open
+from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.references.answers import KindCount, ReferencePlace, ReferencesAnswer
 from holdfast.index.references.find import (
@@ -37,6 +36,7 @@ from holdfast.index.references.find import (
 from holdfast.index.references.implementations import implementations
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.find_symbol import symbols_called
+from holdfast.index.tools.gated import read_if_open
 from holdfast.index.tools.limits import REFERENCES_DEFAULT
 from holdfast.index.tools.mention_files import files_with, read_files
 from holdfast.index.tools.outline import file_key
@@ -71,11 +71,12 @@ def references(
         raise UsageError(f"limit must be at least 1 (got {limit})")
     requested, record = index.root_of(tree)
     answer = ReferencesAnswer(status="ok", path=requested, symbol=symbol, relation=relation)
-    gate = index.gate(record)
-    if not isinstance(gate, Open):
+
+    def refuse(gate: Gate) -> ReferencesAnswer:
         return refused(answer, gate, index.runtime(), RETRY, answer.path)
-    root = gate.record.root
-    try:
+
+    def read(gate: Open) -> ReferencesAnswer:
+        root = gate.record.root
         with index.backend.reader(root) as reader:
             # Always a new check: a file added since the last one may mention the symbol too.
             overlay = index.check_freshness(gate.record, reader)
@@ -83,17 +84,9 @@ def references(
             if moved(root, files, overlay):
                 overlay = index.check_freshness(gate.record, reader)
                 found, _ = answered(index, root, reader, overlay, answer, file, wanted, limit)
-    except BackendUnavailable:
-        again = index.gate(index.registry.find(root))
-        if isinstance(again, Open):
-            raise
-        return refused(answer, again, index.runtime(), RETRY, answer.path)
-    except DamagedBackend as error:
-        return refused(
-            answer, index.damaged(gate.record, error), index.runtime(), RETRY, answer.path
-        )
-    hints = found.hints
-    return replace(found, hints=hints or _proof(gate))
+        return replace(found, hints=found.hints or _proof(gate))
+
+    return read_if_open(index, record, refuse, read)
 
 
 def _proof(gate: Open) -> Hints | None:

@@ -118,15 +118,6 @@ class RevisionTable(Table):
         )
         return [Seq(row[0]) for row in self._db.rows(sql, (branch, id, before, limit))]
 
-    def revisions_of(self, branch: BranchName, id: EntityId) -> list[RevisionRow]:
-        """Every revision of a document on this branch, oldest first."""
-        sql = (
-            "SELECT seq, op_index, op, data, crc FROM revision "
-            "WHERE branch = $1 AND id = $2 ORDER BY seq, op_index"
-        )
-        found = self._db.rows(sql, (branch, id))
-        return list(checked_revisions(branch, id, found, self._mask))
-
     def all_revisions(self, page: int = 2_000) -> Iterator[Row]:
         """(branch, id, seq, op_index, op, data, crc) of every revision, in that order.
 
