@@ -31,7 +31,7 @@ quick: $(STAMP)  ## lint, types and every test that needs no PostgreSQL, browser
 	@$(MAKE) --no-print-directory --jobs=3 lint types quick-tests
 
 quick-tests: $(STAMP)
-	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q $(PARALLEL)
+	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q $(PARALLEL) --numprocesses=$$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 ))
 
 test: $(STAMP) $(NODE)  ## everything the project promises, checked, on all cores
 	$(BIN)/python -m pytest $(PARALLEL) || { test $$? = 1 && test -n "$$CI" && $(BIN)/python -m tests.again; }

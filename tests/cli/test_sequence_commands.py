@@ -156,6 +156,7 @@ def test_only_the_places_with_other_indentation_are_named(
     assert "the indentation differs from line 4 of the snippet on, at two.py:4\n" in out
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEQ-EXPLAIN")
 def test_locate_explains_a_match_by_the_smallest_vertices_around_it(
     tree: Path, capsys: pytest.CaptureFixture[str]

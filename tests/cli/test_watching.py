@@ -12,21 +12,22 @@ import pytest
 import holdfast
 from holdfast.cli import watching
 from tests.cli.test_memory import Terminal, run
+from tests.fork_server import Forked
 
 __all__ = ["run"]
 
 
 @pytest.fixture
 def url(run: Terminal, tmp_path: Path) -> Iterator[str]:
-    program = [sys.executable, "-m", "holdfast.cli.main", "serve", "--port", "0", "--json"]
-    server = subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
-    assert server.stdout is not None
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    words = ("serve", "--port", "0", "--json")
+    server = Forked("holdfast.cli.main", *words, env=environment, cwd=Path.cwd())
     try:
         yield str(json.loads(server.stdout.readline())["url"])
     finally:
         server.terminate()
-        server.wait(10)
-        server.stdout.close()
+        server.wait()
+        server.close()
 
 
 @pytest.mark.shows("SYNC-CLI-WATCH")

@@ -12,6 +12,7 @@ from bench.edits import GOAL, KINDS, cases
 NAMES = ("difflib.py", "textwrap.py", "bisect.py", "fractions.py", "sched.py", "string.py")
 
 
+@pytest.mark.long
 @pytest.mark.shows("EDIT-MEANT")
 def test_the_line_that_was_meant_is_shown() -> None:
     library = Path(sysconfig.get_paths()["stdlib"])

@@ -16,6 +16,7 @@ from tests.index.wire import file_outline, manage_index, search_code
 MANY = 100_000 if os.environ.get("HOLDFAST_SOAK") else 2_000
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-HOSTILE")
 def test_a_hostile_tree_is_indexed_without_harm(tmp_path: Path) -> None:
     root = tmp_path.resolve() / "repo"

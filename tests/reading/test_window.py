@@ -25,7 +25,7 @@ from tests.scale import QUICK, SOAKING, size
 
 SEEDS = 1_000 if SOAKING else 1 if QUICK else 10
 SESSIONS_PER_SEED = size(10, 3)
-STEPS = 200
+STEPS = size(200, 100)
 """Together 20,000 steps on every host, and two millions under soak."""
 
 

@@ -91,6 +91,7 @@ def test_links_out_of_the_docs_lead_to_their_page_or_keep_their_words() -> None:
     assert relinked("![p](docs/images/a.png)", "") == "![p](images/a.png)"
 
 
+@pytest.mark.long
 @pytest.mark.shows("DOCS-ARCHITECTURE-PICTURE")
 def test_the_picture_has_every_package_and_what_is_imported_below(tmp_path: Path) -> None:
     for name, text in {

@@ -22,6 +22,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(out.read_text())
 
 
+@pytest.mark.long
 @pytest.mark.shows("RETR-RUNNER")
 def test_holdfast_finds_most_of_a_small_shop(report: Any) -> None:
     holdfast = report["systems"]["holdfast"]

@@ -50,6 +50,7 @@ def test_nothing_is_lost_invented_or_left_open(first: int) -> None:
         play(seed, steps=STEPS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(1_000_000, 1_002_000 if SOAK else 1_000_002, 2))
 def test_larger_worlds(first: int) -> None:
     for seed in range(first, first + 2):

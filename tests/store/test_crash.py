@@ -153,6 +153,7 @@ def server() -> Iterator[PostgresServer]:
     yield from running_server(durable=True)
 
 
+@pytest.mark.service("postgres")
 @pytest.mark.shows("STORE-UNREACHABLE", "INV-7")
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_restarted_server_is_found_again(server: PostgresServer, mode: str) -> None:
@@ -179,6 +180,7 @@ def test_a_restarted_server_is_found_again(server: PostgresServer, mode: str) ->
         assert store.verify().findings == []
 
 
+@pytest.mark.service("postgres")
 @pytest.mark.shows("STORE-UNREACHABLE", "INV-7", "INV-11")
 @pytest.mark.parametrize("point", [p for p in POINTS if "compacting" not in p])
 def test_a_commit_in_doubt_is_settled_by_sending_it_again(

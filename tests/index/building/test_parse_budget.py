@@ -79,6 +79,7 @@ def test_many_hostile_files_cost_no_more_than_the_budget(total_bytes: int) -> No
         assert (len(facts.symbols), facts.problems) == (300, ())
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-PARSE-BUDGET")
 @pytest.mark.usefixtures("impatient")
 def test_the_answer_names_what_was_kept_as_text(

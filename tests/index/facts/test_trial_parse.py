@@ -104,6 +104,7 @@ def slow(path: str, source: bytes) -> FileFacts:
     return extract_facts(path, source)
 
 
+@pytest.mark.long
 @pytest.mark.shows("FACT-ENDS")
 def test_a_file_that_keeps_a_worker_busy_beyond_all_measure_is_kept_as_text(
     monkeypatch: pytest.MonkeyPatch,
@@ -163,6 +164,7 @@ def test_a_program_from_nowhere_with_threads_indexes_all_the_same(
     assert not ran.stderr
 
 
+@pytest.mark.long
 @pytest.mark.shows("FACT-ENDS")
 @pytest.mark.usefixtures("impatient")
 def test_workers_make_the_same_of_such_texts() -> None:
@@ -301,6 +303,7 @@ assert len(extract("a.py", text).symbols) == 3000
 """
 
 
+@pytest.mark.long
 @pytest.mark.shows("FACT-ENDS")
 @pytest.mark.parametrize("where", ["here", "there"])
 def test_a_collection_of_garbage_is_no_time_of_the_text(where: str) -> None:

@@ -144,6 +144,7 @@ def test_any_pattern_finds_what_grep_finds(
     assert lines_of(look(MemoryReader(root), Query(patterns=(pattern,)))) == grep(root, pattern)
 
 
+@pytest.mark.long
 @pytest.mark.shows("ANSWER-TRIGRAMS")
 def test_no_letter_that_a_pattern_takes_for_an_ascii_one_has_other_trigrams() -> None:
     """A pattern without regard to case takes U+017F for an s and U+212A for a k."""

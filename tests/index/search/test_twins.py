@@ -89,6 +89,7 @@ def told(answer: Any) -> Any:
     return answer
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEARCH-QUICK-TWIN")
 @pytest.mark.parametrize(("query", "more"), QUESTIONS, ids=[query for query, _ in QUESTIONS])
 def test_the_quick_way_gives_the_answer_of_the_long_way(

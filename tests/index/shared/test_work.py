@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -24,6 +22,7 @@ from holdfast.index.shared.store import SharedStore, SharedUnavailable, SqliteSh
 from holdfast.index.tools.manage import manage_index
 from holdfast.postgresql import connect
 from tests.files.hostile_git import git
+from tests.fork_server import Forked
 from tests.index.shared.team import Machine, MemoryRows, clone, made_repository
 from tests.postgres import PostgresServer
 
@@ -53,10 +52,10 @@ def server(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """The address and the token of a real `holdfast serve`."""
     home = tmp_path / "server"
     environment = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_INDEX_URL": ""}
-    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--json", "--show-token"]
-    started = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    environment["PYTHONUNBUFFERED"] = "1"
+    words = ("serve", "--port", "0", "--json", "--show-token")
+    started = Forked("holdfast.cli.main", *words, env=environment, cwd=Path.cwd())
     try:
-        assert started.stdout is not None
         text = ""
         while not text.rstrip().endswith("}"):
             line = started.stdout.readline()
@@ -65,9 +64,8 @@ def server(tmp_path: Path) -> Iterator[tuple[str, str]]:
         yield json.loads(text)["dashboard"].split("?")[0].rstrip("/"), (home / "token").read_text()
     finally:
         started.terminate()
-        started.wait(20)
-        assert started.stdout is not None
-        started.stdout.close()
+        started.wait()
+        started.close()
 
 
 @pytest.mark.shows("TEAM-WORK-SHARED", "TEAM-WORK-ALONE")

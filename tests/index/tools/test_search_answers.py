@@ -972,6 +972,7 @@ def test_code_like_this_that_fits_a_pattern_says_where(clones: World) -> None:
         assert (counts["matchedLines"], counts["matchedFiles"]) == (1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.shows("ANSWER-SIMILAR")
 def test_operators_narrow_what_is_compared_and_not_what_was_found(clones: World) -> None:
     """A copy was not found where many better ones stood in files that were not asked about."""
