@@ -4,10 +4,11 @@ Neither looks at the facts except to know when to stop. Each starts from what it
 its own output from the best place to the worst, and reads code as its tools print it. Lines that
 have only comments or nothing need not be shown.
 
-    ours       one search with the question's words, five results; then those that are not whole
+    ours       one search with the question's words, three results; then those that are not whole
                yet, two in one read, then the others; then the further places that the results
                name, by their lines in one read: those whose name has a word of the question, or
-               all if none has; then the same for the symbols that have a pattern in their name
+               all if none has; then the same for the symbols that have a pattern in their name,
+               and at last for ten results of the question
     ripgrep    the patterns one after the other; definitions among the matches first, each read
                with `sed` from 5 lines before to 45 after, if it is not on the screen yet
 """
@@ -24,8 +25,8 @@ from holdfast.cli.shown_lines import code_lines
 
 Run = Callable[[Sequence[str]], str]
 BEFORE, AFTER, READS_MAX = 5, 45, 12
-FIRST = 5
-"""How many results our explorer asks for."""
+FIRST, THEN, LAST = 3, 5, 10
+"""How many results our explorer asks for: with the question, with symbols, then once more."""
 FURTHER = 6
 """How many of the further places that they name it reads, in one call."""
 WORD_MIN = 4
@@ -92,10 +93,11 @@ class Ours(Explorer):
     """
 
     def run(self, holdfast: Run) -> bool:
-        for query in (self.question.ask, self._symbols()):
-            found = self._places(self.show(holdfast(["search", query, "--limit", str(FIRST)])))
+        ask, symbols = self.question.ask, self._symbols()
+        for query, limit in ((ask, FIRST), (symbols, THEN), (ask, LAST)):
+            found = self._places(self.show(holdfast(["search", query, "--limit", str(limit)])))
             start = 0
-            for count in (2, FIRST):
+            for count in (2, limit):
                 if self.done:
                     return True
                 self._read(holdfast, found[start : start + count])

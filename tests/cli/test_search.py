@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.cli.main import main
+from holdfast.cli.terminal import terminal
+from holdfast.index.tools.render import Surface
 
 
 @pytest.fixture
@@ -113,22 +116,72 @@ def test_only_a_line_break_ends_a_line(
         ["--limit", "2", "--", "-x", "re:price"],
     ],
 )
+@pytest.mark.parametrize("on_a_terminal", [False, True])
 def test_the_command_that_is_printed_goes_on(
-    capsys: pytest.CaptureFixture[str], words: list[str]
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    on_a_terminal: bool,
 ) -> None:
     """Words after `--` became options of the next page."""
+    if on_a_terminal:
+        monkeypatch.setattr("holdfast.cli.terminal.terminal", _wide_terminal)
     seen: list[str] = []
+    first = words
     debug = "--debug" in words
     while True:
         assert ("--debug" in words) is debug
         code, out = run(capsys, *words)
         assert code == 0
         seen += re.findall(r"^src/(\w+)\.py:", out, re.MULTILINE)
-        after = re.search(r"continue: holdfast search (.*)\]", out)
+        after = re.search(r"continue: (holdfast search|the same with) (.*)\]", out)
         if after is None:
             break
-        words = shlex.split(after[1])
+        assert (after[1] == "holdfast search") is on_a_terminal
+        words = shlex.split(after[2]) if on_a_terminal else [*shlex.split(after[2]), *first]
     assert sorted(seen) == ["apples", "bread", "cheese", "dates", "eggs", "flour"]
+
+
+def _wide_terminal(*, several_trees: bool) -> Surface:
+    return replace(terminal(several_trees=several_trees), is_terminal=True, columns=500)
+
+
+@pytest.mark.shows("ANSWER-WHOLE-FIRST")
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+def test_few_results_show_the_first_one_whole(
+    capsys: pytest.CaptureFixture[str], limit: int
+) -> None:
+    out = run(capsys, "price of flour", "--limit", str(limit))[1]
+    assert out.splitlines()[0] == "src/flour.py:1-22  price_of_flour"
+    shown = [int(n) for n in re.findall(r"^(\d+) ", out.split("\nsrc/")[0], re.MULTILINE)]
+    assert (shown == list(range(1, 23))) is (limit <= 3)
+    later = out.split("\nsrc/")[1:]
+    assert all(len(re.findall(r"^\d+ ", each, re.MULTILINE)) <= 6 for each in later) or limit > 3
+
+
+@pytest.mark.shows("ANSWER-WHOLE-FIRST")
+def test_a_long_result_is_never_shown_whole(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "".join(f"    weigh_the_figs({n}, {n * 7})\n" for n in range(300))
+    (shop / "src" / "figs.py").write_text(f"def price_of_figs(basket):\n{lines}")
+    out = run(capsys, "price of figs", "--limit", "1")[1]
+    assert out.startswith("src/figs.py:1-")
+    assert len(out) < 4_500
+    assert "[lines were left out; all of a result: holdfast read src/figs.py:" in out
+
+
+@pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.usefixtures("shop")
+def test_a_pattern_and_paths_are_typed_as_for_grep(capsys: pytest.CaptureFixture[str]) -> None:
+    """`re:^    return` matched every line, and a path was only a word to rank by."""
+    found = (
+        "src/eggs.py:18: return basket.eggs * 4.5  (price_of_eggs)\n[1 matching line in 1 file]\n"
+    )
+    assert run(capsys, "re:^    return basket", "src/eggs.py")[1] == found
+    assert run(capsys, "re:return basket.eggs", "src")[1] == found
+    assert run(capsys, "re:return basket.eggs", "--path", "src", "words beside it")[1] == found
+    assert run(capsys, "must:return basket.eggs", "src/eggs.py")[1].startswith("src/eggs.py:")
+    assert "src/apples.py" in run(capsys, "price", "src/eggs.py")[1], "not beside plain words"
 
 
 @pytest.mark.shows("ANSWER-CLI")

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.cli.console import absolute, columns, note_printed, stdin
 from holdfast.cli.user_files import read_user_file
 from holdfast.errors import UsageError
-from holdfast.index.search.limits import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX
-from holdfast.index.search.scopes import SCOPES
+from holdfast.index.search.limits import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX, SCOPES
 
 # `run` imports what it needs to search and print, so that the help text is fast.
 if TYPE_CHECKING:
@@ -27,11 +26,16 @@ operators, anywhere in the query:
   must:yaml.load     chunks with this text, exclude:text those without
   re:load_\\w+        lines that match a regular expression, as in Python
   sym:Cart.total     a symbol by name; * matches any characters
-Put a value with spaces in double quotes, and quote the word for the shell too:
-'re:"def \\w+_price"'. A backslash in front of an operator makes it plain text."""
+A pattern with spaces is one word of the shell: 're:def \\w+_price'. Beside re:, must: or
+sym:, a word that is a file or directory limits the search to it, as in grep. A backslash
+in front of an operator makes it plain text."""
 
 
 _OPERATOR_WORD = re.compile(r"-path:|-[0-9]")
+_EXACT_WORD = re.compile(r"(?:re|must|sym):(?!:)")
+_SPACED_VALUE = re.compile(
+    r"(re|must):(?![:\"])(?=\S)(?!.*\s-?(?:lang|path|must|exclude|re|sym):)(.*\s.*)"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -99,6 +103,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     from holdfast.index.tools.search import search_code
 
     snippet = None if args.snippet is None else _text_of(args.snippet)
+    _as_in_grep(args)
     paths = [absolute(path) for path in args.path or ["."]]
     try:
         with app.borrow_index() as index:
@@ -136,6 +141,31 @@ def run(args: argparse.Namespace, app: App) -> int:
     return exit_code(answer.status)
 
 
+def _as_in_grep(args: argparse.Namespace) -> None:
+    """Take a spaced pattern that the shell passed as one word, and paths after it, as grep does."""
+    exact = [word for word in args.query if _EXACT_WORD.match(word)]
+    if exact and args.path is None:
+        paths = [word for word in args.query if _is_path(word)]
+        args.query = [word for word in args.query if word not in paths]
+        args.path = paths or None
+    args.query = [_quoted(word) for word in args.query]
+
+
+def _is_path(word: str) -> bool:
+    return ("/" in word or "." in word) and os.path.exists(absolute(word))
+
+
+def _quoted(word: str) -> str:
+    """A pattern with spaces in the quotes that a query needs; any other word as it is."""
+    value = _SPACED_VALUE.fullmatch(word)
+    if value is None:
+        return word
+    name, text = value.groups()
+    from holdfast.index.search.operators import written
+
+    return f"{name}:{written(name, text)}"
+
+
 def _text_of(name: str) -> str:
     if name == "-":
         stream = stdin()
@@ -159,9 +189,13 @@ def _print(answer: SearchAnswer, args: argparse.Namespace, root: str | None) -> 
     from holdfast.cli.terminal import terminal
     from holdfast.index.tools.search_text import printed_lines, search_text
 
-    more = answer.continuation
-    next_page = None if more is None else _command(args, cursor=more.cursor)
     surface = terminal(several_trees=bool(answer.roots))
+    more = answer.continuation
+    next_page = None
+    if more is not None:
+        # A person copies the command; a program has it and needs only the cursor.
+        whole = _command(args, cursor=more.cursor)
+        next_page = whole if surface.is_terminal else f"the same with --cursor {more.cursor}"
     text = search_text(answer, surface, next_page=next_page)
     print(text)
     if answer.results and not args.debug and root is not None:

@@ -41,8 +41,8 @@ class CodeQuestions:
         self._app, self._index, self._sessions = app, index, sessions
 
     def search(self, params: Members) -> SearchAnswer:
+        from holdfast.index.search.limits import SCOPES
         from holdfast.index.search.results import GROUPINGS
-        from holdfast.index.search.scopes import SCOPES
         from holdfast.index.tools.search import search_code
 
         several = params.get("root") == EVERY_TREE

@@ -96,6 +96,9 @@ def test_an_unquoted_pattern_includes_the_words_after_it_when_they_look_like_a_p
     assert words == Parsed(Query("yaml config (safe)", patterns=(r"load_\w+",)))
     quoted = parse(r're:"load \w+" x.*y', wrong_pattern)
     assert quoted == Parsed(Query("x.*y", patterns=(r"load \w+",)))
+    anchor = parse("re:^    return basket lang:python", wrong_pattern)
+    assert anchor.query == Query(langs=("python",), patterns=("^    return basket",))
+    assert parse("re:^ lang:python", wrong_pattern).query.patterns == ("^",)
     broken = parse(r"re:class \w+(", wrong_pattern)
     assert broken.query == Query(r"\w+(", patterns=("class",))
 

@@ -7,8 +7,9 @@ from functools import partial
 
 from holdfast.files.ignore import Rules
 from holdfast.files.policy import language_of
+from holdfast.index.search.limits import SCOPES, Scope
 from holdfast.index.search.operators import Query
-from holdfast.index.search.scopes import SCOPES, Scope, in_scope
+from holdfast.index.search.scopes import in_scope
 
 _WIDER = {"typescript": ("typescript", "tsx"), "c": ("c", "cpp"), "cpp": ("cpp", "c")}
 """Languages that share file extensions, so that a path does not distinguish them."""

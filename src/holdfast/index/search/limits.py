@@ -1,4 +1,9 @@
-"""Limits of a search answer. Imports nothing, because `holdfast search --help` shows them."""
+"""Choices and limits of a search. Imports little, because `holdfast search --help` shows them."""
+
+from typing import Literal
+
+Scope = Literal["runtime", "mixed", "docs"]
+SCOPES: tuple[Scope, ...] = ("runtime", "mixed", "docs")
 
 LIMIT_DEFAULT, LIMIT_MAX = 10, 50
 """How many results a page has."""

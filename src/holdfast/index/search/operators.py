@@ -5,9 +5,10 @@ r"""Operators of a query, such as `lang:` and `re:`.
 An operator is a name, one colon and a value, without spaces between. A value with spaces is put in
 double quotes, where `\"` is a quote (and `\\` a backslash, except in `re:`, which keeps its
 backslashes). An unquoted pattern includes the words after it when they look like a pattern
-(`re:class .*Error`), with a warning that shows it in quotes. A leading backslash turns an operator
-into plain text. Operators are recognised up to a blank line, or up to 200 characters of plain text,
-so that a pasted error message or snippet is not parsed.
+(`re:class .*Error`) or when only signs are before them (`re:^ def`), with a warning that shows it
+in quotes. A leading backslash turns an operator into plain text. Operators are recognised up to a
+blank line, or up to 200 characters of plain text, so that a pasted error message or snippet is not
+parsed.
 
 Everything else is plain text. An invalid operator is plain text too, with a warning that says what
 is wrong with it.
@@ -41,6 +42,8 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _LIKE_A_PATTERN = re.compile(
     r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
 )
+_ANYTHING = re.compile(r"[\^$.*?+]+")
+"""A pattern without a letter, as in `re:^    return`, is not the whole pattern."""
 _SPACE = re.compile(r"\s+")
 _TOKEN = re.compile(r"\S+")
 
@@ -132,8 +135,8 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
                 longer = _with_spaces(query, operator.end(), end, value) if name == "re" else None
                 if longer and not (wrong_pattern and wrong_pattern(longer[0])):
                     value, at = longer
-                    written = f"re:{_written('re', value)}"
-                    draft.warnings.append(f"the pattern is taken as {_shown(written)}")
+                    quoted = f"re:{written('re', value)}"
+                    draft.warnings.append(f"the pattern is taken as {_shown(quoted)}")
                 word = query[token.start() : at]
                 value, problem = _checked(name, value, wrong_pattern)
                 if problem is None:
@@ -204,8 +207,10 @@ def _with_spaces(query: str, at: int, end: int, value: str) -> tuple[str, int] |
         last = token.end()
         if last - at > BLOCK_CHARACTERS:
             return None
-    behind = query[first:last]
-    return (query[at:last], last) if _LIKE_A_PATTERN.search(behind) else None
+    belongs = _LIKE_A_PATTERN.search(query[first:last]) or (
+        last > first and _ANYTHING.fullmatch(value)
+    )
+    return (query[at:last], last) if belongs else None
 
 
 def _checked(
@@ -274,7 +279,7 @@ def as_words(text: str) -> str:
 def render(query: Query) -> str:
     """A query as text; `parse` turns it back into the same query."""
     words = [
-        f"{name}:{_written(name, value, quoted=name == 're' and bool(query.text))}"
+        f"{name}:{written(name, value, quoted=name == 're' and bool(query.text))}"
         for name, value in query.values()
     ]
     plain = [
@@ -287,10 +292,11 @@ def render(query: Query) -> str:
 def only_below(folder: str) -> str:
     """The operator that restricts a query to a directory below the root."""
     pattern = re.sub(r"([*?\[\]\\])", r"\\\1", folder)
-    return f"path:{_written('path', f'/{pattern}/')}"
+    return f"path:{written('path', f'/{pattern}/')}"
 
 
-def _written(name: str, value: str, *, quoted: bool = False) -> str:
+def written(name: str, value: str, *, quoted: bool = False) -> str:
+    """The value of an operator as it is written in a query, in quotes if it needs them."""
     if not quoted and value and not value.startswith(('"', ":")) and not _SPACE.search(value):
         return value
     if name != "re":

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -25,7 +26,13 @@ from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.older_copies import superseded
-from holdfast.index.search.preview import Asked, Preview, matching_lines, preview
+from holdfast.index.search.preview import (
+    CHARACTERS_MAX,
+    Asked,
+    Preview,
+    matching_lines,
+    preview,
+)
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search_answers import (
@@ -55,11 +62,15 @@ PREVIEW_CHARACTERS = (660, 330, 175, 100)
 """Lines and characters of a preview at each level; higher levels save budget."""
 LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
 """The level of the first results of a page; later results have the next level."""
+WHOLE_FIRST_MAX = 3
+"""A page of at most this many results shows the first one whole, and the others briefly."""
 FURTHER_NAMED = (3, 1, 1, 1)
 """How many further places of the file are listed at each level."""
 POINTER = len(PREVIEW_LINES)
 BARE = POINTER + 1
 """Levels without a preview: POINTER still has the positions of matches and copies."""
+WHOLE = -1
+"""The level of a result that is shown whole, if it has at most `CHARACTERS_MAX`."""
 
 
 RESERVED_FROM = 10
@@ -180,8 +191,11 @@ class Items:
         used = shortened = 0
         shown = groups[start : start + limit]
         later = self._room_for_later(shown, budget)
+        levels = LEVEL_OF_PLACE
+        if limit <= WHOLE_FIRST_MAX and start == 0 and not (self._raw or self._listed):
+            levels = (WHOLE,)
         for place, group in enumerate(shown):
-            first = LEVEL_OF_PLACE[place] if place < len(LEVEL_OF_PLACE) else 2
+            first = levels[place] if place < len(levels) else 2
             for level in range(0 if self._raw else first, BARE + (not items)):
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
@@ -238,7 +252,7 @@ class Items:
             alike=tuple(self._place(other) for other in group.alike[:ALIKE_SHOWN]),
             further=tuple(
                 FurtherPlace(Span(*other.span), other.best.chunk.symbol_id, other.best.chunk.label)
-                for other in group.further[: FURTHER_NAMED[min(level, POINTER - 1)]]
+                for other in group.further[: FURTHER_NAMED[max(0, min(level, POINTER - 1))]]
             ),
         )
 
@@ -273,8 +287,9 @@ class Items:
     ) -> SearchResult:
         if self._raw and level == 0:
             return replace(item, content=group.best.chunk.text)
-        shown = self._preview(group, level)
-        whole = shown.whole and len(group.members) == 1
+        joined = _joined(group) if level == WHOLE else None
+        shown = self._preview(group, max(level, 0)) if joined is None else self._all(group, joined)
+        whole = shown.whole and (joined is not None or len(group.members) == 1)
         return replace(
             item,
             content=shown.text if self._raw else None,
@@ -283,6 +298,12 @@ class Items:
             matched_lines=shown.matched[:MATCHES_MAX],
             next=None if whole else read_call(path, *span),
         )
+
+    def _all(self, group: Group, text: str) -> Preview:
+        """Every line of a group's text."""
+        known = tuple(line for member in group.members for line in member.lines)
+        asked = changed(self._asked, known=known) if known else self._asked
+        return preview(text, group.span[0], asked, len(text), group.best.chunk.label)
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
@@ -322,6 +343,15 @@ class Items:
             ),
             len(group.alike),
         )
+
+
+def _joined(group: Group) -> str | None:
+    """The text of a group without gaps, or None if it has gaps or more than can be shown whole."""
+    chunks = sorted((member.chunk for member in group.members), key=lambda each: each.start_line)
+    if any(after.start_line != before.end_line + 1 for before, after in pairwise(chunks)):
+        return None
+    text = "".join(chunk.text.removesuffix("\n") + "\n" for chunk in chunks)
+    return text if len(text) <= CHARACTERS_MAX else None
 
 
 def _call_graph_hint(chunk: StoredChunk) -> CallGraphHint:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal
 
 from holdfast.files.policy import SOURCE_FOLDERS
-
-Scope = Literal["runtime", "mixed", "docs"]
-SCOPES: tuple[Scope, ...] = ("runtime", "mixed", "docs")
+from holdfast.index.search.limits import Scope
 
 _DOCUMENT = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z", re.IGNORECASE)
 _AMONG_DOCUMENTS = re.compile(r"(?:^|/)(?:docs?|documentation|guides?)/", re.IGNORECASE)

@@ -25,7 +25,7 @@ from holdfast.index.generations.model import Reader
 from holdfast.index.search import pages
 from holdfast.index.search.filters import files_kept
 from holdfast.index.search.further_places import one_for_each_file
-from holdfast.index.search.limits import BUDGET_DEFAULT
+from holdfast.index.search.limits import BUDGET_DEFAULT, Scope
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.results import (
@@ -38,7 +38,6 @@ from holdfast.index.search.results import (
     grouped,
 )
 from holdfast.index.search.retrieval import Retrieved, retrieve
-from holdfast.index.search.scopes import Scope
 from holdfast.index.search.terms import terms
 from holdfast.index.search_answers import Continuation, RootAnswer, SearchAnswer, SearchCounts
 from holdfast.index.tools.refusals import refusal

@@ -15,12 +15,18 @@ from holdfast.index.answers import Call
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.record import Record
 from holdfast.index.search import operators, pages
-from holdfast.index.search.limits import BUDGET_DEFAULT, BUDGET_MIN, LIMIT_DEFAULT, LIMIT_MAX
+from holdfast.index.search.limits import (
+    BUDGET_DEFAULT,
+    BUDGET_MIN,
+    LIMIT_DEFAULT,
+    LIMIT_MAX,
+    SCOPES,
+    Scope,
+)
 from holdfast.index.search.operators import Parsed, Query
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.regex import lines_of, wrong_pattern
 from holdfast.index.search.results import GroupBy, Holds, Lane
-from holdfast.index.search.scopes import SCOPES, Scope
 from holdfast.index.search.terms import terms
 from holdfast.text import counted
 
