@@ -45,7 +45,9 @@ def test_no_trace_of_a_purged_file_is_left(
     assert kept(home)
     capsys.readouterr()
     assert main(["purge", "plan.md"]) == 0
-    assert "no trace left" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no trace left" in out
+    assert f"cleared the whole index of {tree}; make it again: holdfast index create" in out
     assert not kept(home)
 
 

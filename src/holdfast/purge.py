@@ -21,9 +21,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.regular import read_regular
+from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.app import App
@@ -69,12 +71,15 @@ class PurgeAnswer:
         }
 
     def to_text(self) -> str:
-        out = [f"cleared the index of {root}" for root in self.roots]
+        out = [
+            f"cleared the whole index of {root}; make it again: holdfast index create {quote(root)}"
+            for root in self.roots
+        ]
         out += [f"removed {name}" for name in self.removed]
         if self.traces:
             out += [f"a trace is left in {name}" for name in self.traces]
         elif self.lines:
-            out.append(f"no trace left: {self.searched} files of the home do not contain it")
+            out.append(f"no trace left: looked at {counted(self.searched, 'file')} of the home")
         else:
             out.append("nothing to search for: the files are gone or have only short lines")
         return "\n".join(out)

@@ -121,7 +121,7 @@ def test_doctor_says_the_fix(home: Path, tmp_path: Path, capsys: Capture) -> Non
 def test_an_index_that_does_not_fit_is_explained_in_words(
     home: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """doctor and status printed `fingerprint_mismatch`."""
+    """doctor, status and index list printed `fingerprint_mismatch`."""
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "a.py").write_text("def a(): ...\n")
@@ -131,8 +131,13 @@ def test_an_index_that_does_not_fit_is_explained_in_words(
     assert wrong(facts(capsys, "doctor")) == {
         f"{tree}: requires reindex ({words})": f"holdfast index reindex {tree}"
     }
-    assert main(["status"]) == 0
-    assert words in capsys.readouterr().out
+    for command in (["status"], ["index", "list"]):
+        assert main(command) == 0
+        out = capsys.readouterr().out
+        assert words in out
+        assert "fingerprint" not in out
+    assert main(["index", "status", str(tree)]) == 1
+    assert "fingerprint" not in capsys.readouterr().out
     found: Any = facts(capsys, "status")["codebases"]
     assert found[0]["detail"] == "fingerprint_mismatch", "programs get the name"
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from holdfast.app import App
 from holdfast.cli.main import main
 from holdfast.store import identity
 from holdfast.sync.server.proof import invocation_for
@@ -14,6 +15,7 @@ from holdfast.sync.wire.messages import Challenge, OpenTerms
 from holdfast.system import now_ms
 from tests.sync.peers import set_
 from tests.sync.processes import CLIENTS, Client, Served, home_of
+from tests.web.http_agent import HttpAgent
 
 
 class Key:
@@ -145,3 +147,23 @@ def test_a_short_key_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixt
     key.write_bytes(b"short")
     assert main(["serve", "--key-file", str(key), "--store", "memory:"]) == 2
     assert "32 random bytes" in capsys.readouterr().err
+
+
+@pytest.mark.shows("SYNC-SERVE-STORE")
+def test_memory_over_mcp_is_in_the_store_that_sync_serves(tmp_path: Path) -> None:
+    """`--store` moved only /sync; notes of agents went where HOLDFAST_DATABASE_URL pointed."""
+    served = Served(str(tmp_path / "team"), home=str(tmp_path / "home"))
+    try:
+        place = served.url.replace("ws://", "http://").removesuffix("/sync")
+        agent = HttpAgent([place], served.token)
+        agent.start()
+        said = agent.call("memory_note", {"text": "the till rounds once"})
+        agent.close()
+        assert not said.get("isError"), said
+    finally:
+        served.stop()
+    app = App(tmp_path / "home")
+    with app.with_store(str(tmp_path / "team")).open_space() as store:
+        assert [state.id for state in store.documents()] == ["note:the-till-rounds-once"]
+    with app.open_space() as store:
+        assert not store.documents()

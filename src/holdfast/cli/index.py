@@ -15,7 +15,12 @@ from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.tools.codebases import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.manage.status import LAST_RUN_FAILED
-from holdfast.index.tools.render import built_text, without_internals
+from holdfast.index.tools.render import (
+    built_text,
+    codebases_text,
+    detail_words,
+    without_internals,
+)
 
 ACTIONS = ("create", "reindex", "sync", "status", "verify", "clear", "list", "repair", "publish")
 
@@ -80,7 +85,8 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
         _bring_repository(index, args, app)
     if args.action == "list":
         listed = list_codebases(index)
-        print_json(listed.to_wire()) if args.json else print(with_commands(listed.text))
+        text = codebases_text(listed.codebases, detail_words)
+        print_json(listed.to_wire()) if args.json else print(with_commands(text))
         return OK
     if args.action == "repair":
         return _repair(index, args)

@@ -32,8 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store",
         metavar="URL",
-        help="directory, file, memory: or postgresql://… (default: HOLDFAST_DATABASE_URL, "
-        "else HOLDFAST_HOME/spaces)",
+        help="where memory is kept, for /sync, /mcp and the dashboard: a directory, a file, "
+        "postgresql://…, or memory: for /sync alone (default: HOLDFAST_DATABASE_URL, else "
+        "HOLDFAST_HOME/spaces)",
     )
     parser.add_argument(
         "--allow-host", action="append", default=[], help="another host name that clients may use"

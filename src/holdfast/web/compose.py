@@ -68,7 +68,10 @@ def site(
     if find_spec("mcp") is not None:
         from holdfast.mcp.http import mcp_part
 
-        parts.append(mcp_part(app, counters.called, gate))
+        # Memory over MCP is in the store that /sync serves; `memory:` cannot be shared.
+        usual = options.store == str(app.store_url) or options.store.lower().startswith("memory:")
+        agents = app if usual else app.with_store(options.store)
+        parts.append(mcp_part(agents, counters.called, gate))
     return Site(parts, policy, token, app.clock.now_ms, options.audience)
 
 

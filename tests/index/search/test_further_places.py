@@ -8,15 +8,18 @@ from hypothesis import strategies as st
 
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.further_places import FILES_MIN, FURTHER_MAX, one_for_each_file
-from holdfast.index.search.results import Finding, Group, fold
+from holdfast.index.search.results import Finding, Group, Items, fold
 
 OTHERS = [f"other{n}.py" for n in range(FILES_MIN)]
 LONG = "def settle(account):\n" + "".join(f"    step_{n}(account)\n" for n in range(40))
 
 
-def group(path: str, line: int, root: str = "/tree", text: str = "") -> Group:
+def group(
+    path: str, line: int, root: str = "/tree", text: str = "", name: str | None = None
+) -> Group:
     text = text or f"def f{line}(): {path}\n"
-    chunk = StoredChunk((1, line), path, "python", line, line, text, f"s{line}", f"f{line}", "")
+    label = name or f"f{line}"
+    chunk = StoredChunk((1, line), path, "python", line, line, text, f"s{line}", label, "")
     return Group([Finding(root, chunk, 1.0)])
 
 
@@ -33,6 +36,24 @@ def test_further_places_of_a_file_are_named_with_its_best_one() -> None:
         ("b.py", 1, []),
         ("other0.py", 1, []),
     ]
+
+
+@pytest.mark.shows("ANSWER-FURTHER")
+def test_overloads_of_one_name_take_one_further_place() -> None:
+    """`also 292 group, 262 group, 250 group` named one thing three times."""
+    lines = {7: "pay", 2: "group", 3: "group", 4: "group", 5: "command", 6: "option"}
+    ranked = [group("a.py", line, name=name) for line, name in lines.items()]
+    ranked += [group("a.py", 8, name="group"), group("a.py", 9, name="argument")]
+    ranked += [group(path, 1) for path in OTHERS]
+    kept = one_for_each_file(ranked)
+    assert named(kept)[:2] == [("a.py", 7, [2, 3, 4, 5, 6, 8]), ("a.py", 9, [])]
+    item = Items(None, lambda root, path: (None, "fresh")).item(kept[0])
+    assert [(p.span.start_line, p.symbol_label) for p in item.further] == [
+        (2, "group"),
+        (5, "command"),
+        (6, "option"),
+    ]
+    assert item.further_count == 6
 
 
 @pytest.mark.shows("ANSWER-FURTHER")

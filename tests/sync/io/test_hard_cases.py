@@ -142,6 +142,32 @@ def test_an_update_is_tried_until_its_deadline() -> None:
 
 
 @pytest.mark.shows("SYNC-UPDATE")
+@pytest.mark.parametrize("with_a_loop", [False, True])
+def test_an_update_of_a_document_that_is_not_watched_sees_what_others_wrote(
+    tmp_path: Path, with_a_loop: bool
+) -> None:
+    """It repeated the same conflict until its deadline."""
+
+    def increment(tx: Any) -> None:
+        tx.write_value("of:n", [], tx.get("of:n", [], 0) + 1)
+
+    async def with_loop(url: str) -> None:
+        async with holdfast.connect(url, SPACE) as space:
+            await space.update(increment, timeout_s=SOON_S)
+            assert space.read("of:n") == {"value": 42}
+
+    with serving(str(tmp_path)) as server:
+        with holdfast.connect(server.url, SPACE) as other:
+            other.put("of:n", {"value": 41})
+        if with_a_loop:
+            asyncio.run(asyncio.wait_for(with_loop(server.url), SOON_S))
+        else:
+            with holdfast.connect(server.url, SPACE) as space:
+                space.update(increment, timeout_s=SOON_S)
+                assert space.read("of:n") == {"value": 42}
+
+
+@pytest.mark.shows("SYNC-UPDATE")
 def test_many_writers_of_one_counter_all_get_their_turn(tmp_path: Path) -> None:
     """Each gave up after losing five races."""
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from holdfast.index.search.results import Group
 
 FURTHER_MAX = 3
-"""How many further places a result lists. The next place of the file is a result again."""
+"""How many further places a result has, overloads not counted; the next one is a result again."""
 FILES_MIN = 10
 """With fewer files than this, a page has room for every place."""
 
@@ -29,9 +29,17 @@ def one_for_each_file(groups: Sequence[Group]) -> list[Group]:
     for group in groups:
         file = (group.best.root, group.best.chunk.path)
         leader = leaders.get(file)
-        if leader is not None and len(leader.further) < FURTHER_MAX:
+        if leader is not None and (
+            len(leader.distinct_further) < FURTHER_MAX or _is_overload(leader, group)
+        ):
             leader.further.append(group)
         else:
             leaders[file] = group
             kept.append(group)
     return kept
+
+
+def _is_overload(leader: Group, group: Group) -> bool:
+    """Whether a place has the name of the leader or of one of its further places."""
+    name = group.best.chunk.label
+    return name is not None and name in {g.best.chunk.label for g in (leader, *leader.further)}

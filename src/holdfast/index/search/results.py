@@ -101,6 +101,18 @@ class Group:
         return self.members[0]
 
     @property
+    def distinct_further(self) -> list[Group]:
+        """The further places without overloads: each has another name than all before it."""
+        found: list[Group] = []
+        names = {self.best.chunk.label}
+        for group in self.further:
+            name = group.best.chunk.label
+            if name is None or name not in names:
+                names.add(name)
+                found.append(group)
+        return found
+
+    @property
     def span(self) -> tuple[int, int]:
         """The lines of all members, without trailing blank lines."""
         chunks = [member.chunk for member in self.members]
@@ -191,7 +203,7 @@ class Items:
         used = shortened = 0
         shown = groups[start : start + limit]
         later = self._room_for_later(shown, budget)
-        levels = LEVEL_OF_PLACE
+        levels: tuple[int, ...] = LEVEL_OF_PLACE
         if limit <= WHOLE_FIRST_MAX and start == 0 and not (self._raw or self._listed):
             levels = (WHOLE,)
         for place, group in enumerate(shown):
@@ -252,7 +264,7 @@ class Items:
             alike=tuple(self._place(other) for other in group.alike[:ALIKE_SHOWN]),
             further=tuple(
                 FurtherPlace(Span(*other.span), other.best.chunk.symbol_id, other.best.chunk.label)
-                for other in group.further[: FURTHER_NAMED[max(0, min(level, POINTER - 1))]]
+                for other in _named_first(group)[: FURTHER_NAMED[max(0, min(level, POINTER - 1))]]
             ),
         )
 
@@ -343,6 +355,12 @@ class Items:
             ),
             len(group.alike),
         )
+
+
+def _named_first(group: Group) -> list[Group]:
+    """The further places, overloads last: one place of each name says more."""
+    distinct = group.distinct_further
+    return [*distinct, *(other for other in group.further if other not in distinct)]
 
 
 def _joined(group: Group) -> str | None:

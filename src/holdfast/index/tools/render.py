@@ -67,8 +67,11 @@ def warning_text(warning: str) -> str:
 # list_codebases and manage_index
 
 
-def codebases_text(codebases: Sequence[Codebase]) -> str:
-    """Roots by section, in the given order."""
+def codebases_text(
+    codebases: Sequence[Codebase],
+    detail_of: Callable[[Codebase], str | None] = lambda codebase: codebase.detail,
+) -> str:
+    """Roots by section, in the given order; a person reads details by `detail_words`."""
     if not codebases:
         return NO_CODEBASES
     lines = ["## Codebases"]
@@ -77,7 +80,8 @@ def codebases_text(codebases: Sequence[Codebase]) -> str:
         if codebase.section != section:
             section = codebase.section
             lines += ["", f"### {section}"]
-        detail = f" ({_one_line(codebase.detail)})" if codebase.detail else ""
+        found = detail_of(codebase)
+        detail = f" ({_one_line(found)})" if found else ""
         lines.append(f"- {_one_line(codebase.path)}{detail}")
     return "\n".join([*lines, "", f"Total tracked: {len(codebases)}"])
 

@@ -87,6 +87,16 @@ class Transaction:
         self.outcome: Outcome[Landed | None] | None = None
         """The verdict of the commit; None until there is a commit."""
 
+    @property
+    def unwatched(self) -> list[tuple[EntityId, BranchName]]:
+        """Documents of its own space that it used and that no watch keeps up to date."""
+        space, view = str(self._session.space), self._session.view
+        return [
+            (id, branch)
+            for where, branch, id in self._working
+            if where == space and not is_inline(id) and view.get(id, branch) is None
+        ]
+
     # reading
 
     def read(

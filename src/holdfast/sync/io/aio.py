@@ -156,7 +156,9 @@ class AsyncSpace:
         """Run a change in a transaction, and run it again on the new state when it lost a race.
 
         It is tried again, after a wait that grows, until `timeout_s` is over; then the last
-        refusal is raised. Waiting for an unreachable server is not limited by it.
+        refusal is raised. Waiting for an unreachable server is not limited by it. Documents that
+        it used without a watch are watched from the first conflict on, or it would never see what
+        the others wrote.
         """
         attempts = Attempts(timeout_s, self.link.now_s, self.link.client.chance)
         while True:
@@ -168,6 +170,8 @@ class AsyncSpace:
                     return await transaction.commit()
                 except Exception as error:
                     wait_s = attempts.wait_s(error)
+            for id, where in transaction.inner.unwatched:
+                await self.sync(id, branch=where)
             await asyncio.sleep(wait_s)
 
     async def put(self, id: str, document: Document, branch: str = MAIN) -> Landed:

@@ -167,7 +167,8 @@ class BlockingSpace:
         """Run a change in a transaction, and run it again on the new state when it lost a race.
 
         It is tried again, after a wait that grows, until `timeout_s` is over; then the last
-        refusal is raised. Each verdict is awaited for at most that long.
+        refusal is raised. Each verdict is awaited for at most that long. Documents that it used
+        without a watch are watched from the first conflict on.
         """
         attempts = Attempts(timeout_s, self._link.now_s, self._link.client.chance)
         while True:
@@ -177,6 +178,8 @@ class BlockingSpace:
                     return transaction.commit(timeout_s)
                 except Exception as error:
                     wait_s = attempts.wait_s(error)
+            for id, where in transaction.inner.unwatched:
+                self.sync(id, branch=where, timeout_s=timeout_s)
             self._thread.run(asyncio.sleep(wait_s))
 
     def put(
