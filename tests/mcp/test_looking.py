@@ -385,3 +385,35 @@ def test_a_name_alone_is_answered_for_every_symbol_that_has_it(
         assert mistyped.facts["status"] == "not_found"
         assert "similar names: " in mistyped.text
         assert mistyped.facts["continue"]["tool"] == "search_code"
+
+
+@pytest.mark.shows("MCP-READ-SYMBOL")
+def test_a_symbol_after_the_path_reads_its_lines(agent: Agent, tmp_path: Path) -> None:
+    """Every other tool takes file:symbol, so a model tries it here too; it was refused."""
+    text = "class Cart:\n    def total(self):\n        return 1\n\n\ndef total():\n    return 2\n"
+    (tmp_path / "tree" / "cart.py").write_text(text)
+    before = agent("read", path="cart.py:Cart.total")
+    assert before.failed
+    assert "is not indexed" in before.text
+    agent("manage_index", action="create")
+    found = agent("read", path="cart.py:Cart.total")
+    assert not found.failed
+    assert found.text.startswith("    def total(self):\n        return 1\n\n[")
+    assert found.text == agent("read", path="cart.py:2-3").text
+    missing = agent("read", path="cart.py:Cart.sum")
+    assert missing.failed
+    assert "Cart.sum" in missing.text
+    assert not agent("read", path="cart.py:2").failed
+
+
+@pytest.mark.shows("MCP-READ-SYMBOL")
+def test_a_symbol_that_is_there_twice_is_named_with_its_lines(agent: Agent, tmp_path: Path) -> None:
+    text = "def pay():\n    return 1\n\n\ndef pay():\n    return 2\n"
+    (tmp_path / "tree" / "pay.py").write_text(text)
+    agent("manage_index", action="create")
+    twice = agent("read", path="pay.py:pay")
+    assert twice.failed
+    assert "pay.py has 2 symbols pay: lines 1-2, 5-6" in twice.text
+    odd = tmp_path / "tree" / "a:b"
+    odd.write_text("its name has a colon\n")
+    assert agent("read", path="a:b").text.startswith("its name has a colon")

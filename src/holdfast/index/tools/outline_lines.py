@@ -22,10 +22,13 @@ SIGNATURE_MAX = 48
 
 
 def outline_lines(
-    symbols: Sequence[OutlineSymbol], tokens_max: int | None = None
+    symbols: Sequence[OutlineSymbol], tokens_max: int | None = None, *, aligned: bool = False
 ) -> tuple[list[str], bool]:
-    """The lines of an outline, and whether detail was left out to fit the budget."""
-    lines = [whole_line(symbol) for symbol in symbols]
+    """The lines of an outline, and whether detail was left out to fit the budget.
+
+    `aligned` puts line numbers in a column, which only a person needs.
+    """
+    lines = [whole_line(symbol, aligned=aligned) for symbol in symbols]
     if tokens_max is None or _tokens(lines) <= tokens_max:
         return lines, False
     levels: tuple[Callable[[Sequence[OutlineSymbol]], list[str]], ...] = (_short, _folded, _top)
@@ -36,9 +39,10 @@ def outline_lines(
     return lines, True
 
 
-def whole_line(symbol: OutlineSymbol) -> str:
+def whole_line(symbol: OutlineSymbol, *, aligned: bool) -> str:
     indent = "  " * _depth(symbol)
-    return f"{_lines(symbol):>11}  {indent}{symbol.kind} {_signature(symbol)}"
+    width = 11 if aligned else 0
+    return f"{_lines(symbol):>{width}}  {indent}{symbol.kind} {_signature(symbol)}"
 
 
 def _short(symbols: Sequence[OutlineSymbol]) -> list[str]:

@@ -145,7 +145,7 @@ def outline_text(
         lines = [surface.message(answer.message or answer.status)]
     else:
         symbols = answer.outline.symbols
-        lines, shortened = outline_lines(symbols, tokens_max)
+        lines, shortened = outline_lines(symbols, tokens_max, aligned=surface.is_terminal)
         lines = lines or ["No symbols."]
         if shortened:
             lines.append(f"[shortened; {deeper}]")

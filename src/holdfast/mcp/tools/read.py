@@ -19,7 +19,7 @@ from holdfast.mcp.tools.near_notes import near_notes
 
 if TYPE_CHECKING:
     from holdfast.errors import ReadingError
-    from holdfast.reading.paths import Request, Target
+    from holdfast.reading.paths import Place, Request, Target
     from holdfast.reading.result import Answer
 
 NAME_MAX = 100
@@ -34,6 +34,10 @@ OF_CUT = 0.75
 
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
 """How a text ends that was cut by any of the limits."""
+
+
+_SYMBOL = re.compile(r"[^\W\d][\w.:#$]*\Z")
+"""What may be a symbol's name after a path; a range starts with a digit."""
 
 
 MODE = "full, unchanged, unchanged_range, diff or baseline_fallback; null if not kept"
@@ -107,6 +111,8 @@ def _read(call: ToolCall, request: Request) -> Result:
         reader = reader.with_pages(PAGE_BYTES)
     # Checked before any lookup: a refusal must not reveal whether a file exists.
     call.workspace.admit(reader.place.expand(request.path))
+    if LEAF not in call.meta:
+        request = _symbol_lines(call, request, reader.place)
     target = paths.locate(request, reader.place)
     with call.context.sessions.of(caller, call.meta, "read", call.arguments) as session:
         log = session.log if isinstance(session, Bound) else None
@@ -147,6 +153,35 @@ def _read(call: ToolCall, request: Request) -> Result:
     return Result(shown.text, facts, images=images)
 
 
+def _symbol_lines(call: ToolCall, request: Request, place: Place) -> Request:
+    """The same request by line numbers, if its path ends in a symbol (`cart.py:Cart.total`).
+
+    Any other request is returned as it is; a name that the file does not have exactly once is
+    refused.
+    """
+    from holdfast.index.tools.outline import file_outline
+    from holdfast.reading.errors import BadRange
+    from holdfast.reading.paths import accessible
+
+    typed, _, name = request.path.rpartition(":")
+    is_range = request.offset is not None or request.limit is not None
+    if is_range or not typed or not _SYMBOL.match(name):
+        return request
+    file, is_there = place.resolve(typed, accessible)
+    if not is_there or place.resolve(request.path, accessible)[1]:
+        return request
+    folder = os.path.dirname(file)
+    found = file_outline(call.context.index, folder, file, resolve_mode="exact", symbol_label=name)
+    symbols = found.outline.symbols if found.outline is not None else ()
+    if len(symbols) != 1:
+        where = ", ".join(f"{s.span.start_line}-{s.span.end_line}" for s in symbols)
+        several = f"{typed} has {len(symbols)} symbols {name}: lines {where}"
+        raise BadRange(several if symbols else found.message or f"{typed} has no symbol {name}")
+    span = symbols[0].span
+    lines = span.end_line - span.start_line + 1
+    return replace(request, path=typed, offset=span.start_line, limit=lines)
+
+
 def _rest(target: Target, answer: Answer) -> int | None:
     """The first remaining line, when only the first part of a file was reported as unchanged."""
     meta = answer.meta
@@ -180,12 +215,14 @@ READ = Tool(
         "Read a file, or lines of it. Answers with the text, with a diff against what you read "
         "before, or with one line saying it is unchanged: whatever your context provably holds "
         "is not sent again. Treat the answer as authoritative for what you asked. Long files are "
-        "cut; the answer says how to go on. path may end in :N or :N-M for lines. After an edit "
-        "failed because its old text was not found, read the same lines with bypass_cache=true."
+        "cut; the answer says how to go on. After an edit failed because its old text was not "
+        "found, read the same lines with bypass_cache=true."
     ),
     input=inputs(
         "path",
-        path=string("the file, absolute or from the working directory; :N-M names lines"),
+        path=string(
+            "the file, absolute or from the working directory; then :N, :N-M or :Symbol for lines"
+        ),
         offset=number("the first line, from 1"),
         limit=number("how many lines"),
         bypass_cache=boolean("send the plain text this time"),

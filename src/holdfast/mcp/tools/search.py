@@ -190,7 +190,11 @@ SEARCH_CODE = Tool(
             "code, code and documents, or only documents",
             default="runtime",
         ),
-        limit=integer("maximum number of results (10; re: and files 50)", minimum=1, maximum=50),
+        limit=integer(
+            "maximum number of results (10; re: and files 50); up to 3 show the first one whole",
+            minimum=1,
+            maximum=50,
+        ),
         group_by=choice(("symbol", "file"), "one result for each", default="symbol"),
         budget=integer("maximum number of tokens of results", minimum=100, default=8000),
         similar=string(
