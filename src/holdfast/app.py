@@ -98,14 +98,6 @@ class App:
         environment = {**self.environment, **unset}
         return App(home, None, environment=environment, clock=self.clock, new_id=self.new_id)
 
-    def with_store(self, url: str) -> App:
-        """The same app with its documents elsewhere."""
-        return App(
-            self.home, url, environment={**self.environment, "HOLDFAST_DATABASE_URL": url},
-            clock=self.clock, new_id=self.new_id, new_token=self.new_token,
-            new_secret=self.new_secret, random_bytes=self.random_bytes,
-        )  # fmt: skip
-
     @property
     def user_home(self) -> str:
         """The home directory of the user, where agents keep their settings."""

@@ -330,3 +330,16 @@ def test_a_file_is_named_as_one_would_type_it_here(
     _, out = run(capsys, "price basket")
     name = out.partition(":")[0]
     assert (shop / "src" / name).is_file(), out
+
+
+@pytest.mark.shows("ANSWER-CLI")
+def test_an_edit_takes_a_symbol_with_its_file_as_other_commands_do(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`edit rename src/eggs.py:price_of_eggs` said that no symbol has this name."""
+    capsys.readouterr()
+    assert main(["edit", "rename", "src/eggs.py:price_of_eggs", "egg_price"]) == 0
+    out = capsys.readouterr().out
+    assert "def egg_price(basket):" in out
+    assert "--file src/eggs.py" in out
+    assert "def price_of_eggs" in (shop / "src" / "eggs.py").read_text(), "only a preview"

@@ -162,8 +162,7 @@ def test_memory_over_mcp_is_in_the_store_that_sync_serves(tmp_path: Path) -> Non
         assert not said.get("isError"), said
     finally:
         served.stop()
-    app = App(tmp_path / "home")
-    with app.with_store(str(tmp_path / "team")).open_space() as store:
+    with App(tmp_path / "home", str(tmp_path / "team")).open_space() as store:
         assert [state.id for state in store.documents()] == ["note:the-till-rounds-once"]
-    with app.open_space() as store:
+    with App(tmp_path / "home").open_space() as store:
         assert not store.documents()

@@ -9,7 +9,7 @@ import sys
 
 from holdfast.app import App
 from holdfast.cli.output import print_json
-from holdfast.cli.symbol_command import refused
+from holdfast.cli.symbol_command import refused, split_symbol
 from holdfast.cli.terminal import exit_code, terminal
 from holdfast.files.replacing import replace_files
 from holdfast.index.references.answers import SymbolEditAnswer
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, (action, what) in VERBS.items():
         verb = verbs.add_parser(name, help=what, description=what + "; a preview without --apply")
         verb.set_defaults(action=action)
-        verb.add_argument("symbol", help="its name, qualified name or id")
+        verb.add_argument("symbol", help="its name, qualified name or id; or FILE:NAME")
         if action == "rename":
             verb.add_argument("text", metavar="NEW", help="the new name")
         else:
@@ -58,11 +58,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, app: App) -> int:
     text = sys.stdin.read() if args.text == "-" and args.action != "rename" else args.text
+    split_symbol(args)
+    file = args.file or ""
     edit = Edit(
         args.action,
         args.symbol,
         text,
-        os.path.abspath(args.file) if args.file and not args.path else args.file,
+        os.path.abspath(file) if file and not args.path else file,
         frozenset(args.confirm),
         frozenset(args.leave),
         args.apply,

@@ -282,4 +282,6 @@ def _announce(host: str, port: int, as_json: bool, token: str | None) -> None:
     header = "Bearer <token>" if token is None else f"Bearer {token}"
     print(f"agents       {base}/mcp   Authorization: {header}", flush=True)
     if token is None:
-        print("the token is in HOLDFAST_HOME/token; --show-token prints it", flush=True)
+        print(
+            "the token is in ~/.holdfast/token (HOLDFAST_HOME); --show-token prints it", flush=True
+        )

@@ -161,7 +161,7 @@ def _show(status: Status, user_home: str) -> None:
         if more > 0:
             print(f"and {more} more; --json lists all")
     else:
-        print("no documents yet; holdfast memory set ID VALUE writes one")
+        print('no documents yet; holdfast memory note "TEXT" writes a note')
     print()
     agents = [
         f"{one.title} {styled('ready', output.GREEN) if one.ready else 'not set up'}"

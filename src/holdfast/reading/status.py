@@ -60,7 +60,7 @@ class Status:
             f"held: {ranges}, since the last compaction or the start of the session",
             f"reads: {reads or 'none'}",
             f"saved: about {counted(self.savings.tokens, 'token')} ({size})",
-            f"kept to compare with: {self.store}",
+            f"kept to compare with: {_texts(self.store)}",
         ]
         if self.doubt is not None:
             lines.append(f"the session proves nothing now: {self.doubt}")
@@ -98,3 +98,9 @@ class Invalidated:
         else:
             what = "full scope"
         return f"[readcache-refresh] invalidated {what} for {self.typed}"
+
+
+def _texts(store: str) -> str:
+    """The size of the store of texts in words; the reference counts `objects`."""
+    count, _, size = store.partition(" objects")
+    return f"{counted(int(count), 'text')}{size}" if size and count.isdigit() else store

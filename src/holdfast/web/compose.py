@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from copy import copy
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -70,9 +71,17 @@ def site(
 
         # Memory over MCP is in the store that /sync serves; `memory:` cannot be shared.
         usual = options.store == str(app.store_url) or options.store.lower().startswith("memory:")
-        agents = app if usual else app.with_store(options.store)
+        agents = app if usual else _with_store(app, options.store)
         parts.append(mcp_part(agents, counters.called, gate))
     return Site(parts, policy, token, app.clock.now_ms, options.audience)
+
+
+def _with_store(app: App, url: str) -> App:
+    """The same app with its documents elsewhere."""
+    made = copy(app)
+    made.database_url = url
+    made.environment = {**app.environment, "HOLDFAST_DATABASE_URL": url}
+    return made
 
 
 @asynccontextmanager

@@ -73,11 +73,11 @@ function agentRow(one) {
     h("div", { class: "item stack tight" },
       h("div", { class: "row spread" }, h("strong", null, name),
         h("span", { class: "num muted small" }, `${counted(one.contexts, "context")}, ${counted(one.reads, "read")}, ${brief(one.readTokens)} tokens`)),
-      h("div", { class: "progress shares", role: "img", "aria-label": `${share(served, one.readTokens)} saved, ${share(replayed, one.readTokens)} more by a replay, ${share(possible, one.readTokens)} possible` },
-        part(served, "", "saved"), part(replayed, "again", "a replay saves"), part(Math.max(0, possible - served - replayed), "left", "possible besides")),
+      h("div", { class: "progress shares", role: "img", "aria-label": `${share(served, one.readTokens)} saved, ${share(replayed, one.readTokens)} more with Holdfast in every session, ${share(possible, one.readTokens)} at most` },
+        part(served, "", "saved"), part(replayed, "again", "more with Holdfast in every session"), part(Math.max(0, possible - served - replayed), "left", "the rest of what is possible")),
       h("div", { class: "row wrap small soft" },
-        h("span", null, `saved ${share(served, one.readTokens)}`), h("span", null, `replay saves ${share(replayed, one.readTokens)}`), h("span", null, `possible ${share(possible, one.readTokens)}`),
-        rules.map(([rule, tokens]) => h("span", { key: rule, class: "muted" }, `${RULES[rule]} ${share(tokens, one.readTokens)}`))),
+        h("span", null, `saved: ${share(served, one.readTokens)}`), h("span", null, `more with Holdfast in every session: ${share(replayed, one.readTokens)}`), h("span", null, `at most: ${share(possible, one.readTokens)}`),
+        rules.map(([rule, tokens]) => h("span", { key: rule, class: "muted" }, `${RULES[rule]}: ${share(tokens, one.readTokens)}`))),
       h("div", { class: "small muted" },
         one.focus.folds ? `${counted(one.focus.folds, "fold")}, ${number(one.focus.reopened ?? 0)} reopened; ` : "",
         one.focus.possibleFolds ? `${counted(one.focus.possibleFolds, "long first read")} could be folded: ${share(one.focus.middle ?? 0, one.readTokens)} probably, ${share(one.focus.pessimistic ?? 0, one.readTokens)} at worst; ` : "",
@@ -91,7 +91,7 @@ function ownCard() {
     shown(own, ({ agents, leftOut }) => agents.length
       ? [h("ul", { class: "list" }, agents.map(agentRow)), leftOut ? h("p", { class: "inner small muted" }, `${counted(leftOut, "older session")} left out`) : ""]
       : empty("savings", "No sessions with reads", "Nothing was found where agents keep their sessions."), undefined, 4)
-      ?? empty("savings", "Not looked at yet", "Plays the sessions of your agents again, and says what was read, what was saved by which rule, what was possible, and whether focus pays. Nothing is sent anywhere."));
+      ?? empty("savings", "Not looked at yet", "Reads the logs of your agents and says what Holdfast saved, what it would have saved in every session, and what is possible at most. Nothing is sent anywhere."));
 }
 
 export const legend = () =>
