@@ -171,7 +171,6 @@ def test_a_codebase_says_its_state_its_proof_and_why(visit: Visit) -> None:
     expect(lost).to_contain_text("its completion marker is missing")
     expect(lost.locator(".command")).to_contain_text("holdfast index create")
     proven.get_by_role("link", name="tidewater").click()
-    expect(page.get_by_text("Registry says")).to_be_visible()
     expect(page.get_by_text("Proven", exact=True)).to_have_count(1)  # it was said three times
     expect(page.get_by_text("Index on disk")).to_be_visible()
     expect(page.locator("main")).to_contain_text("python")

@@ -121,7 +121,7 @@ def codebase_values(record: Record, gate: Gate) -> Values:
     match gate:
         case Open(_, marker, failure):
             proven = {"outcome": "valid", "at": marker.completed_at} if marker else None
-            seen |= {"state": "ready", "why": "A completion marker proves this index."}
+            seen |= {"state": "ready", "why": "Complete: the index has its completion marker."}
             seen["proof"] = proven or {"outcome": "probe_failed", "reason": failure}
             if marker is None:
                 seen["why"] = f"The proof could not be checked: {failure}."

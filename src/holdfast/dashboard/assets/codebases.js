@@ -20,6 +20,7 @@ const PROOFS = {
 };
 
 const contents = resource(changed);
+const SETTINGS = { embeddingProvider: "Embedding", embeddingModel: "Model", embeddingDimension: "Dimensions", vectorStoreProvider: "Kept in", schemaVersion: "Format" };
 const state = { of: "", syncing: "" };
 
 async function syncNow({ root }) {
@@ -75,7 +76,7 @@ export function codebases({ rest }) {
   if (rest[0]) return detail(rest[0]);
   const found = all("codebase");
   return [
-    head("Codebases", "An index is ready only when a completion marker proves it."),
+    head("Codebases", "The trees that agents can search. One is ready only when its index is proven to be complete."),
     found.length
       ? h("div", { class: "stack" }, found.map(row))
       : card(null, {}, empty("codebases", "No trees are tracked", "Make the first index; progress appears here by itself.", command("holdfast index create ."))),
@@ -146,7 +147,8 @@ function detail(key) {
           ["Files", number(codebase.files)],
           ["Chunks", number(codebase.chunks)],
           ["Proof", [proof(codebase), codebase.proof?.at ? ` completed ${moment(codebase.proof.at)}` : null]],
-          ["Registry says", h("code", null, codebase.recorded)],
+          // Only a state that the proof contradicts is news.
+          ["Recorded as", codebase.state === "ready" ? null : h("code", null, codebase.recorded)],
           ["Updated", moment(codebase.updatedAt)],
           ["Last error", codebase.lastError],
         ]))),
@@ -159,6 +161,6 @@ function detail(key) {
         seen.mode === "looked" && facts([["New", number(seen.added)], ["Changed", number(seen.modified)], ["Removed", number(seen.removed)], ["Beyond the limit", seen.unread || null]]))),
     card("Contents", {}, shown(contents, languages, () => { state.of = ""; changed(); }, 3)),
     settings && card("Made with", {},
-      h("div", { class: "inner" }, facts(Object.entries(settings).map(([name, value]) => [name, h("code", null, String(value))])))),
+      h("div", { class: "inner" }, facts(Object.entries(settings).map(([name, value]) => [SETTINGS[name] ?? name, h("code", null, String(value))])))),
   ];
 }

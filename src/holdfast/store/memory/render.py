@@ -142,7 +142,8 @@ def _history(history: History) -> Text:
         return [TextLine("no commits" if history.id is None else f"no commit wrote {history.id}")]
     rows: list[tuple[Any, ...]] = []
     for entry in history.entries:
-        what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
+        kind = _BRANCH_WORDS.get(entry.kind, entry.kind)
+        what = ", ".join(f"{op} {id}" for op, id in entry.operations) or kind
         what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
         by = str(entry.author or entry.session)
         rows.append((entry.seq, entry.created_at, entry.branch or "-", by, what))
@@ -163,6 +164,8 @@ def _branches(answer: Branches) -> TextTable:
     return TextTable(("name", "parent", "forked at", "head", "status"), rows)
 
 
+_BRANCH_WORDS = {"branch create": "branch created", "branch delete": "branch closed"}
+"""A merge closes its branch, too; nothing of it is deleted."""
 _SIGNS = {"added": ("+", Tone.ADDED), "removed": ("-", Tone.REMOVED)}
 
 
