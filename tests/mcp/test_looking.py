@@ -417,3 +417,18 @@ def test_a_symbol_that_is_there_twice_is_named_with_its_lines(agent: Agent, tmp_
     odd = tmp_path / "tree" / "a:b"
     odd.write_text("its name has a colon\n")
     assert agent("read", path="a:b").text.startswith("its name has a colon")
+
+
+@pytest.mark.shows("MCP-NAMES")
+@pytest.mark.parametrize("typed", ["get_crt", "CertStore.gt_cert", "Store.get_cret", "gte_cert"])
+def test_a_misspelled_name_is_answered_with_the_one_that_is_spelled_like_it(
+    agent: Agent, tmp_path: Path, typed: str
+) -> None:
+    """The names were in the order of a search by words, the right one fourth of five."""
+    others = "".join(f"def measure_{word}():\n    pass\n\n\n" for word in ("a", "certs", "store"))
+    text = f"{others}class CertStore:\n    def get_cert(self):\n        pass\n"
+    (tmp_path / "tree" / "certs.py").write_text(text)
+    agent("manage_index", action="create")
+    for tool in ("call_graph", "references", "explore", "file_outline"):
+        found = agent(tool, symbol=typed)
+        assert "similar names: CertStore.get_cert" in found.text, (tool, found.text)

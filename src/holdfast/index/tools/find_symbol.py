@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.search.limits import LIMIT_MAX
 from holdfast.index.search.roles import role_of
 from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.search import search_code
@@ -12,6 +14,10 @@ from holdfast.index.tools.search import search_code
 LISTED = 10
 """How many symbols are listed."""
 SIMILAR = 5
+ENDS = 3
+"""How many first or last letters of a misspelled name are taken to be right, at most half."""
+ALIKE_MIN = 0.6
+"""The share of letters in common from which two names are spelled alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,22 @@ def symbols_called(index: CodeIndex, tree: str, name: str) -> NamedSymbols:
 
 
 def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
-    """Names of symbols that a search for the name finds."""
-    answer = search_code(index, tree, name, scope="mixed", limit=LISTED)
-    labels = [place.symbol_label for one in answer.results for place in one.places]
-    return tuple(dict.fromkeys(label for label in labels if label))[:SIMILAR]
+    """Names of symbols that are spelled like this one, then others that a search for it finds."""
+    last = name.rpartition(".")[2]
+    length = max(1, min(ENDS, len(last) // 2))
+    ends = (f"{last[:length]}*", f"*{last[-length:]}") if last.isidentifier() else ()
+    labels: list[str] = []
+    for query in (name, *(f"sym:{end}" for end in ends)):
+        answer = search_code(index, tree, query, scope="mixed", limit=LIMIT_MAX)
+        labels += [p.symbol_label or "" for one in answer.results for p in one.places]
+    found = list(dict.fromkeys(filter(None, labels)))
+    alike = {label: _alike(name, label) for label in found}
+    near = [label for label in found if alike[label] >= ALIKE_MIN]
+    near.sort(key=lambda label: -alike[label])
+    return tuple(dict.fromkeys([*near, *found]))[:SIMILAR]
+
+
+def _alike(name: str, label: str) -> float:
+    """How much a name and a label are spelled alike: as a whole, or their last parts."""
+    pairs = ((name, label), (name.rpartition(".")[2], label.rpartition(".")[2]))
+    return max(SequenceMatcher(None, a.lower(), b.lower()).ratio() for a, b in pairs)
