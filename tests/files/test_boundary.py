@@ -302,3 +302,18 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError, match=r"settings\.toml") as error:
         allowed_directories(settings_file, "/home/ada")
     assert error.value.hint
+
+
+@pytest.mark.parametrize("member", ["root", "cwd"])
+def test_a_link_that_does_not_tell_where_it_leads_is_refused_like_its_place(
+    tmp_path: Path, member: str
+) -> None:
+    """Links of other users' processes. As root there are none, and the real path decides."""
+    machine = Machine(os.getuid(), (os.fspath(tmp_path / "home"),))
+    roots = roots_at([os.fspath(tmp_path)], "working directory")
+    workspace = Workspace(lambda: machine, [lambda: roots])
+    (tmp_path / "out").symlink_to(f"/proc/1/{member}")
+    for path in (f"/proc/1/{member}/etc/passwd", os.fspath(tmp_path / "out" / "etc" / "passwd")):
+        assert not workspace.admits(path)
+        with pytest.raises(OutsideWorkspace):
+            workspace.open(path)

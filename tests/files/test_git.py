@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files.git import open_repository
+from holdfast.files.git import SHARED_INDEXES_MAX, open_repository
 from tests.files.hostile_git import VECTORS, HostileRepository, git
 
 Vector = Callable[[HostileRepository], None]
@@ -183,6 +183,27 @@ def test_a_pipe_in_place_of_a_file_of_git_does_not_block(
     with open_repository(repository.root) as repo:
         if repo is not None:
             repo.status(timeout_s=2.0)
+
+
+def test_a_pipe_in_place_of_the_index_is_no_repository(repository: HostileRepository) -> None:
+    """git waited for it until its deadline, once for each question."""
+    (repository.root / ".git" / "index").unlink()
+    os.mkfifo(repository.root / ".git" / "index")
+    with open_repository(repository.root) as repo:
+        assert repo is None
+
+
+def test_few_parts_of_an_index_are_shown_to_git(repository: HostileRepository) -> None:
+    """A link was made to each, and removed again, for every question; pipes were among them."""
+    own = repository.root / ".git"
+    for number in range(3 * SHARED_INDEXES_MAX):
+        (own / f"sharedindex.{number:040x}").touch()
+    os.mkfifo(own / f"sharedindex.{'f' * 40}")
+    with open_repository(repository.root) as repo:
+        assert repo is not None
+        linked = list(repo.git_directory.glob("sharedindex.*"))
+        assert len(linked) == SHARED_INDEXES_MAX
+        assert all(link.is_file() for link in linked)
 
 
 def test_a_pipe_among_the_ignore_rules_does_not_hold_up_a_comparison(

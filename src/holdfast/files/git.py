@@ -22,6 +22,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -50,6 +51,9 @@ ANSWER_BYTES_MAX = 64 * 1024 * 1024
 
 MEMORY_BYTES_MAX = 2 << 30
 """Of git's own memory; mapped packs do not count. A few bytes of a delta can ask for any amount."""
+
+SHARED_INDEXES_MAX = 100
+"""Parts of an index that are shown to git. git itself keeps a few."""
 
 _NEUTRAL = (
     "core.fsmonitor=false",
@@ -180,13 +184,17 @@ class Repository:
             "diff-index", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--relative",
             "-z", "--ignore-submodules=all", commit, "--", ".",
         )  # fmt: skip
+        if staged is None:
+            return None  # the next question would wait for the same pipe
         # A file that was only touched is compared by content here; `diff-index` alone would not.
         edited = self.run(
             "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
             "--ignore-submodules=all", "--", ".",
         )  # fmt: skip
+        if edited is None:
+            return None
         known = self.run("ls-files", "-z", "--cached")
-        if staged is None or edited is None or known is None:
+        if known is None:
             return None
         here = (line[3:] for line in edited.split(b"\0") if line[1:2] not in (b"", b" "))
         paths = {os.fsdecode(path).removeprefix(self.prefix) for path in here}
@@ -205,6 +213,10 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
     if program is None or not os.path.isabs(program) or found is None:
         yield None
         return
+    index = found.own / "index"
+    if os.path.lexists(index) and not _is_file(index):
+        yield None  # git would wait for a pipe
+        return
     with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
         try:
             _link(found.own, found.common, Path(made))
@@ -213,7 +225,6 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
             yield None
             return
         prefix = "" if below == "." else below + "/"
-        index = found.own / "index"
         yield Repository(directory, found.top, prefix, Path(made), index, program, found.common)
 
 
@@ -382,9 +393,17 @@ def _link(own: Path, common: Path, made: Path) -> None:
     for name in ("packed-refs", "shallow"):
         if _is_file(common / name):
             (made / name).symlink_to(common / name)
-    for shared in own.glob("sharedindex.*"):
+    for shared in islice(_shared_indexes(own), SHARED_INDEXES_MAX):
         (made / shared.name).symlink_to(shared)
     (made / "config").write_text(_configuration(common, head))
+
+
+def _shared_indexes(own: Path) -> Iterator[Path]:
+    """The files that an index in parts may name; git removes those that none does after a time."""
+    with os.scandir(own) as entries:
+        for entry in islice(entries, 100 * SHARED_INDEXES_MAX):
+            if entry.name.startswith("sharedindex.") and entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
 
 
 def _configuration(common: Path, head: bytes) -> str:
