@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.app import App
 from holdfast.repeats import find
+from holdfast.repeats.kept import with_first_lines
 from holdfast.sequence.clones_request import ClonesRequest
 from holdfast.sequence.report import ClonesReport, GroupReport
 
@@ -135,3 +136,28 @@ def test_no_text_of_a_tree_is_kept(tmp_path: Path) -> None:
     assert asked(tmp_path).groups[0].first_line
     (kept,) = (tmp_path / "home").rglob("*.clones")
     assert b"first_" not in kept.read_bytes()
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+def test_the_line_that_is_shown_of_a_block_has_no_secret(tmp_path: Path) -> None:
+    value = "aB3dE6gH9" * 4
+    for name in ("one", "two"):
+        write(tmp_path / f"tree/{name}.py", f'TOKEN = "ghp_{value}"\n{BODY.replace("    ", "")}')
+    for _ in "found", "kept":
+        lines = [group.first_line for group in asked(tmp_path).groups]
+        assert any(line.startswith('TOKEN = "****') for line in lines), lines
+        assert all(value not in line for line in lines)
+
+
+def test_the_line_that_is_shown_of_a_block_is_of_the_tree(tmp_path: Path) -> None:
+    """A folder that became a link after the blocks were found led to lines of other files."""
+    for name in ("one", "two"):
+        write(tmp_path / f"tree/{name}/part.py", BODY.replace("    ", ""))
+    groups = asked(tmp_path).groups
+    assert groups[0].first_line
+    write(tmp_path / "outside/part.py", "never = shown\n" * 12)
+    for name in ("one", "two"):
+        (tmp_path / "tree" / name).rename(tmp_path / name)
+        (tmp_path / "tree" / name).symlink_to(tmp_path / "outside")
+    shown = with_first_lines(tmp_path / "tree", groups)
+    assert [group.first_line for group in shown] == [""] * len(groups)

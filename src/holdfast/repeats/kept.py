@@ -21,8 +21,9 @@ from zlib import crc32
 import msgspec
 
 from holdfast import __version__
+from holdfast.files import disk
 from holdfast.files.listing import TreeListing
-from holdfast.files.regular import FILE_BYTES_MAX, read_regular
+from holdfast.files.secrets import masked
 from holdfast.files.snapshot import as_known, compressed, not_searched
 from holdfast.sequence.clones_request import ClonesRequest
 from holdfast.sequence.report import CLONES_VERSION, ClonesReport, GroupReport
@@ -118,19 +119,19 @@ def with_first_lines(root: Path, groups: tuple[GroupReport, ...]) -> tuple[Group
     """The groups with the first line of each, from its file; empty where it cannot be read."""
     shown = [
         msgspec.structs.replace(
-            group, first_line=_line(os.path.join(root, group.places[0].path), group.places[0].line)
+            group, first_line=_line(root, group.places[0].path, group.places[0].line)
         )
         for group in groups[:FIRST_LINES_MAX]
     ]
     return (*shown, *groups[FIRST_LINES_MAX:])
 
 
-def _line(path: str, number: int) -> str:
-    try:
-        data = read_regular(path, FILE_BYTES_MAX)
-    except OSError:
-        data = None
-    rows = [] if data is None else data.split(b"\n", number)
+def _line(root: Path, path: str, number: int) -> str:
+    """A line of a file of the tree as it may be shown: without links out of it, and secrets."""
+    data: bytes | None = None
+    with suppress(OSError):
+        data, _ = disk.read_file(str(root), path)
+    rows = [] if data is None else masked(data).split(b"\n", number)
     if len(rows) < number:
         return ""
     # Four bytes for each character that is shown, after the indentation.

@@ -13,6 +13,7 @@ import pytest
 from holdfast.files.identity import Unidentified
 from holdfast.index.answers import SymbolRef
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.shared import publish
 from holdfast.index.shared.postgres import PostgresShared
 from holdfast.index.shared.rows import Seal
 from holdfast.index.shared.store import SharedStore
@@ -249,6 +250,19 @@ def test_only_a_commit_is_published(tmp_path: Path, repository: Path) -> None:
     alone = Machine(tmp_path / "alone", None)
     alone.create(repository)
     assert "set HOLDFAST_INDEX_URL" in publish_index(alone.index, str(repository)).human_text
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+def test_a_file_that_became_a_pipe_meanwhile_is_not_as_in_the_commit(
+    tmp_path: Path, repository: Path
+) -> None:
+    """After the check for changed files; publishing waited for the pipe."""
+    giver = joined(tmp_path / "giver", MemoryRows())
+    giver.create(repository)
+    (repository / "src" / "part1.py").unlink()
+    os.mkfifo(repository / "src" / "part1.py")
+    with giver.index.backend.reader(str(repository)) as reader:
+        assert publish.uncommitted(repository, reader) == ["src/part1.py"]
 
 
 @pytest.mark.shows("TEAM-IDENTITY-BAD", "TEAM-GENERATION-PUBLISHED")

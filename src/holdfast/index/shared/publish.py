@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.files import disk
 from holdfast.files.git import open_repository
 from holdfast.files.identity import RepositoryIdentity
 from holdfast.files.snapshot import Entry
@@ -73,10 +74,10 @@ def publish(
                 f"{counted(max(differing, 1), 'file')} changed since the index was made",
                 "run: holdfast index sync",
             )
-        uncommitted = _uncommitted(Path(root), reader)
-        if uncommitted:
+        left = uncommitted(Path(root), reader)
+        if left:
             return NotPublished(
-                f"{counted(len(uncommitted), 'file')} of the index, first {uncommitted[0]!r}, "
+                f"{counted(len(left), 'file')} of the index, first {left[0]!r}, "
                 f"not as in commit {identity.head[:12]}",
                 "commit or remove them, or publish from a clean clone",
             )
@@ -109,7 +110,7 @@ def _history(
     )
 
 
-def _uncommitted(root: Path, reader: Reader) -> list[str]:
+def uncommitted(root: Path, reader: Reader) -> list[str]:
     """The files of a generation whose content is not in the commit."""
     with open_repository(root) as repository:
         head = None if repository is None else repository.commit("HEAD")
@@ -122,9 +123,18 @@ def _uncommitted(root: Path, reader: Reader) -> list[str]:
         if path in blobs and path not in changes:
             continue
         # Git compares times first; the content decides.
-        if path not in blobs or not blobs.is_content(path, (root / path).read_bytes()):
+        if path not in blobs or not _is_content(blobs, root, path):
             found.append(path)
     return found
+
+
+def _is_content(blobs: CommittedBlobs, root: Path, path: str) -> bool:
+    """Whether a file is as in the commit; not if it became a pipe, a link or something huge."""
+    try:
+        source, _ = disk.read_file(str(root), path)
+    except OSError:
+        return False
+    return blobs.is_content(path, source)
 
 
 def _manifest(
