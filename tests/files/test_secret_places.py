@@ -81,3 +81,24 @@ def test_rules_of_a_repository_do_not_bring_a_secret_back(tree: Path) -> None:
 def test_the_user_can_bring_a_secret_back(tree: Path) -> None:
     policy = Policy(ignore_patterns=("!secrets.toml",))
     assert set(FILES) & set(disk.walk(str(tree), policy).stats) == {"secrets.toml"}
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+@pytest.mark.parametrize(
+    "query", [r"re:[\w-]{16,}", r"re:ghp_", '"ordinary_1"', r"sym:ordinary re:.+", "token password"]
+)
+def test_no_search_shows_a_planted_secret(
+    tree: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    query: str,
+) -> None:
+    """A search for patterns read the lines outside of chunks as they are in the file."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tree)
+    assert main(["index", "create"]) == 0
+    (tree / "module_2.py").write_text("# " + PLANTED["assigned secret"] + "\n" * 3 + "x = 1\n")
+    main(["search", query, "--limit", "50"])
+    shown = capsys.readouterr().out.encode()
+    assert [piece for piece in planted() if piece in shown] == []

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from holdfast import system
 from holdfast.files import disk
+from holdfast.files.secrets import masked
 from holdfast.index.facts.naming import names_symbol
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, PreparedFile, Reader, StoredChunk
@@ -211,7 +212,7 @@ class _Lane:
             if asked:
                 own_chunks = chunks()
                 text = "".join(c.text for c in own_chunks) if whole else self._read(path, chunks)
-                lines = lines_of(text)
+                lines = lines_of(_shown(text))
                 # A guessed symbol names its chunk, but has no id for further calls.
                 guessed = any(c.label and c.symbol_id is None for c in own_chunks)
                 for name in asked:
@@ -225,10 +226,10 @@ class _Lane:
         else:
             text = self._read(path, chunks)
             if possible(self._needs, folded(text)):
-                yield from regions(path, language, text, chunks())
+                yield from regions(path, language, _shown(text), chunks())
 
     def _read(self, path: str, chunks: Callable[[], list[StoredChunk]]) -> str:
-        """The text of a file, for lines outside its chunks."""
+        """The text of a file, for lines outside its chunks; its secrets are not masked yet."""
         try:
             source, _ = disk.read_file(self._root, path)
         except OSError:
@@ -365,3 +366,8 @@ def _gap(path: str, language: str, lines: Sequence[str], first: int, last: int) 
 
 def _joined(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
+
+
+def _shown(text: str) -> str:
+    """A text without its secrets. Looking for them takes longer than most matching."""
+    return masked(text.encode("utf-8", "replace")).decode("utf-8", "replace")
