@@ -41,14 +41,8 @@ def read_output(first: int = 1, rows: list[str] = ROWS, total: int = 5) -> str:
 
 def used(id: str, output: str, **more: Any) -> dict[str, Any]:
     given = {"filePath": "/w/a"}
-    return {
-        "id": id,
-        "tool": "read",
-        "status": "completed",
-        "input": given,
-        "output": output,
-        **more,
-    }
+    base = {"id": id, "tool": "read", "status": "completed", "input": given, "output": output}
+    return {**base, **more}
 
 
 def request(*uses: dict[str, Any]) -> HookEvent:
@@ -87,6 +81,19 @@ def test_before_the_first_request_nothing_is_proven(log: RequestLog) -> None:
 def test_the_lines_that_a_request_shows_are_held(log: RequestLog) -> None:
     assert held(log, used("1", read_output())) == WHOLE
     assert held(log, used("1", read_output(2, ROWS[1:3]))) == {2: "line 2", 3: "line 3"}
+
+
+@pytest.mark.shows("AGENT-REQUEST")
+@pytest.mark.parametrize("tool", ["read", "bash"])
+def test_a_result_that_shows_some_lines_in_another_way_ends_what_was_held(
+    log: RequestLog, tool: str
+) -> None:
+    """The older text of these lines was called unchanged once the file had it again."""
+    cut = read_output().replace("2: line 2", "2: other... (line truncated to 5 chars)")
+    command = {"tool": "bash", "input": {"command": "cat a"}}
+    shown = used("2", "line 1\nother\n\n[Output truncated]", **command)
+    later = used("2", cut) if tool == "read" else shown
+    assert held(log, used("1", read_output()), later) == {}
 
 
 @pytest.mark.shows("AGENT-REQUEST")
@@ -150,7 +157,8 @@ def test_calls_that_share_an_id_are_left_alone(log: RequestLog) -> None:
     log.show(event.uses, "/w", load)
     assert isinstance(log.evidence(), Doubt)
     assert opencode.reply_to(event, outcome_of(event, log)) == {}
-    assert held(log, used("1", read_output()), used("2", "other")) == WHOLE
+    other = used("2", "done", tool="bash", input={"command": "make"})
+    assert held(log, used("1", read_output()), other) == WHOLE
 
 
 def own_read(id: str, text: str, mode: str, base: str | None) -> dict[str, Any]:

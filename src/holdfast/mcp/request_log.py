@@ -258,8 +258,10 @@ def seen_by(use: ToolUse, cwd: str) -> tuple[Event, ...]:
     match use.call:
         case ReadCall(path):
             name = calls.absolute(path, cwd)
-            if name is None or use.text is None:
+            if name is None:
                 return ()
+            if use.text is None:
+                return (Forgotten(name),)  # it is unclear which of its lines are shown
             return (Printed(name, use.first, tuple(use.text.split("\n")), use.is_whole),)
         case ShellCall(command):
             found = calls.shell_read(command, cwd, use.text or "")
