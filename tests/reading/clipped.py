@@ -24,7 +24,10 @@ def shell_result(
         notice = f"[Showing lines {total - count + 1}-{total} of {total}. Full output: /tmp/x]"
         writer.result(call, "bash", "\n".join((*tail, "", notice)))
         return [(total - count, tail)]
-    assert isinstance(writer, ClaudeWriter)
+    if not isinstance(writer, ClaudeWriter):
+        tail = rows[len(rows) - count :]
+        writer.shell_result(call, "\n".join(("...output truncated...", "", *tail)), None, at)
+        return [(len(rows) - count, tail)]
     shown = "\n".join(rows[:count])
     text = f"<persisted-output>\nOutput too large.\n\nPreview (first 2KB):\n{shown}\n..."
     structured = {"stdout": shown, "stderr": "", "interrupted": False, "isImage": False}

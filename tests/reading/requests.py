@@ -22,13 +22,24 @@ from holdfast.reading.native import AGAIN, Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
-from holdfast.reading.session_log import ShownLines
+from holdfast.reading.session_log import SessionLog, ShownLines
 from holdfast.replay import player
 from holdfast.replay.texts import Change
-from holdfast.replay.writers import WRITERS, ClaudeWriter, CodexWriter, PiWriter, Read, path_of
+from holdfast.replay.writers import (
+    WRITERS,
+    ClaudeWriter,
+    CodexWriter,
+    PiWriter,
+    Read,
+    Writer,
+    path_of,
+)
 from tests.reading import clipped
 from tests.reading.searches import search, search_result
 from tests.reading.told import OUR_DIFF, Message, Untrue, known, patched, rebuilt, rows_told
+
+PLACELESS = ("codex", "opencode")
+"""Agents whose requests do not say where an edit was made."""
 
 LONG = 110_000
 """An output of so many bytes pushes what is old out of a context of Claude Code. The real bound is
@@ -50,8 +61,7 @@ class Session:
 
     def __init__(self, kind: str, seed: int, folder: Path) -> None:
         self.kind, self.rng = kind, random.Random(seed)
-        self.writer = WRITERS[kind](folder)
-        self.log = player.log_of(kind, self.writer)
+        self.writer, self.log = self._opened(folder)
         if isinstance(self.log, ClaudeCodeLog):
             self.log.bytes_back_max = LONG - 10_000
         self.objects = player.MemoryObjects(folder)
@@ -73,6 +83,10 @@ class Session:
         self.shorts = self.folds = self.unseen = 0
         self.folded: set[int] = set()
         """Files that were folded since the latest compaction: never again."""
+
+    def _opened(self, folder: Path) -> tuple[Writer, SessionLog]:
+        writer = WRITERS[self.kind](folder)
+        return writer, player.log_of(self.kind, writer)
 
     def _read_file(self, path: str) -> tuple[bytes, str]:
         number = int(path.removeprefix("/w/f").removesuffix(".txt"))
@@ -120,7 +134,7 @@ class Session:
         before = list(rows)
         rows[first - 1 : first - 1 + len(old)] = hunk.new
         self.writer.edited(file, before, [hunk], None, self.at)
-        seen = Change(0, hunk.old, hunk.new) if self.kind == "codex" else hunk
+        seen = Change(0, hunk.old, hunk.new) if self.kind in PLACELESS else hunk
         self.request.append(Message(file, "edited", hunks=(seen,)))
         self.versions[file].append(list(rows))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.replay.texts import Change
+from tests.reading.opencode import OpenCodeSession
 from tests.reading.requests import Session
 from tests.reading.told import Message, Untrue, known, rebuilt
 from tests.scale import QUICK, size
@@ -15,11 +16,15 @@ STEPS = 100
 SESSIONS = 10_000 if SOAK else size(200, 20)
 """20,000 steps for every kind of agent; a million under soak."""
 PARTS = 10
+KINDS: dict[str, type[Session]] = {
+    **dict.fromkeys(("claude-code", "claude-code-sub", "codex", "pi"), Session),
+    "opencode": OpenCodeSession,
+}
 
 
 @pytest.mark.shows("READ-PROMISE", "READ-REQUEST-TWIN", "READ-FOCUS-TRUST")
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("kind", ["claude-code", "claude-code-sub", "codex", "pi"])
+@pytest.mark.parametrize("kind", list(KINDS))
 def test_every_short_answer_is_true_of_its_request(
     kind: str, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -28,7 +33,7 @@ def test_every_short_answer_is_true_of_its_request(
     for seed in range(part, SESSIONS, PARTS):
         folder = tmp_path / str(seed)
         folder.mkdir()
-        session = Session(kind, seed, folder)
+        session = KINDS[kind](kind, seed, folder)
         for step in range(STEPS):
             try:
                 session.step()
