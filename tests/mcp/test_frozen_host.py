@@ -43,6 +43,7 @@ def freeze(machine: Machine) -> int:
     return pid
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-FROZEN-HOST")
 def test_calls_to_a_frozen_host_end_and_the_next_call_has_a_new_host(machine: Machine) -> None:
     with agent(machine) as first, agent(machine) as second:
@@ -66,6 +67,7 @@ def test_a_new_agent_replaces_a_frozen_host(machine: Machine) -> None:
         assert machine.host not in (None, frozen)
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-FROZEN-HOST")
 def test_doctor_and_status_say_that_it_is_frozen_and_stop_ends_it(machine: Machine) -> None:
     with agent(machine):
@@ -78,6 +80,7 @@ def test_doctor_and_status_say_that_it_is_frozen_and_stop_ends_it(machine: Machi
         assert machine.host is None
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-FROZEN-HOST")
 def test_a_long_call_to_a_host_that_answers_pings_is_not_cut_off(tmp_path: Path) -> None:
     """The call takes many times the deadline, and reports nothing meanwhile."""
@@ -145,6 +148,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_connection, "STOPPED_S", 0.1)
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-FROZEN-HOST")
 @pytest.mark.usefixtures("impatient")
 def test_a_host_that_is_stopped_before_it_listens_is_replaced(machine: Machine) -> None:

@@ -25,7 +25,7 @@ from holdfast.home import Home
 from holdfast.mcp.shim import Shim
 from holdfast.mcp.tools import TOOLS
 from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, machine_in, text_of
-from tests.scale import first_in_quick, size
+from tests.scale import size
 
 
 @pytest.fixture
@@ -113,6 +113,7 @@ def test_shims_that_start_at_once_get_one_host(cold: Machine) -> None:
         assert agent.close() == ""
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-ONE-HOST")
 def test_a_host_outlives_the_shim_that_started_it(cold: Machine) -> None:
     """A short `codex exec` ended its shim before the host listened, and the host died of it."""
@@ -275,8 +276,9 @@ def test_an_idle_host_of_another_version_makes_way(
     assert machine.host is None
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-KILLED")
-@pytest.mark.parametrize("era", first_in_quick(ERAS))
+@pytest.mark.parametrize("era", ERAS)
 def test_a_host_killed_in_the_middle_fails_the_call_and_not_the_agent(
     machine: Machine, era: str
 ) -> None:
@@ -339,6 +341,7 @@ def test_a_question_in_flight_is_put_again_to_the_next_host(machine: Machine) ->
     assert agent.close() == ""
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-KILLED")
 def test_an_answered_request_is_not_answered_again_however_its_id_is_spelled(
     machine: Machine,
@@ -376,6 +379,7 @@ def test_a_client_that_crashes_takes_nobody_along(machine: Machine) -> None:
     loud.close()
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-IDLE")
 def test_a_host_that_serves_nobody_ends_and_the_next_agent_starts_one(tmp_path: Path) -> None:
     with machine_in(tmp_path, forks_host=True, HOLDFAST_MCP_IDLE_S="0.2") as machine:
@@ -459,9 +463,10 @@ def test_a_peer_that_does_not_greet_is_shown_the_door(machine: Machine) -> None:
     agent.close()
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-CONCURRENT")
 def test_fifty_agents_at_once_each_get_their_own_answers(machine: Machine) -> None:
-    agents = size(50, 10)
+    agents = 50
 
     async def one(number: int) -> None:
         space = f"s{number % 5}"
@@ -490,13 +495,14 @@ def test_fifty_agents_at_once_each_get_their_own_answers(machine: Machine) -> No
     asyncio.run(story())
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-CANCEL", "MCP-PROGRESS")
-@pytest.mark.parametrize("era", first_in_quick(ERAS))
+@pytest.mark.parametrize("era", ERAS)
 def test_a_cancelled_build_leaves_the_old_generation(machine: Machine, era: str) -> None:
     async def story() -> None:
         async with asyncio.timeout(WAIT_S * 2), machine.agent(era) as client:
             tree = str(machine.tree)
-            for number in range(size(1_500, 400)):
+            for number in range(1_500):
                 path = machine.tree / f"many_{number}.py"
                 path.write_text(f"def many_{number}():\n    return {number}\n")
             made = await call(client, "manage_index", action="create", path=tree, wait=100)
@@ -568,6 +574,7 @@ def test_other_settings_get_another_host(machine: Machine) -> None:
     assert settings_key({"HOLDFAST_EMBEDDING": ""}) == "default"
 
 
+@pytest.mark.long
 def test_stop_and_status_speak_of_the_host(machine: Machine) -> None:
     assert "no host is running" in machine.run("mcp", "--status").stdout
     agent = Raw(machine)
@@ -592,6 +599,7 @@ def test_the_shim_imports_almost_nothing() -> None:
                      "subprocess", "logging", "argparse", "anyio"} == set()  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-NO-SDK")
 def test_without_the_sdk_the_agent_is_told_what_to_install(cold: Machine, tmp_path: Path) -> None:
     (tmp_path / "mcp_types.py").write_text("raise ImportError('No module named mcp_types')\n")

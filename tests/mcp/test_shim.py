@@ -23,6 +23,7 @@ from holdfast.mcp import shim
 from holdfast.mcp.shim import LineBuffer, Shim
 from tests.mcp.agents import WAIT_S, Machine, machine_in
 from tests.mcp.test_host import Raw
+from tests.scale import first_in_quick
 
 
 @given(st.lists(st.binary(max_size=6).map(lambda data: data.replace(b"\r", b"\n")), max_size=20))
@@ -149,6 +150,7 @@ def test_an_id_that_is_none_is_an_error_and_no_silence(shared: Machine, id: str)
     agent.close()
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-KILLED")
 def test_a_home_that_was_removed_is_made_again(tmp_path: Path) -> None:
     """`rm -rf ~/.holdfast` left every agent that ran without tools until it was started anew."""
@@ -162,7 +164,7 @@ def test_a_home_that_was_removed_is_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("MCP-IDLE")
-@pytest.mark.parametrize("seconds", ["soon", "-1", "nan"])
+@pytest.mark.parametrize("seconds", first_in_quick(["soon", "-1", "nan"]))
 def test_a_time_to_idle_that_is_none_is_named(tmp_path: Path, seconds: str) -> None:
     with machine_in(tmp_path, HOLDFAST_MCP_IDLE_S=seconds) as machine:
         agent = Raw(machine)
@@ -172,6 +174,7 @@ def test_a_time_to_idle_that_is_none_is_named(tmp_path: Path, seconds: str) -> N
         agent.close()
 
 
+@pytest.mark.long
 @pytest.mark.shows("MCP-IDLE")
 def test_a_host_that_shall_not_idle_at_all_serves_whoever_started_it(tmp_path: Path) -> None:
     """With 0 seconds it ended before its first agent could greet it."""
@@ -229,6 +232,7 @@ def test_the_handshake_and_the_tools_are_answered_while_a_host_starts(tmp_path: 
         assert "result" in agent.tool("list_codebases")
 
 
+@pytest.mark.long
 @pytest.mark.shows("HOOK-HARMLESS")
 def test_a_hook_is_answered_with_nothing_while_no_host_answers(tmp_path: Path) -> None:
     with (
