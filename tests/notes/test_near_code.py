@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 
+from holdfast.app import DEFAULT_SPACE, App
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.links import CodeLink, Judged
+from holdfast.mcp.host_context import HostContext
 from holdfast.notes.near_code import BYTES_MAX, LinkedNote, NearNote, NotesByFile, note_line
 from holdfast.notes.note import commit_note
 from holdfast.store.model import CommitKey
@@ -148,3 +150,24 @@ def test_a_note_about_a_file_is_shown_in_every_clone(tmp_path: Path) -> None:
     for other in (strange / "shop/cart.py", there / "other/cart.py"):
         assert notes.near({str(other): None}, judge) == []
     store.close()
+
+
+def test_without_memory_no_store_is_made_to_find_no_notes(tmp_path: Path) -> None:
+    """Each read and each search made the tables of an empty space, half the work of a read."""
+
+    class Watched(App):
+        def inspect_space(self, space: str = DEFAULT_SPACE) -> Store:
+            raise AssertionError("an empty space was made to look at")
+
+    def judge(link: CodeLink) -> Judged:
+        return Judged(link, "current", "")
+
+    (tmp_path / "a.py").write_text("x = 1\n")
+    shown = {str(tmp_path / "a.py"): None}
+    context = HostContext(Watched(tmp_path / "home"))
+    assert context.notes(DEFAULT_SPACE).near(shown, judge) == []
+    document = {"value": {"code": {"path": "a.py", "root": str(tmp_path)}}}
+    with context.app.open_space(DEFAULT_SPACE) as store:
+        written = {"op": "set", "id": "note:a", "value": document}
+        store.transact("s", {"localSeq": 1, "operations": [written]})
+    assert len(context.notes(DEFAULT_SPACE).near(shown, judge)) == 1

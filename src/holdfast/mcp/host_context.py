@@ -140,14 +140,14 @@ class HostContext:
         return self._spaces.keep(name)
 
     def notes(self, space: str) -> NotesByFile:
-        """The notes of a space, by the files that they are about."""
+        """The notes of a space, by the files that they are about; a missing space has none."""
         from holdfast.notes.near_code import NotesByFile
 
         with self._turn:
             if space not in self._notes:
                 if len(self._notes) >= READERS_MAX:
                     self._notes.clear()
-                self._notes[space] = NotesByFile(lambda: self.space(space))
+                self._notes[space] = NotesByFile(lambda: self._spaces.borrow(space))
             return self._notes[space]
 
     # files
