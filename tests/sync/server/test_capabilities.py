@@ -220,6 +220,17 @@ def test_history_is_read_in_pages_from_one_seq_to_another(world: World) -> None:
     assert last["more"] is False
 
 
+@pytest.mark.shows("SYNC-HISTORY")
+def test_history_names_the_author_of_a_commit_that_has_one(world: World) -> None:
+    """The dashboard showed the random id of a session for what a person had written."""
+    peer = world.peer("A", capabilities=["history"])
+    peer.transact(set_("a", 1))
+    peer.transact(set_("a", 2), author={"user": "ada", "agent": "dashboard"})
+    plain, named = peer.ask("history.read", fromSeq=0)["ok"]["changes"]
+    assert "author" not in plain
+    assert named["author"] == {"user": "ada", "agent": "dashboard"}
+
+
 @pytest.mark.shows("SYNC-BRANCHES")
 def test_a_branch_that_is_deleted_while_it_is_watched_stays_as_it_was(world: World) -> None:
     writer = world.peer("writer", capabilities=["branches"])

@@ -6,6 +6,9 @@ import { badge, card, choose, command, counted, empty, failure, head, icon, json
 
 const MAIN = "";
 const AUTHOR = { agent: "dashboard" };
+
+/** Who wrote a commit: its author, else the session that sent it. */
+const writer = ({ author = {}, sessionId }) => [author.user, author.agent].filter(Boolean).join(" via ") || sessionId;
 const NEW = { text: "", code: "", tags: "", root: "" };
 const HISTORY_MAX = 2000;
 const TICKS_MAX = 300;
@@ -124,7 +127,7 @@ function slider(steps, at, id) {
       h("div", { class: "row spread" },
         h("div", { class: "row small" }, icon("clock"),
           at === null ? badge("ok", "Now") : badge("warn", `As of seq ${at}`),
-          step && h("span", { class: "muted" }, `${moment(step.createdAt)} · ${step.sessionId} · ${step.operations.map((operation) => `${operation.op} ${operation.id}`).join(", ")}`)),
+          step && h("span", { class: "muted" }, `${moment(step.createdAt)} · ${writer(step)} · ${step.operations.map((operation) => `${operation.op} ${operation.id}`).join(", ")}`)),
         h("div", { class: "row" },
           h("button", { class: "button small", disabled: index <= 0, onclick: () => jump(-1) }, "Earlier"),
           h("button", { class: "button small", disabled: index >= newest, onclick: () => jump(1) }, "Later"),
@@ -160,13 +163,13 @@ function opened(space, branch, steps, id, at) {
     card(id, { "data-open": id, acts: [!at && (sync.state === "connected" ? badge("ok", "Live") : badge("warn", "As it was")), now && !at && h("span", { class: "small muted num" }, `seq ${now.seq}`), now?.doc && !at && state.edit?.id !== id && h("button", { class: "button small", onclick: () => startEdit(id, now.doc) }, "Edit")] },
       h("div", { class: "inner" }, state.edit?.id === id && !at ? editForm(space, branch, now) : failed ? failure(failed) : !known ? loading(4) : value ? tree(value.value) : empty("memory", "Not there", at ? "It did not exist at this point." : "It was deleted; its history stays."))),
     !at && now?.doc && linked(space, branch, id, now.seq),
-    known && value && previous && before.status === "ok" && card("What this revision changed", { note: current && `seq ${current.seq} by ${current.sessionId}` },
+    known && value && previous && before.status === "ok" && card("What this revision changed", { note: current && `seq ${current.seq} by ${writer(current)}` },
       h("div", { class: "inner stack tight" }, differences(before.value?.value, value.value).map(change))),
     card("History", { note: counted(revisions.length, "revision") },
       h("ul", { class: "list" }, [...revisions].reverse().slice(0, 40).map((step) =>
         h("li", { key: step.seq },
           h("button", { class: "item row spread small", "aria-current": String(current?.seq === step.seq), onclick: () => refine({ at: step === steps.at(-1) ? "" : String(step.seq) }) },
-            h("span", null, badge("plain", `seq ${step.seq}`), " ", step.operations.filter((operation) => operation.id === id).map((operation) => operation.op).join(", "), " by ", step.sessionId, step.branch ? ` on ${step.branch}` : ""),
+            h("span", null, badge("plain", `seq ${step.seq}`), " ", step.operations.filter((operation) => operation.id === id).map((operation) => operation.op).join(", "), " by ", writer(step), step.branch ? ` on ${step.branch}` : ""),
             h("span", { class: "muted" }, time(step.createdAt))))))));
 }
 

@@ -8,6 +8,9 @@ import { strip } from "./draw.js";
 const tree = resource(changed), context = resource(changed), lines = resource(changed);
 const state = { of: "", file: "", unfolded: new Set() };
 
+/** Session logs by the program that keeps them. */
+const AGENTS = { native: "Holdfast", "claude-code": "Claude Code", codex: "Codex", opencode: "OpenCode", gemini: "Gemini CLI", qwen: "Qwen Code" };
+
 export function sessions({ rest, query }) {
   if (!arrived()) return [head("Sessions"), card(null, {}, loading(6))];
   if (rest[0]) return detail(rest[0], query);
@@ -19,7 +22,7 @@ export function sessions({ rest, query }) {
         h("li", { key: session.key },
           h("a", { class: "item", href: to("sessions", [session.key]), "data-session": session.name },
             h("div", { class: "row spread" }, h("h2", null, session.name),
-              h("span", { class: "row" }, session.doubt && badge("warn", "Proves nothing now"), badge("plain", session.host), h("span", { class: "small muted" }, time(session.lastAt)))),
+              h("span", { class: "row" }, session.doubt && badge("warn", "Proves nothing now"), badge("plain", AGENTS[session.host] ?? session.host), h("span", { class: "small muted" }, time(session.lastAt)))),
             h("div", { class: "row small muted num" },
               h("span", null, counted(session.entries, "entry")), h("span", null, counted(session.reads, "read")),
               h("span", null, counted(session.compactions, "compaction")), h("span", null, `holds ${counted(session.files, "file")}`),
