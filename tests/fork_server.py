@@ -221,6 +221,8 @@ def main() -> None:
     if "PYTHONUNBUFFERED" in os.environ:
         sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
     sys.argv = [request["module"], *request["argv"]]
+    # As with `python -m`; a module that is already there would be warned about on standard error.
+    sys.modules.pop(request["module"], None)
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
 
 
