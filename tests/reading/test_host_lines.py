@@ -379,6 +379,20 @@ def test_codex_what_is_not_plainly_the_file_is_not_held(
     assert held(codex(tmp_path, *calls, version=version)) == {}
 
 
+@pytest.mark.shows("READ-CODEX-LINES")
+@pytest.mark.parametrize("version", ["0.100.0", "0.166.0"])
+def test_codex_after_a_read_that_was_cut_older_lines_are_not_held(
+    tmp_path: Path, version: str
+) -> None:
+    """Before 0.166 the rollout has all of it, but the model was sent its ends, perhaps changed."""
+    first = ran("sed -n '1,2p' a.py", "one\ntwo\n")
+    later = ran("cat a.py", "other\n" * 5_000)
+    if version == "0.166.0":
+        later = ran("cat a.py", "other\n\u202612 tokens truncated\u2026\nlast\n")
+    assert held(codex(tmp_path, *first, version=version)) == {1: "one", 2: "two"}
+    assert held(codex(tmp_path, *first, *later, version=version)) == {}
+
+
 ROWS = [f"row {n} of a file with rows of some length" for n in range(1, 101)]
 LONG = "\n".join(ROWS) + "\n"
 

@@ -227,7 +227,7 @@ class CodexLog:
         output = payload.get("output")
         name, given = self._pending.pop(call, ("", None))
         if size > self._room:
-            # The edit happened, even if the model did not see all of its output.
+            # The edit happened, and of a read the model saw some lines, which may be newer.
             seen = tuple(Forgotten(one.path) for one in self._seen(name, given, output, force=True))
             return item._replace(name=call, seen=seen, size=size)
         if isinstance(output, list) and codex_cut.is_cut(calls.text_of(output) or ""):
@@ -255,7 +255,7 @@ class CodexLog:
                 return self._placed(calls.patch(str(command[1]), self._cwd) or ())
             command = unwrapped(command)
         cwd = self._folder(arguments)
-        if code != 0 or force:
+        if code != 0:
             return ()
         cut = codex_cut.ends(text, _tokens_of(output)) if self._least == _UNCUT else None
         if cut is not None:
