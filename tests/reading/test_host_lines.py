@@ -112,7 +112,7 @@ def test_claude_ranges_edits_and_writes_are_held_line_by_line(tmp_path: Path) ->
     assert held(claude.log) == {}, "the user changed the edit, and the model cannot know how"
     result = {"type": "create", "filePath": PATH, "content": "a\nb\n", "structuredPatch": []}
     claude.use("Write", {"file_path": PATH}, "File created", result)
-    assert held(claude.log) == {1: "a", 2: "b", 3: ""}
+    assert held(claude.log) == {1: "a", 2: "b"}
 
 
 @pytest.mark.shows("READ-CC-LINES")

@@ -144,7 +144,13 @@ def write(path: str, content: object) -> Seen:
     """A whole file that the model wrote."""
     if not isinstance(content, str):
         return Forgotten(path)
-    return Printed(path, 1, tuple(content.split("\n")), whole=True)
+    return written(path, content)
+
+
+def written(path: str, content: str) -> Printed:
+    """A whole file with this content. What follows its last newline is not a line."""
+    rows = content.removesuffix("\n").split("\n")
+    return Printed(path, 1, tuple(rows), whole=True)
 
 
 def is_short(event: Seen) -> bool:

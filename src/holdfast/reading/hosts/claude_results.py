@@ -28,6 +28,7 @@ from holdfast.reading.events import (
     Replaced,
     Seen,
 )
+from holdfast.reading.hosts import calls
 
 NUMBERED = re.compile(r" *([0-9]+)(?:\t|\u2192)(.*)\Z", re.DOTALL)
 _PERSISTED = "<persisted-output>"
@@ -83,7 +84,7 @@ def plain_events(
         case "Read":
             return _plain_read(path, arguments, text)
         case "Write" if _MODIFIED not in text and isinstance(arguments.get("content"), str):
-            return (Printed(path, 1, tuple(str(arguments["content"]).split("\n")), whole=True),)
+            return (calls.written(path, str(arguments["content"])),)
         case "Edit" | "MultiEdit" | "Write":
             return (Forgotten(path),)  # the sidecar may know where; see `is_plain_edit`
         case _:
@@ -334,7 +335,7 @@ def write(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
         return ()
     if not isinstance(content, str) or result.get("userModified") is True:
         return (Forgotten(path),)
-    return (Printed(path, 1, tuple(content.split("\n")), whole=True),)
+    return (calls.written(path, content),)
 
 
 def bash(
