@@ -12,7 +12,7 @@ from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.facts.extract import extract
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.corpus import Corpus
-from holdfast.index.search.declarations import definition_rows
+from holdfast.index.search.declarations import definition_rows, with_source
 from holdfast.index.search.weights import WEIGHTS
 from tests.index.search import plain
 from tests.index.search.samples import corpus_apart, corpus_of, prepared
@@ -100,3 +100,9 @@ def test_bodies_are_those_of_the_twin_however_files_are_kept(files: dict[str, st
     assert definition_rows(together).tolist() == plain.bodies(together)
     assert definition_rows(apart).tolist() == plain.bodies(apart)
     assert told(together) == told(apart)
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-HEADER")
+def test_a_private_header_belongs_to_its_source_file_too() -> None:
+    paths = ["src/loader_p.h", "src/loader.cpp", "src/loader.h", "src/other_p.h", "src/map.h"]
+    assert with_source(paths) == [True, False, True, False, False]

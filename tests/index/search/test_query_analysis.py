@@ -123,6 +123,13 @@ def test_roles_that_are_asked_for_are_wanted(query: str, role: str) -> None:
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-ROLES")
+def test_the_specs_of_types_are_not_tests() -> None:
+    question = analyze("print the documentation and type specs of a function")
+    assert "test" not in question.wants | question.mentions
+    assert "test" in analyze("the specs of a function").wants
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-ROLES")
 @pytest.mark.parametrize(
     ("query", "role"),
     [("run each test in a process of its own", "test"), ("how does a suite run its tests", "test"),

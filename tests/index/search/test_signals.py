@@ -61,7 +61,8 @@ ROWS = [row.name for row in SIGNALS] + [row.name for row in ADJUSTMENTS]
 
 
 def candidates(query: str, weights: Weights = WEIGHTS, **more: Any) -> Candidates:
-    corpus = corpus_of({path: prepared(path, text, extract) for path, text in TREE.items()})
+    texts = more.pop("texts", TREE)
+    corpus = corpus_of({path: prepared(path, text, extract) for path, text in texts.items()})
     vector = more.pop("vector", PROVIDER.embed_query(query)[0])
     edited = more.pop("edited", frozenset())
     keep = more.pop("keep", lambda path: True)
@@ -128,6 +129,56 @@ def test_definition_is_certain_for_the_asked_name_and_less_for_another_owner() -
     assert by_path(c, signals.definition(c))["shop/cart.py"] == 1.0
     c = candidates("Basket.total")
     assert by_path(c, signals.definition(c))["shop/cart.py"] == 0.4
+
+
+MEMBER = "    def read(self):\n        return self.rows\n"
+LONG = "".join(f"    def step_{number}(self):\n{STEPS}\n" for number in range(3))
+
+
+def certain(texts: dict[str, str], query: str) -> dict[str, float]:
+    """The certainty of the best definition in each file."""
+    c = candidates(query, texts=texts)
+    return by_path(c, signals.definition(c))
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-DEFINITION")
+def test_the_members_of_a_type_are_its_own_whatever_the_stem_of_its_name() -> None:
+    """Owners are stored by their stem: `cach` for `Cache`, `Pager` as it is."""
+    for owner in ("Pager", "Cache", "Queue", "Parser"):
+        texts = {
+            "one.py": f"class {owner}:\n{LONG}{MEMBER}",
+            "two.py": f"class Other:\n{LONG}{MEMBER}",
+        }
+        values = certain(texts, f"{owner}.read")
+        assert values["one.py"] == 1.0
+        assert values["two.py"] == 0.4
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-DEFINITION")
+def test_a_folder_is_the_owner_of_what_its_files_define() -> None:
+    text = "pub struct GoAway {\n    last: u32,\n}\n"
+    values = certain({"src/frame/bye.rs": text, "src/proto/bye.rs": text}, "frame::GoAway")
+    assert values == {"src/frame/bye.rs": 1.0, "src/proto/bye.rs": 0.4}
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-DEFINITION")
+def test_a_member_is_defined_by_its_body_and_less_by_the_class_in_the_header() -> None:
+    texts = {
+        "graph.h": "class Graph {\n public:\n  void Start();\n  void Finish();\n};\n",
+        "graph.cc": "void Graph::Start() {\n  run();\n}\n",
+    }
+    values = certain(texts, "Graph::Start")
+    assert values == pytest.approx({"graph.cc": 0.95, "graph.h": 0.7})
+    assert certain({"graph.h": texts["graph.h"]}, "Graph::Start") == {"graph.h": 1.0}
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-DEFINITION")
+def test_a_class_in_a_namespace_is_defined_by_the_header() -> None:
+    texts = {
+        "graph.h": "namespace net {\nclass Graph {\n public:\n  Graph();\n};\n}\n",
+        "graph.cc": "namespace net {\nGraph::Graph() {\n  run();\n}\n}\n",
+    }
+    assert certain(texts, "net::Graph")["graph.h"] == 1.0
 
 
 def test_coverage_is_the_share_of_the_words_in_the_chunk() -> None:

@@ -7,6 +7,7 @@ header's name, or in the only source file that defines that name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 DECLARING = (".h", ".hh", ".hpp", ".hxx")
 DEFINING = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
+_PRIVATE = re.compile(r"(?:_p|_priv|_private|_internal|_impl|_details)\Z")
+"""What the name of a private header has after the name of its source file."""
 _EITHER = (*DECLARING, *DEFINING)
 _OTHER, _DECLARES, _DEFINES = range(3)
 
@@ -80,10 +83,16 @@ def definition_rows(corpus: Corpus) -> Numbers:
 
 
 def with_source(paths: Sequence[str]) -> list[bool]:
-    """Which paths are headers with a source file of the same name among the others."""
+    """Which paths are headers with a source file of the same name among the others.
+
+    `loader_p.h` is the private header of `loader.cpp`.
+    """
     told = [_part(path) for path in paths]
     sources = {stem for part, stem in told if part == _DEFINES}
-    return [part == _DECLARES and stem in sources for part, stem in told]
+    return [
+        part == _DECLARES and (stem in sources or _PRIVATE.sub("", stem) in sources)
+        for part, stem in told
+    ]
 
 
 def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> None:

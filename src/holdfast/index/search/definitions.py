@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from holdfast.index.search.declarations import DECLARING, DEFINING
 from holdfast.index.search.fields import Field
 from holdfast.index.search.posting_segment import EXACT, KINDS
-from holdfast.index.search.terms import parts
+from holdfast.index.search.terms import stem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,10 +34,18 @@ _AS_TYPE = {
     "key": 0.5,
 }
 """How certain a chunk of another kind is for a name that is written like a type."""
+_AS_MEMBER = 0.95
+"""The certainty of a member with an owner in the query, where members are written like types."""
+_MEMBERS = [KINDS.index("method"), KINDS.index("property")]
+_CLASSES = [KINDS.index(kind) for kind in ("class", "struct", "union")]
+_CAPITAL_MEMBERS = (".go", ".cs", *DECLARING, *DEFINING)
+"""Languages in which members may be written like types."""
 OTHER_OWNER = 0.4
 """How certain a definition is when its owner is not the one in the query."""
 INHERITED, FARTHER = 0.9, 0.95
 """The certainty when its owner is a base of the requested one; factor for each further base."""
+IN_HEADER = 0.7
+"""The certainty of a member in a C or C++ header when a source file has its body."""
 HEADS_MAX = 4
 """How many types with one name are read for their bases."""
 JOINED_WORDS = 0.8
@@ -60,7 +69,7 @@ def defined_rows(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]
         certain = np.full(len(at), certainty)
         certain *= _by_kind(name.style if name else "")[corpus.kinds[at]]
         if name and name.owner:
-            certain *= _by_owner(name, corpus)[at]
+            certain = _of_owner(name, at, certain, corpus)
         rows.append(at)
         certainties.append(certain)
 
@@ -92,25 +101,54 @@ def _by_owner(name: Name, corpus: Corpus) -> Floats:
     return certain
 
 
+def _of_owner(name: Name, at: Rows, certain: Floats, corpus: Corpus) -> Floats:
+    """The certainty of rows that define a name, given the owner in the query.
+
+    A header has the class with all its members as one chunk, so it seems to define each of them;
+    it is less certain if a source file has the member of that owner too.
+    """
+    import numpy as np
+
+    by_owner = _by_owner(name, corpus)[at]
+    own = np.flatnonzero(by_owner > OTHER_OWNER)
+    paths = [corpus.files[file].path.lower() for file in corpus.file_of[at[own]].tolist()]
+    if name.style == "type":
+        like_types = own[[path.endswith(_CAPITAL_MEMBERS) for path in paths]]
+        members = like_types[np.isin(corpus.kinds[at[like_types]], _MEMBERS)]
+        certain[members] = _AS_MEMBER
+    if any(path.endswith(DEFINING) for path in paths):
+        in_header = own[[path.endswith(DECLARING) for path in paths]]
+        whole = np.isin(corpus.kinds[at[in_header]], _CLASSES)
+        whole &= np.isin(at[in_header], rows_named(name.owner, corpus))
+        certain[in_header[whole]] *= IN_HEADER
+    return certain * by_owner
+
+
 def inherited_names(analyzed: AnalyzedQuery, corpus: Corpus) -> list[Name]:
     """Requested names whose owner does not define them itself, though other types do."""
     found = []
     for name in analyzed.names:
         if not name.owner:
             continue
-        rows, packed = corpus.entries(EXACT + name.name)
-        rows = rows[packed >> 5 == Field.NAME]
+        rows = rows_named(name.name, corpus)
         if len(rows) and not _is_member_of(name.owner, corpus)[rows].any():
             found.append(name)
     return found
+
+
+def rows_named(name: str, corpus: Corpus) -> Rows:
+    """The rows that define exactly this name."""
+    rows, packed = corpus.entries(EXACT + name)
+    defining: Rows = rows[packed >> 5 == Field.NAME]
+    return defining
 
 
 def rows_of_type(name: str, corpus: Corpus) -> Rows:
     """The first rows that define a name, in the order of the tree."""
     import numpy as np
 
-    rows, packed = corpus.entries(EXACT + name)
-    rows = rows[(packed >> 5 == Field.NAME) & corpus.alive[rows]]
+    rows = rows_named(name, corpus)
+    rows = rows[corpus.alive[rows]]
     first: Rows = rows[np.argsort(corpus.ties[rows], kind="stable")][:HEADS_MAX]
     return first
 
@@ -124,28 +162,39 @@ def _is_member_of(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
     import numpy as np
 
     inside = np.zeros(corpus.rows, dtype=np.bool_)
-    rows, packed = corpus.entries(EXACT + owner)
-    defining = rows[packed >> 5 == Field.NAME]
+    defining = rows_named(owner, corpus)
     inside[defining] = True
     files = np.zeros(len(corpus.files) + 1, dtype=np.bool_)
     files[corpus.file_of[defining]] = True
-    rows, packed = corpus.entries(owner)
-    rows = rows[packed >> 5 == Field.OWNER]
+    rows = _rows_with(owner, (Field.OWNER,), corpus)
     inside[rows[files[corpus.file_of[rows]]]] = True
     return inside
 
 
 def _belongs_to(owner: str, corpus: Corpus) -> NDArray[np.bool_]:
-    """For every row, whether its symbol, its owner or its file has this name."""
+    """For every row, whether its symbol, its owner, its file or its folder has this name.
+
+    A folder is the package or module of its files: `frame::Head` is in `frame/head.rs`.
+    """
     import numpy as np
 
     named = np.zeros(corpus.rows, dtype=np.bool_)
-    for form in (EXACT + owner, owner, parts(owner)[0] if parts(owner) else owner):
-        rows, packed = corpus.entries(form)
-        field = packed >> 5
-        near = (field == Field.NAME) | (field == Field.OWNER) | (field == Field.STEM)
-        named[rows[near]] = True
+    rows, packed = corpus.entries(EXACT + owner)
+    field = packed >> 5
+    named[rows[(field == Field.NAME) | (field == Field.STEM)]] = True
+    named[_rows_with(owner, (Field.OWNER, Field.DIRECTORY), corpus)] = True
     return named
+
+
+def _rows_with(name: str, fields: tuple[Field, ...], corpus: Corpus) -> Rows:
+    """The rows with a name in one of these fields, which store stems and compact names."""
+    import numpy as np
+
+    found = []
+    for term in dict.fromkeys((name, stem(name))):
+        rows, packed = corpus.entries(term)
+        found.append(rows[np.isin(packed >> 5, fields)])
+    return np.concatenate(found)
 
 
 @cache

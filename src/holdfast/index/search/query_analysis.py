@@ -233,7 +233,9 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
         "test",
         re.compile(
             r"\b(?:unit|integration|regression|functional|end[ -]to[ -]end|e2e|property) tests?\b"
-            r"|\b(?:tests?|specs?|mocks?|fixtures?|test (?:case|suite)s?) (?:of|for|about)\b"
+            # A type spec is no test.
+            r"|(?<!\btype )\b(?:tests?|specs?|mocks?|fixtures?|test (?:case|suite)s?)"
+            r" (?:of|for|about)\b"
             r"|\btest (?:files?|helpers?|data|fixtures?)\b|\btested\b|^(?:tests?|specs?)\b"
             r"|\A\S+(?: \S+)? (?:tests?|specs?)\Z"
         ),
@@ -255,7 +257,7 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("build", re.compile(r"\b(?:build|packag\w+|install\w*|ci|workflow|makefile|cmake|docker)\b")),
 )
 _MENTIONED: tuple[tuple[Role, re.Pattern[str]], ...] = (
-    ("test", re.compile(r"\b(?:tests?|testing|specs?|fixtures?|mocks?)\b")),
+    ("test", re.compile(r"(?<!\btype )\b(?:tests?|testing|specs?|fixtures?|mocks?)\b")),
     ("example", re.compile(r"\b(?:examples?|samples?|demos?)\b")),
     ("document", re.compile(r"\bdoc\b")),
     ("generated", re.compile(r"\b(?:generated|bundle)\b")),
