@@ -301,3 +301,50 @@ def test_no_tree_of_the_big_sets_is_in_another_set_or_in_the_training_data() -> 
     assert len(names) == 3
     assert names.isdisjoint(others | learned)
     assert all(excluded.search(name) for name in names)
+
+
+def _probe() -> tuple[LabelledSet, LabelledSet]:
+    return read_set(SETS / "probe.json"), read_set(SETS / "probe-measured.json")
+
+
+@pytest.mark.shows("RETR-PROBE-SETS")
+def test_the_probe_sets_ask_about_the_languages_that_do_worst_elsewhere() -> None:
+    tuned, measured = _probe()
+    assert not tuned.problems
+    assert not measured.problems
+    assert {query.id for query in tuned.queries}.isdisjoint(query.id for query in measured.queries)
+    queries = (*tuned.queries, *measured.queries)
+    repositories = {repository.id for part in _probe() for repository in part.repositories}
+    assert len(queries) >= 200
+    assert len(repositories) >= 10
+    languages = {query.language for query in queries}
+    assert {"ruby", "rust", "cpp", "csharp", "elixir", "go", "swift", "zig"} <= languages
+    for part in _probe():
+        categories = [query.category for query in part.queries]
+        for category in ("symbol", "behaviour", "architecture"):
+            assert categories.count(category) / len(categories) >= 0.27
+
+
+@pytest.mark.shows("RETR-PROBE-SETS")
+def test_no_package_of_the_probe_sets_is_in_the_training_data() -> None:
+    """Two of them are other parts of packages that another set asks about."""
+    packages = [
+        repository.package
+        for part in _probe()
+        for repository in part.repositories
+        if repository.package is not None
+    ]
+    others = {
+        (repository.package["name"], repository.package.get("subdir", ""))
+        for file in SETS.glob("*.json")
+        if not file.name.startswith("probe")
+        for repository in read_set(file).repositories
+        if repository.package is not None
+    }
+    train = SETS.parents[2] / "models" / "train"
+    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
+    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    for package in packages:
+        assert (package["name"], package.get("subdir", "")) not in others
+        assert package["name"] not in learned
+        assert excluded.search(str(package["name"])), package["name"]
