@@ -100,6 +100,8 @@ class Elements(Lookup):
         argument, _, parameter = places.partition("^")
         if argument == "f":
             return self._of_function_types(found, int(parameter))
+        if argument == "p":
+            return [f for each in found for f in self._of_parameter(each.thing, int(parameter))]
         given: list[Found] = []
         for each in found:
             thing = each.thing
@@ -122,6 +124,18 @@ class Elements(Lookup):
                         there = self.program.files[maker.thing.path]
                         given += self.declared(there, maker.thing.at, text) if text else []
         return [Found(f.thing, f.confidence * 0.95, "given to a callback") for f in given]
+
+    def _of_parameter(self, thing: Thing, place: int) -> list[Found]:
+        """An instance of the type that a function or a constructor declares for a parameter."""
+        if thing.kind != "symbol":
+            return []
+        if self.program.symbol(thing).kind in OWNERS:
+            makers = [f.thing for f in self.member(thing, "constructor")[:1]]
+            return [f for t in makers if t != thing for f in self._of_parameter(t, place)]
+        view = self.program.files[thing.path]
+        types = list(self.shape(view, thing.at).parameters.values())
+        text = types[place] if place < len(types) else ""
+        return self.declared(view, thing.at, text) if text and text[:1] != "=" else []
 
     def _of_function_types(self, found: list[Found], place: int) -> list[Found]:
         """What a function type, named by an alias, passes to its parameter."""

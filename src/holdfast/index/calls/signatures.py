@@ -155,7 +155,7 @@ def _opening(signature: str, name: str) -> int:
         end = at + len(name)
         before = signature[at - 1] if at else " "
         if not (before.isalnum() or before in "_$"):
-            rest = signature[end:].lstrip()
+            rest = signature[end:].lstrip().removeprefix("?").lstrip()  # `total?(cart)`
             if rest[:1] in ("<", "["):
                 closer = ">" if rest[0] == "<" else "]"
                 rest = rest[rest.find(closer, 0, rest.find("(") + 1 or None) + 1 :].lstrip()

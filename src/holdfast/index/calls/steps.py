@@ -21,7 +21,7 @@ class Step(NamedTuple):
     module    a module by its name
     group     an expression in parentheses
     context   what a function passes to its callback: which argument ("f": it is a function type),
-              which parameter of it
+              which parameter of it; after "p", the type of its own parameter at that place
     """
 
     kind: str
@@ -87,7 +87,7 @@ def _steps(text: str) -> tuple[Step, ...]:
             at = end
         elif char == "^":
             end = at + 1
-            while end < size and (text[end].isdecimal() or text[end] in "^f"):
+            while end < size and (text[end].isdecimal() or text[end] in "^fp"):
                 end += 1
             steps.append(Step("context", text[at + 1 : end]))
             at = end

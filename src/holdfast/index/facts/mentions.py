@@ -17,6 +17,7 @@ import msgspec
 
 from holdfast.index.facts import chains, languages
 from holdfast.index.facts.doc_mentions import in_comment, in_string
+from holdfast.index.facts.literal_context import defines_function, indexed_type, key_context
 from holdfast.index.facts.mention_kinds import Kind
 from holdfast.index.facts.parse import TooHardError, parse
 
@@ -32,7 +33,10 @@ TOO_HARD = "too hard to parse"
 
 
 class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One mention. `receiver` is a chain as in `facts.model.Call`; `local` means bound nearby."""
+    """One mention. `receiver` is a chain as in `facts.model.Call`; `local` means bound nearby.
+
+    `keyed`: a key of an object literal; the receiver is the type that the literal has to have.
+    """
 
     name: str
     receiver: str
@@ -40,6 +44,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     line: int
     start: int
     local: bool = False
+    keyed: bool = False
 
 
 class Mentions(msgspec.Struct, frozen=True, array_like=True):
@@ -152,6 +157,7 @@ class _File:
         """The byte ranges in which a name is local."""
         self._globals: dict[int, set[bytes]] = {}
         self._line, self._at = 1, 0
+        self._typed = language.name in ("typescript", "tsx")
 
     def mentions(self) -> tuple[Mention, ...]:
         ranges = {name: _joined(bound) for name, bound in self._bound.items()}
@@ -175,10 +181,14 @@ class _File:
             return
         if node.start_byte != start or node.end_byte != end or node.child_count:
             return
+        if self._typed and (context := key_context(node, self._source, self._chain)):
+            kind: Kind = "definition" if defines_function(node) else "write"
+            self._add(name, context, kind, start, keyed=True)
+            return
         tail, receiver, called = self._expression(node)
-        kind = self._kind(node, tail, called)
-        if kind is not None:
-            self._add(name, receiver, kind, start)
+        found = self._kind(node, tail, called)
+        if found is not None:
+            self._add(name, receiver, found, start)
 
     def _in_text(self, node: tree_sitter.Node, name: str, start: int, end: int) -> None:
         """Add a name in a string or a comment, if it refers to a symbol."""
@@ -188,16 +198,25 @@ class _File:
                 self._add(name, "", "annotation", start)
             elif kind := in_string(node, self._source, start, end):
                 self._add(name, "", kind, start)
+        elif self._typed and "string" in node.type:
+            if receiver := indexed_type(node, self._source):
+                self._add(name, receiver, "annotation", start)
         elif node.type == "comment" and language in ("javascript", "typescript", "tsx"):
             begin = node.start_byte
             text = self._source[begin : node.end_byte].decode("latin-1")
             types = language == "javascript"
-            receiver = in_comment(text, start - begin, end - begin, types=types)
-            if receiver is not None:
-                self._add(name, receiver, "annotation", start)
+            inside = in_comment(text, start - begin, end - begin, types=types)
+            if inside is not None:
+                self._add(name, inside, "annotation", start)
 
-    def _add(self, name: str, receiver: str, kind: Kind, start: int) -> None:
-        self._found.append(Mention(name, receiver, kind, self._line, start))
+    def _add(
+        self, name: str, receiver: str, kind: Kind, start: int, *, keyed: bool = False
+    ) -> None:
+        self._found.append(Mention(name, receiver, kind, self._line, start, keyed=keyed))
+
+    def _chain(self, text: str) -> str:
+        prepare = self._language.prepare
+        return chains.chain(prepare(text) if prepare else text)
 
     def _expression(self, node: tree_sitter.Node) -> tuple[tree_sitter.Node, str, bool]:
         """The expression that ends with this name, its receiver, and whether it is a call."""
@@ -225,8 +244,7 @@ class _File:
             return top, "" if not text.strip() else "?", called
         if required := _REQUIRED.match(receiver):
             return top, f"'{required.group(1)}'", called
-        prepare = self._language.prepare
-        return top, chains.chain(prepare(receiver) if prepare else receiver), called
+        return top, self._chain(receiver), called
 
     def _kind(self, node: tree_sitter.Node, top: tree_sitter.Node, called: bool) -> Kind | None:
         parent = top.parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing, View
@@ -58,6 +58,8 @@ class Target:
     names: frozenset[str]
     related: frozenset[Thing] = frozenset()
     """Members that it overrides or that override it, where a language counts them as one."""
+    overrides: bool = False
+    """Whether members that override each other count as one."""
 
 
 def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False) -> Target | None:
@@ -96,6 +98,7 @@ def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False)
         view.family,
         frozenset(names),
         frozenset(related),
+        overrides and view.family == "js",
     )
 
 
@@ -162,6 +165,8 @@ class ReferenceSearch:
         """The mentions in these files that refer to the target."""
         answer = References()
         views = self._program.resolver.program.files
+        files = list(files)
+        target = self._with_declared(target, files)
         for file in files:
             view = views.get(file.path)
             if view is None or view.family != target.family:
@@ -170,6 +175,30 @@ class ReferenceSearch:
                 answer.unread[file.path] = file.mentions.why
             self._judge(target, view, file.source, file.mentions.found, answer)
         return answer
+
+    def _with_declared(self, target: Target, files: list[ReadFile]) -> Target:
+        """The target, and the member of a type that its object literal has to have.
+
+        In TypeScript the function `code` of `const rule: Rule = { code() {} }` is the member `code`
+        of `Rule`; both are one for the tools of the language, where overrides count.
+        """
+        if not target.overrides:
+            return target
+        views, more = self._program.resolver.program.files, set[Thing]()
+        paths = {thing.path for thing in target.things}
+        for file in files:
+            view = views.get(file.path)
+            if file.path not in paths or view is None:
+                continue
+            scopes = Scopes(view)
+            for mention in file.mentions.found:
+                if not mention.keyed or mention.name != target.name:
+                    continue
+                meant = self._meanings.of(view, scopes.at(mention.start), mention).found
+                if any(found.thing in target.things for found in meant):
+                    more.update(found.thing for found in meant)
+        related = {one for thing in more for one in override_family(self._program, thing)}
+        return replace(target, related=(target.related | more | related) - target.things)
 
     def table(self, files: Iterable[ReadFile]) -> Mentioned:
         """Every mention in these files, by what it refers to; each is resolved once."""
@@ -222,7 +251,8 @@ class ReferenceSearch:
             ]
             if hits:
                 best = max(hits, key=lambda found: found.confidence)
-                share = 1 / len(meaning.found) if len(meaning.found) > len(hits) else 1.0
+                several = len(meaning.found) > len(hits) and not mention.keyed
+                share = 1 / len(meaning.found) if several else 1.0
                 reason = OVERRIDE if best.thing in target.related else best.reason
                 answer.found.append(
                     _reference(view, scope, mention, source, best.confidence * share, reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from holdfast.index.calls.linked_program import LinkedProgram
-from holdfast.index.calls.program import OWNERS, Thing
+from holdfast.index.calls.program import OWNERS, Program, Thing
 from holdfast.index.facts.model import MODULE
 
 CLASSES_MAX = 2_000
@@ -20,7 +20,7 @@ def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
     while level and len(found) < CLASSES_MAX:
         below: list[Thing] = []
         for base in level:
-            for path, child in inner.below(family, inner.symbol(base).name, sys.maxsize):
+            for path, child in _below(inner, family, base):
                 view = inner.files[path]
                 for index in view.by_qualified.get(child, ()):
                     one = Thing("symbol", view.path, index)
@@ -29,6 +29,21 @@ def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
                         below.append(one)
         level = below
     return list(found)
+
+
+def _below(program: Program, family: str, base: Thing) -> list[tuple[str, str]]:
+    """The classes with a base of this name, or of a name that an import gives it."""
+    name = program.symbol(base).name
+    names = {name}
+    stem = base.path.rpartition("/")[2].partition(".")[0]
+    views = [*program.renaming(family, name)]
+    if family == "js":  # a default export has any name
+        views += program.importing_default(family, {stem})
+    for view in views:
+        for item in view.facts.imports:
+            if item.name == name or (item.name == "default" and stem in item.module):
+                names.add(item.alias)
+    return [each for one in sorted(names) for each in program.below(family, one, sys.maxsize)]
 
 
 def implementations(program: LinkedProgram, identity: str) -> list[Thing]:
@@ -51,6 +66,8 @@ def implementations(program: LinkedProgram, identity: str) -> list[Thing]:
 def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
     """A member with all members that it overrides and that override it."""
     inner, names = program.resolver.program, program.resolver.names
+    if thing.kind != "symbol":
+        return {thing}
     symbol = inner.symbol(thing)
     if symbol.parent == MODULE:
         return {thing}

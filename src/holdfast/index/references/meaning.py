@@ -7,6 +7,7 @@ reason says so.
 
 from __future__ import annotations
 
+import re
 import sys
 from bisect import bisect_right
 from typing import Literal, NamedTuple
@@ -65,6 +66,13 @@ class Scopes:
         return self._scopes[place] if place >= 0 else MODULE
 
 
+_OUTSIDE = re.compile(r"[A-Z]\w*\^p\^\d(?:\.\w+)*\Z")
+
+
+def _is_type(view: View, scope: int) -> bool:
+    return scope != MODULE and view.symbol(scope).kind in OWNERS | {"type"}
+
+
 def _is_class(view: View, scope: int) -> bool:
     return scope != MODULE and view.symbol(scope).kind in OWNERS
 
@@ -85,8 +93,12 @@ class Meanings:
             return self._inner(view, scope, mention)
         if mention.kind == "import":
             return self._imported(view, mention)
+        if mention.keyed:
+            return self._keyed(view, scope, mention)
         if mention.kind == "definition":
-            return self._defined(view, mention)
+            own = self._defined(view, mention)
+            field = [] if own.found else self._own_field(view, scope, mention.name)
+            return self._symbols(field) if field else own
         if mention.kind == "write" and mention.receiver and view.family == "js":
             made = self._made_here(view, mention)
             if made is not None:
@@ -113,6 +125,25 @@ class Meanings:
             ]
         )
 
+    def _keyed(self, view: View, scope: int, mention: Mention) -> Meaning:
+        """A key of an object literal: a member of the type the literal has to have.
+
+        A function in the literal is a symbol as well; that one comes first.
+        """
+        own = self._defined(view, mention) if mention.kind == "definition" else OTHER
+        receivers = self._names.evaluate(view, scope, mention.receiver, mention.line)
+        members = [
+            Found(each.thing, before.confidence * each.confidence, before.reason)
+            for before in receivers
+            for each in self._member(before.thing, mention.name)
+            if each.thing.kind in ("symbol", "field")
+        ]
+        if not receivers and (outside := _OUTSIDE.match(mention.receiver)):
+            # Literals for the same function of the platform share its type.
+            thing = Thing("field", "", 0, f"{outside.group()}.{mention.name}")
+            members = [Found(thing, 0.9, "declared type")]
+        return Meaning("symbols", (*own.found, *members)) if own.found or members else OTHER
+
     def _named(self, view: View, scope: int, name: str) -> list[Found]:
         """What a bare name refers to in a scope; cached, as some names occur thousands of times."""
         key = (view.path, scope, name)
@@ -132,9 +163,13 @@ class Meanings:
             written = mention.kind in ("definition", "write")
             # On a later line it is a local variable with the function's name.
             here = symbol.name == mention.name and symbol.span.first_line == mention.line
+            before = symbol.signature[: max(0, mention.start - symbol.span.start)]
+            here = here and not (view.family == "js" and "(" in before)  # a parameter
             if written and here and symbol.parent != MODULE:
                 return self._defined(view, mention)
             inner = view.by_qualified.get(f"{symbol.qualified}.{mention.name}")
+            if view.family == "js":  # functions of object literals are not in scope
+                inner = [i for i in inner or () if view.symbol(i).kind != "method"]
             if inner and symbol.kind not in OWNERS:
                 found = Found(Thing("symbol", view.path, inner[-1]), 0.98, "same scope")
                 return Meaning("symbols", (found,))
@@ -161,7 +196,7 @@ class Meanings:
         return found
 
     def _symbols(self, found: list[Found]) -> Meaning:
-        symbols = tuple(each for each in found if each.thing.kind == "symbol")
+        symbols = tuple(each for each in found if each.thing.kind in ("symbol", "field"))
         return Meaning("symbols", symbols) if symbols else OTHER
 
     def _bare(self, view: View, mention: Mention) -> Meaning:
@@ -227,7 +262,7 @@ class Meanings:
         if thing.kind not in ("symbol", "instance"):
             return self._names.member(thing, name)
         program = self._program
-        if program.symbol(thing).kind not in OWNERS:
+        if program.symbol(thing).kind not in OWNERS | {"type"}:
             return self._names.member(thing, name)
         level, seen, confidence = [thing], set[Thing](), 0.97
         while level and len(seen) < LEVELS_MAX:
@@ -242,11 +277,21 @@ class Meanings:
                 if not found:
                     apart = self._names.apart(view.family, full, name)
                     found = [apart] if apart else []
+                found = found or [f.thing for f in self._own_field(view, each.at, name)]
                 if found:
                     return [Found(one, confidence, "member") for one in found[-OVERLOADS_MAX:]]
                 above += self._names.bases(each)
             level, confidence = above, confidence * 0.98
         return []
+
+    @staticmethod
+    def _own_field(view: View, owner: int, name: str) -> list[Found]:
+        """A member of a type that is not a symbol: `message: string` in an interface."""
+        if view.facts.language not in ("typescript", "tsx") or not _is_type(view, owner):
+            return []
+        if not any(b.field for b in view.bindings.get((owner, name), ())):
+            return []
+        return [Found(Thing("field", view.path, owner, name), 1.0, "definition")]
 
     def _guess(self, view: View, mention: Mention) -> Meaning:
         """Guess a called method if only one symbol has the name; anything else stays undecided."""

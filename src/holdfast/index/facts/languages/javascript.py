@@ -56,6 +56,9 @@ def out_of_place(node: Node) -> bool:
 _COMPUTED = re.compile(r"""\[\s*['"]([\w$]+)['"]\s*\]\Z""")
 
 
+_MODIFIERS = frozenset({"public", "private", "protected", "static", "override", "abstract"})
+
+
 def _method(walk: Walk, node: Node) -> None:
     if out_of_place(node):
         return
@@ -65,8 +68,9 @@ def _method(walk: Walk, node: Node) -> None:
     kind: Kind = "method"  # also of an object literal
     if walk.inside() in CONTAINERS:
         kind = "constructor" if name == "constructor" else "method"
-        head = walk.slice(node.start_byte, node.end_byte, 16).split()
-        if head and head[0] in ("get", "set") and name not in ("get", "set"):
+        head = walk.slice(node.start_byte, node.end_byte, 60).split()
+        word = next((each for each in head if each not in _MODIFIERS), "")
+        if word in ("get", "set") and name not in ("get", "set"):
             kind = "property"
     walk.define(
         node,

@@ -1,0 +1,155 @@
+"""The type that the place of an object literal gives it, as an expression.
+
+In TypeScript a key of `const rule: Rule = { code() {} }` names the member `code` of `Rule`, and the
+compiler counts both as one. The type comes from what surrounds the literal: an annotation, the type
+that a function returns, the parameter it is passed to, a member or an element of such a type. The
+result is an expression as in `expressions`; `f^p^0` is the type of the first parameter of `f`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+CLIMB_MAX = 24
+TYPE_MAX = 200
+_FUNCTIONS = frozenset({
+    "arrow_function", "function_expression", "function_declaration", "method_definition",
+    "generator_function", "generator_function_declaration",
+})  # fmt: skip
+_SAME_TYPE = frozenset({
+    "parenthesized_expression", "ternary_expression", "await_expression", "binary_expression",
+})  # fmt: skip
+_ANNOTATED = frozenset({
+    "variable_declarator", "public_field_definition", "required_parameter", "optional_parameter",
+})  # fmt: skip
+_PROMISE = re.compile(r"(?:Promise|PromiseLike|MaybePromise|ValueOrPromise)<(.*)>\Z", re.DOTALL)
+
+Chain = Callable[[str], str]
+"""The normalised chain of a source text, or "?"."""
+
+
+def key_context(node: tree_sitter.Node, source: bytes, chain: Chain) -> str:
+    """The type of the literal in which this node is a key; "" when nothing gives it one."""
+    holder = node.parent
+    if holder is None or holder.type not in ("pair", "method_definition"):
+        return ""
+    key = holder.child_by_field_name("key" if holder.type == "pair" else "name")
+    literal = holder.parent
+    if key is None or key != node or literal is None or literal.type != "object":
+        return ""
+    return _Context(source, chain).of(literal, 0)
+
+
+def defines_function(key: tree_sitter.Node) -> bool:
+    """Whether the key of a literal is the name of a function, which is a symbol."""
+    holder = key.parent
+    value = holder.child_by_field_name("value") if holder is not None else None
+    return value is None or value.type in _FUNCTIONS
+
+
+def indexed_type(string: tree_sitter.Node, source: bytes) -> str:
+    """The type in `T["member"]`, for the string in it; "" elsewhere."""
+    at: tree_sitter.Node | None = string
+    for _ in range(3):
+        at = at.parent if at is not None else None
+        if at is not None and at.type == "lookup_type" and at.named_child_count:
+            whole = at.named_child(0)
+            if whole is None or string.start_byte < whole.end_byte:
+                return ""
+            return _Context(source, str).written(whole)
+    return ""
+
+
+class _Context:
+    """Climbs from a value to what gives it a type."""
+
+    def __init__(self, source: bytes, chain: Chain) -> None:
+        self._source, self._chain = source, chain
+
+    def of(self, value: tree_sitter.Node, depth: int) -> str:
+        """The expression of the type that is expected of a value."""
+        child, parent = value, value.parent
+        while parent is not None and depth < CLIMB_MAX and parent.type in _SAME_TYPE:
+            child, parent, depth = parent, parent.parent, depth + 1
+        if parent is None or depth >= CLIMB_MAX:
+            return ""
+        kind = parent.type
+        if kind in ("as_expression", "satisfies_expression"):
+            named = parent.named_child(1) if parent.named_child_count > 1 else None
+            return self.written(named)
+        if kind in _ANNOTATED:
+            return self.written(parent.child_by_field_name("type"))
+        if kind == "assignment_expression":
+            left = parent.child_by_field_name("left")
+            return self._known(self._chain(self._text(left))) if left is not None else ""
+        if kind == "pair":
+            key = self._text(parent.child_by_field_name("key")).strip("'\"")
+            outer = parent.parent
+            around = self.of(outer, depth + 1) if outer is not None else ""
+            return f"{around}.{key}" if around and key.isidentifier() else ""
+        if kind == "array":
+            around = self.of(parent, depth + 1)
+            return f"{around}[]" if around else ""
+        if kind == "arguments":
+            return self._argument(parent, child)
+        if kind in ("return_statement", "arrow_function"):
+            return self._returned(parent, child, depth + 1)
+        return ""
+
+    def _returned(self, at: tree_sitter.Node, child: tree_sitter.Node, depth: int) -> str:
+        function: tree_sitter.Node | None = at
+        if at.type == "arrow_function":
+            body = at.child_by_field_name("body")
+            if body is None or body != child:
+                return ""
+        while function is not None and function.type not in _FUNCTIONS:
+            function, depth = function.parent, depth + 1
+            if depth >= CLIMB_MAX * 4:
+                return ""
+        if function is None:
+            return ""
+        declared = self.written(function.child_by_field_name("return_type"))
+        if declared:
+            promised = _PROMISE.fullmatch(declared[1:-1])
+            return f"<{promised.group(1).strip()}>" if promised else declared
+        if function.type == "method_definition":
+            name, literal = function.child_by_field_name("name"), function.parent
+            if name is None or literal is None or literal.type != "object":
+                return ""
+            around = self.of(literal, CLIMB_MAX // 2)
+            return f"{around}.{self._text(name)}()" if around else ""
+        around = self.of(function, CLIMB_MAX // 2)
+        return f"{around}()" if around else ""
+
+    def _argument(self, given: tree_sitter.Node, child: tree_sitter.Node) -> str:
+        call = given.parent
+        if call is None:
+            return ""
+        callee = call.child_by_field_name("function") or call.child_by_field_name("constructor")
+        if callee is None:
+            return ""
+        places = [c for c in given.named_children[:8] if c.type != "comment"]
+        place = next((i for i, c in enumerate(places) if c == child), -1)
+        function = self._known(self._chain(self._text(callee)))
+        return f"{function}^p^{place}" if function and place >= 0 else ""
+
+    def written(self, node: tree_sitter.Node | None) -> str:
+        """A written type as an expression; `: T` loses its colon."""
+        text = " ".join(self._text(node).lstrip(":").split())
+        if not text or text in ("any", "unknown", "const", "object") or len(text) > TYPE_MAX:
+            return ""
+        return f"<{text}>" if text.count("<") == text.count(">") - text.count("=>") else ""
+
+    def _text(self, node: tree_sitter.Node | None) -> str:
+        if node is None or node.end_byte - node.start_byte > TYPE_MAX * 2:
+            return ""
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    @staticmethod
+    def _known(chain: str) -> str:
+        return "" if not chain or "?" in chain else chain
