@@ -129,6 +129,7 @@ PYTHON = {
             # ^ calls a.retry.decorate
             def go(self):
                 self.part.run()
+                # ^ calls a.Cart.part
                 # ^ calls a.Part.run
         Cart().go()
         # ^ calls a.Cart
@@ -160,6 +161,8 @@ PYTHON = {
                 return Item()
                 # ^ calls a.Item
         for item in Items():
+        # ^ calls a.Items.__iter__
+        # ^ calls a.Items.__next__
             # ^ calls a.Items
             item.use()
             # ^ calls a.Item.use

@@ -426,10 +426,12 @@ PROGRAMS = {
             def __getitem__(self, i):
                 return self.held[i]
         for step in Steps():
+        # ^ calls a.Steps.__iter__
             # ^ calls a.Steps.__init__
             step()
             # ^ calls a.one
         Steps()[0]()
+        # ^ calls a.Steps.__getitem__
         # ^ calls a.Steps.__init__
         # ^ calls a.one
         """,
@@ -441,6 +443,8 @@ PROGRAMS = {
             def __exit__(self, *details): ...
             def get(self): ...
         with Session() as session:
+        # ^ calls a.Session.__enter__
+        # ^ calls a.Session.__exit__
             # ^ calls a.Session
             session.get()
             # ^ calls a.Session.get
@@ -456,6 +460,8 @@ PROGRAMS = {
                 # ^ calls a.Cursor
             def __exit__(self, *details): ...
         with Connection() as cursor:
+        # ^ calls a.Connection.__enter__
+        # ^ calls a.Connection.__exit__
             # ^ calls a.Connection
             cursor.run()
             # ^ calls a.Cursor.run
@@ -1080,6 +1086,7 @@ PROGRAMS = {
                 # ^ calls a.Money
             def show(self): ...
         total = Money() + Money()
+        # ^ calls a.Money.__add__
         # ^ calls a.Money
         total.show()
         # ^ calls a.Money.show

@@ -965,6 +965,8 @@ PROGRAMS = {
             yield Lock()
             # ^ calls a.Lock
         with opened() as lock, Lock() as other:
+        # ^ calls a.Lock.__enter__
+        # ^ calls a.Lock.__exit__
             # ^ calls a.opened
             # ^ calls a.Lock
             lock.check()
@@ -987,6 +989,8 @@ PROGRAMS = {
                 return Job()
                 # ^ calls a.Job
         Job().parent.log.write()
+        # ^ calls a.Job.log
+        # ^ calls a.Job.parent
         # ^ calls a.Job
         # ^ calls a.Log.write
         """,

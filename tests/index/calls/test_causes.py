@@ -168,8 +168,10 @@ CASES = {
                 return Store()
             def go(self):
                 self.store.flush_all()
+                # ^ calls shop.Cart.store
                 # ^ calls shop.Store.flush_all by property
                 self.bare.flush_all()
+                # ^ calls shop.Cart.bare
                 # ^ calls shop.Store.flush_all by property
         """,
     "a getter as a receiver": """
@@ -179,6 +181,7 @@ CASES = {
           get store(): Store { return new Store(); }
           go() {
             this.store.flushAll();
+            // ^ calls shop.Cart.store
             // ^ calls shop.Store.flushAll by property
           }
         }
@@ -432,12 +435,14 @@ CASES = {
             def total(self): ...
         def go():
             with Cart() as cart:
+            # ^ calls shop.Cart.__enter__
                 # ^ calls shop.Cart
                 cart.total()
                 # ^ calls shop.Cart.total
             cart()
             # ^ calls shop.Cart.__call__
             cart[0].show()
+            # ^ calls shop.Cart.__getitem__
             # ^ calls shop.Line.show
         """,
     "the module of a require, call and apply": """

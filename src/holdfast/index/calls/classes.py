@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.index.calls.lookup import Found, Lookup, symbol_at
+from holdfast.index.calls.lookup import Found, Lookup, symbol_at, unique
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE
 
 GATHERED_MAX = 8
 """Maximum nesting of lookups of members declared outside their class."""
 BELOW_MAX = 64
+FIELDS_MAX = 6
+"""How many assignments of a field are followed: it may hold any of their values."""
 ABOVE_MAX = 64
 
 
@@ -36,13 +38,13 @@ class Classes(Lookup):
         bindings = view.bindings.get((thing.at, name), [])
         if len(bindings) > 1:  # a declared type comes before values
             bindings = sorted(bindings, key=lambda b: not b.type)
-        for binding in bindings:
-            found = self.bound(view, binding)
-            if found:
-                found = [Found(f.thing, f.confidence * 0.96, "field type") for f in found]
+        found: list[Found] = []
+        for binding in bindings[:FIELDS_MAX]:
+            held = self.bound(view, binding)
+            found += [Found(f.thing, f.confidence * 0.96, "field type") for f in held]
+            if held and (binding.type or view.family not in ("python", "js")):
                 break
-        else:
-            found = []
+        found = unique(found) if len(found) > 1 else found
         return [*found, *self.grown(view, thing.at, name)] if view.grown else found
 
     def bases(self, thing: Thing) -> list[Thing]:
@@ -63,6 +65,9 @@ class Classes(Lookup):
         try:
             for base in view.bases.get(symbol.qualified, ()):
                 above = [each.thing for each in self.type(view, symbol.parent, base)]
+                if not above and view.family == "js":  # `extends Priced(Cart)`: its inner class
+                    named = [f.thing for f in self.name(view, symbol.parent, base)]
+                    above = [t for t in named if t.kind == "symbol"]
                 found.extend(t for t in above if t != Thing("symbol", thing.path, thing.at))
             for path, child, text in self._bases_apart(view.family, view.full(thing.at)):
                 if (path, child) != (view.path, symbol.qualified):

@@ -22,6 +22,9 @@ from holdfast.index.calls.type_texts import (
     substituted,
 )
 
+MEMBERS_MAX = 8
+"""With more members than this, an element by an unknown key is unknown."""
+
 
 class _Entry(NamedTuple):
     """One element of a literal, and the place where its value is evaluated."""
@@ -63,8 +66,12 @@ class Elements(Lookup):
             return self._literal_item(thing, key)
         if thing.kind == "symbol" and key.startswith("'"):
             return self.member(thing, key.strip("'"))  # an object with members
+        if key == "" and thing.kind in ("symbol", "instance") and self._is_script_object(thing):
+            return self._all_members(thing)
         if thing.kind == "symbol":
-            return [Found(thing, 0.97, "element")] if key in ("", "with") else []
+            held = self.program.symbol(thing).kind in ("variable", "constant")
+            kept = key == "with" or (key == "" and not held)
+            return [Found(thing, 0.97, "element")] if kept else []
         if thing.kind != "instance":
             return []
         if self.program.files[thing.path].family != "python":
@@ -93,6 +100,23 @@ class Elements(Lookup):
                 elements += self._item(each.thing, key)
         return elements
 
+    def _is_script_object(self, thing: Thing) -> bool:
+        view = self.program.files[thing.path]
+        return view.family == "js" and view.symbol(thing.at).kind == "object"
+
+    def _all_members(self, thing: Thing) -> list[Found]:
+        """What an object of a script holds under any key: `table[name]`."""
+        view = self.program.files[thing.path]
+        own = [
+            Found(Thing("symbol", thing.path, index), 0.9, "element")
+            for index, symbol in enumerate(view.facts.symbols)
+            if symbol.parent == thing.at and symbol.kind in ("method", "function", "class")
+        ]
+        fields = [name for scope, name in view.bindings if scope == thing.at]
+        held = [f for name in fields[:MEMBERS_MAX] for f in self.field(thing, name)]
+        found = unique([*own, *held])
+        return found if len(found) <= MEMBERS_MAX else []
+
     def given(
         self, found: list[Found], places: str, view: View, scope: int, arguments: str
     ) -> list[Found]:
@@ -107,9 +131,10 @@ class Elements(Lookup):
             thing = each.thing
             if thing.kind == "method":
                 given += self._given_by_container(thing, parameter)
-            elif thing.kind == "bound" and parameter == "0":
+            elif thing.kind == "bound" and parameter in ("0", "1"):
                 whole = Found(thing._replace(kind="literal"), each.confidence, each.reason)
-                given += self.items([whole], "*")
+                mapped = thing.name.partition("\0")[2][:1] == "{"
+                given += self.items([whole], "" if mapped and parameter == "0" else "*")
             elif thing.kind == "symbol":
                 symbol = self.program.symbol(thing)
                 makers = self.member(thing, "constructor") if symbol.kind in OWNERS else [each]
@@ -122,8 +147,23 @@ class Elements(Lookup):
                                 given += self.declared(view, scope, exact)
                                 continue
                         there = self.program.files[maker.thing.path]
-                        given += self.declared(there, maker.thing.at, text) if text else []
+                        if text:
+                            given += self.declared(there, maker.thing.at, text)
+                        else:
+                            given += self._called_with(maker.thing, int(argument), int(parameter))
         return [Found(f.thing, f.confidence * 0.95, "given to a callback") for f in given]
+
+    def _called_with(self, thing: Thing, argument: int, parameter: int) -> list[Found]:
+        """What a function passes to the callback it takes: `function f(done) { done(null, x) }`."""
+        view = self.program.files[thing.path]
+        names = list(self.shape(view, thing.at).parameters)
+        if argument >= len(names):
+            return []
+        found: list[Found] = []
+        for call in view.called_inside(thing.at, names[argument]):
+            value = next((p[2:] for p in call.passed if p.startswith(f"{parameter}=")), "")
+            found += self.evaluate(view, call.caller, value, call.line) if value else []
+        return found
 
     def _of_parameter(self, thing: Thing, place: int) -> list[Found]:
         """An instance of the type that a function or a constructor declares for a parameter."""
@@ -236,7 +276,7 @@ class Elements(Lookup):
         if not steps:
             return []
         first = steps[0][0]
-        own = key in first.parts[::2] or key not in ("get", "values")
+        own = key in first.parts[::2] or key not in ("get", "values", "forEach")
         if first.kind == "map" and view.family != "python" and own:
             entries = self._entries(thing, first, int(line), 0)
             for each in reversed(entries):
@@ -254,6 +294,8 @@ def _method_result(first: Step, text: str, name: str) -> str:
     values = first.parts[1::2] if first.kind == "map" else first.parts
     if not values or len(values) > 12:
         return ""
+    if first.kind == "list" and name == "entries":
+        return f"[[?,({text})[*]]]"
     if name in ITERATING or name in ("copy", "slice", "concat", "reverse", "__iter__"):
         return text
     if first.kind == "map":

@@ -53,6 +53,7 @@ _OWN = frozenset({"cls", "self", "this", "static", "Self"})
 MAKERS = frozenset({"__init__", "__new__", "constructor", "initialize", "__construct", "init"})
 _PROTOCOL = frozenset({
     "__iter__", "__next__", "__getitem__", "__enter__", "__aiter__", "__anext__", "__aenter__",
+    "__call__",
 })  # fmt: skip
 _NO_NAME = frozenset({""})
 _WORDS = re.compile(r"[^\W\d]\w*").findall
@@ -60,6 +61,7 @@ _DEFAULTS = re.compile(r"\b([^\W\d]\w*)\s*(?::[^=,()]*)?=\s*([\w.]+)").findall
 _CLASSES = re.compile(
     r"\b([^\W\d]\w*)\??\s*:[^,()]*?(?:[Tt]ype\[|typeof\s)[\s\"']*([\w.]+)"
 ).findall
+_LIKE = re.compile(r"(?<=\.)\w{3,}\*").findall
 _ENTRIES = re.compile(r"(\w+):([\w.]+)(?=[,}])").findall
 
 
@@ -131,8 +133,28 @@ class FileLinks:
             # A class without a constructor uses that of its base.
             name = child.child.rpartition(".")[2]
             self.leads[BASE + child.base.rpartition(".")[2]] |= {name, BASE + name}
+        self._objects()
         self._signatures()
         self._calls()
+
+    def _objects(self) -> None:
+        """Record what objects of scripts contain, and methods that are named by a beginning."""
+        symbols = self.facts.symbols
+        if self.family == "js":
+            for symbol in symbols:
+                if symbol.parent != MODULE and symbols[symbol.parent].kind == "object":
+                    self.leads[symbol.name].add(symbols[symbol.parent].name + VALUE)
+        for like in self._likes:
+            for symbol in symbols:
+                if symbol.name.startswith(like[:-1]):
+                    self.leads[symbol.name].add(like)
+
+    @cached_property
+    def _likes(self) -> set[str]:
+        """The beginnings of names in expressions of this file: `visit_*`."""
+        texts = [b.value for b in self.facts.bindings if "*" in b.value]
+        texts += [c.receiver for c in self.facts.calls if "*" in c.receiver]
+        return {each for text in texts for each in _LIKE(text)}
 
     def _is_local(self, binding: Binding) -> bool:
         if binding.scope == MODULE or binding.field or binding.name in (RESULT, YIELD):
@@ -149,6 +171,8 @@ class FileLinks:
                 self.leads[name].add(held)
         elif item.name and item.name != held:
             self.leads[item.name].add(held)
+            for mark in ("", VALUE):  # what is passed to the one is passed to the other
+                self.leads[f"{PASSED_TO}{held}{mark}"].add(f"{PASSED_TO}{item.name}{mark}")
 
     def _exported(self, name: str) -> str:
         return exported(self.facts.path, self.family, name)
@@ -168,9 +192,13 @@ class FileLinks:
             into = self._exported(held)
         contains = "[" in value or "{" in value or "[" in binding.name
         around = self._given_by(scope) if binding.name in (RESULT, YIELD) else ""
-        for name in names_in(value):
+        owner = self.facts.symbols[scope] if scope != MODULE else None
+        of_object = self.family == "js" and owner is not None and owner.kind == "object"
+        for name in self._named(inside, value):
             if around:
                 self._holds(inside, name, around)
+            if of_object and owner is not None:
+                self._holds(inside, name, owner.name + VALUE)
             self._holds(inside, name, into)
             if not name.endswith(VALUE):
                 if contains:
@@ -182,6 +210,15 @@ class FileLinks:
         if "{" in value:
             for key, name in _ENTRIES(value):
                 self._holds(inside, name.rpartition(".")[2], key)
+
+    def _named(self, scope: int, value: str) -> tuple[str, ...]:
+        """The names in an expression; `cls` is also the class around it."""
+        found = names_in(value)
+        if "cls" not in found:
+            return found
+        while scope != MODULE and self.facts.symbols[scope].kind not in CONTAINERS:
+            scope = self.facts.symbols[scope].parent
+        return (*found, self.facts.symbols[scope].name) if scope != MODULE else found
 
     def _given_by(self, scope: int) -> str:
         """The class that yields the results of this method when its instances are iterated."""
@@ -239,8 +276,19 @@ class FileLinks:
         if known is None:
             symbol = self.facts.symbols[scope]
             words = _WORDS(symbol.signature) if symbol.kind in _CALLABLE else ()
-            known = self._words[scope] = frozenset(words) - {symbol.name}
+            more = {"arguments"} if words and self._has_arguments else set()
+            known = self._words[scope] = (frozenset(words) | more) - {symbol.name}
         return known
+
+    @cached_property
+    def _has_arguments(self) -> bool:
+        """Whether functions of a script use all that they are given: `arguments[0]()`."""
+        if self.family != "js":
+            return False
+        values = (b.value for b in self.facts.bindings)
+        receivers = (c.receiver for c in self.facts.calls)
+        passed = (p for c in self.facts.calls for p in c.passed)
+        return any("arguments" in text for texts in (values, receivers, passed) for text in texts)
 
     def _signatures(self) -> None:
         """Record what parameters hold by default, or by a type that names a class."""
@@ -281,7 +329,7 @@ class FileLinks:
             for word in self._words.get(scope, ()):
                 self._into[PASSED_TO + named].add((scope, word))
                 self._into[PASSED_TO + symbol.name].add((scope, word))
-                if around is not None and around.kind in _CALLABLE:
+                if around is not None and (around.kind in _CALLABLE or symbol.name == "__call__"):
                     self._into[PASSED_TO + around.name + VALUE].add((scope, word))
 
     def _passes(self, call: Call, name: str) -> None:

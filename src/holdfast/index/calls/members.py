@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from holdfast.index.calls import modules
-from holdfast.index.calls.lookup import CALLABLE, Found, Lookup
+from holdfast.index.calls.lookup import CALLABLE, Found, Lookup, instance_of
 from holdfast.index.calls.program import Thing, View
 from holdfast.index.calls.type_texts import (
     container,
@@ -16,8 +16,9 @@ from holdfast.index.calls.type_texts import (
     object_members,
     returned_type,
 )
-from holdfast.index.facts.model import MODULE
+from holdfast.index.facts.model import MODULE, VALUE, Call
 
+LIKE_MAX = 8
 _METACLASS = re.compile(r"\bmetaclass\s*=\s*([\w.]+)")
 
 
@@ -47,6 +48,8 @@ class Members(Lookup):
             return []
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
+        if name.endswith("*"):
+            return self._members_like(thing, name[:-1])
         if thing.kind == "symbol" and symbol.kind in ("variable", "constant", "property"):
             known = self.read([Found(thing, 1.0, "member")])
             return [e for f in known if f.thing != thing for e in self.member(f.thing, name)]
@@ -56,9 +59,40 @@ class Members(Lookup):
             return [Found(thing, 0.97, "constructor")]
         cuts = self.cuts
         found = self._member_of_class(thing, name)
+        if not found and symbol.kind == "function" and view.family == "python":
+            found = self._member_of_decorator(view, thing, name)
         if cuts == self.cuts:  # an incomplete result is not cached
             self.members[thing, name] = found
         return found
+
+    def decorator(self, view: View, made: Call) -> list[Found]:
+        """What a decorator is, once its own arguments were given."""
+        chain = made.receiver
+        if made.name != VALUE:
+            chain = f"{made.receiver}.{made.name}" if made.receiver else made.name
+        return self.evaluate(view, made.caller, chain, made.line)
+
+    def _members_like(self, thing: Thing, start: str) -> list[Found]:
+        """The methods of a class whose names have a beginning: `getattr(self, "visit_" + x)`."""
+        found: dict[str, Found] = {}
+        for owner in self.in_order(thing)[:LIKE_MAX]:
+            view = self.program.files[owner.path]
+            for index, symbol in enumerate(view.facts.symbols):
+                if symbol.parent == owner.at and symbol.name.startswith(start):
+                    like = Found(Thing("symbol", owner.path, index), 0.8, "name by its beginning")
+                    found.setdefault(symbol.name, like)
+        return list(found.values()) if len(found) <= LIKE_MAX else []
+
+    def _member_of_decorator(self, view: View, thing: Thing, name: str) -> list[Found]:
+        """A member of a function that is an instance of the class that decorates it."""
+        symbol = view.symbol(thing.at)
+        return [
+            each
+            for made in view.decorated.get((symbol.parent, symbol.name), ())
+            for f in self.decorator(view, made)
+            if f.thing.kind == "symbol" and self.is_type(f.thing)
+            for each in self.member(instance_of(f.thing), name)
+        ]
 
     def _member_of_object(self, thing: Thing, text: str, name: str) -> list[Found]:
         """A member of an inline object type: `{total: Money, pay(): Receipt}`."""

@@ -76,17 +76,21 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
     def _follow(self, view: View, scope: int, steps: tuple[Step, ...], line: int) -> list[Found]:
         found, used = self._start(view, scope, steps, line)
         arguments = ""
+        owner: Thing | None = None
         for step in steps[used:]:
             if step.kind == "type":
                 arguments = step.text
             elif step.kind == "name":
+                owners = self.read(found)
                 found = unique(
                     Found(each.thing, each.confidence * before.confidence, joined(before, each))
-                    for before in self.read(found)
+                    for before in owners
                     for each in self.member(before.thing, step.text)
                 )
+                owner = owners[0].thing if len(owners) == 1 else None
             elif step.kind == "call":
-                found = self._called(found)
+                found = self._called(found, owner)
+                owner = None
             elif step.kind == "context":
                 found = self.given(found, step.text, view, scope, arguments)
             else:
@@ -158,7 +162,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             return [Found(modules.find(self.program, view, "crate"), 0.98, "module path")], 1
         variable = self.variable(view, scope, name, line)
         if variable:
-            return variable, 1
+            more = self._with_members(view, name, run) if view.family == "js" else None
+            return [*variable, *more[0]] if more and scope == MODULE else variable, 1
         if view.family == "js" and (whole := self._with_members(view, name, run)):
             return whole
         if variable is not None:
@@ -239,9 +244,11 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         thing = Thing("literal", view.path, scope, f"{line}\0{first.text}")
         return [Found(thing, 0.97, "element")]
 
-    def _called(self, found: list[Found]) -> list[Found]:
+    def _called(self, found: list[Found], owner: Thing | None) -> list[Found]:
         return unique(
-            Found(result, before.confidence * 0.97, before.reason)
+            Found(
+                self.as_owner(before.thing, result, owner), before.confidence * 0.97, before.reason
+            )
             for before in found
             for result in self.result(before.thing)
         )

@@ -40,6 +40,10 @@ class Thing(NamedTuple):
     name: str = ""
 
 
+CALLED_MAX = 64
+"""How many calls of one name in a file are looked at for what they pass to it."""
+
+
 class View:
     """One file with its tables."""
 
@@ -67,6 +71,17 @@ class View:
     def dotted(self) -> frozenset[str]:
         """Dotted names with a binding, such as `self.repo` after a check of its type."""
         return frozenset(name for _, name in self.bindings if "." in name and "[" not in name)
+
+    def called_inside(self, function: int, name: str) -> list[Call]:
+        """The calls of a name in a function that pass a value, also in functions inside it."""
+        calls = [self.facts.calls[number] for number in self.calls.get(name, ())[:CALLED_MAX]]
+        bare = [call for call in calls if call.passed and not call.receiver]
+        return [call for call in bare if self._is_inside(call.caller, function)]
+
+    def _is_inside(self, scope: int, outer: int) -> bool:
+        while scope not in (MODULE, outer):
+            scope = self.symbol(scope).parent
+        return scope == outer
 
     @cached_property
     def grown(self) -> dict[tuple[int, str], list[Binding]]:

@@ -59,6 +59,10 @@ class OpenCall(msgspec.Struct, frozen=True, gc=False, array_like=True):
     candidates: tuple[str, ...] = ()
 
 
+def _kind(call: Call) -> EdgeKind:
+    return "call" if call.kind == "" or call.kind == "implicit" else call.kind
+
+
 class Resolver:
     """Resolves the calls of a program whose files may be replaced."""
 
@@ -95,6 +99,8 @@ class Resolver:
             chosen += [f for f in around if f.thing != here]
         if len(chosen) == 1 or (chosen and view.family in SEVERAL and len(chosen) <= SEVERAL_MAX):
             return tuple(self._edge(view, call, each) for each in chosen)
+        if call.kind == "implicit":
+            return ()  # of a built-in type, or of an unknown one
         if chosen:
             detail = f"{len(chosen)} definitions fit"
             return (self._open(view, call, "ambiguous", detail, chosen),)
@@ -121,9 +127,7 @@ class Resolver:
         symbol = view.symbol(thing.at)
         found: list[Found] = []
         for made in view.decorated.get((symbol.parent, symbol.name), ()):
-            dot = "" if made.name == VALUE else "."
-            chain = f"{made.receiver}{dot}{made.name}" if made.receiver else made.name
-            for maker in self.names.evaluate(view, made.caller, chain, made.line):
+            for maker in self.names.decorator(view, made):
                 for result in self.names.result(maker.thing):
                     run = self._of_values([Found(result, 0.9, "decorated")])
                     found += [f for f in run if self._inside(f.thing, maker.thing)]
@@ -131,7 +135,9 @@ class Resolver:
 
     def _inside(self, thing: Thing, maker: Thing) -> bool:
         """Whether a function is defined inside `maker`, rather than passed to it."""
-        if {thing.kind, maker.kind} != {"symbol"} or maker.path != thing.path:
+        if thing.kind != "symbol" or maker.kind not in ("symbol", "instance"):
+            return False
+        if maker.path != thing.path:
             return False
         outer = f"{self.program.symbol(maker).qualified}."
         return self.program.symbol(thing).qualified.startswith(outer)
@@ -146,7 +152,7 @@ class Resolver:
             self.program.symbol(found.thing).id,
             view.path,
             call.line,
-            call.kind or "call",
+            _kind(call),
             calibrated(view.family, found.reason, found.confidence),
             found.reason,
         )
@@ -299,6 +305,12 @@ class Resolver:
                     else (names.name(view, call.caller, name) or None)
                 )
         found = names.name(view, call.caller, name)
+        if (
+            call.kind == "new"
+            and view.family == "js"
+            and not any(f.thing.kind in ("symbol", "external", "file") for f in found)
+        ):
+            found = names.variable(view, call.caller, name, call.line) or found
         if not found and view.family == "rust" and call.kind == "macro":
             found = [Found(t, 0.8, "macro name") for t in self.program.macros(name)]
         return found
@@ -396,7 +408,7 @@ class Resolver:
             self.program.symbol(named[0]).id,
             view.path,
             call.line,
-            call.kind or "call",
+            _kind(call),
             GUESS if close else 0.35,
             "only method of that name",
         )

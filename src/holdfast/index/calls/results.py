@@ -85,6 +85,24 @@ class Results(Lookup):
             return [t for f in held if f.thing != thing for t in self.result(f.thing)]
         return []
 
+    def as_owner(self, method: Thing, result: Thing, owner: Thing | None) -> Thing:
+        """What an inherited method returns on its owner: `return self` is an owner, not a base."""
+        if owner is None or result.kind != "instance" or method.kind != "symbol":
+            return result
+        if owner.kind not in ("symbol", "instance") or instance_of(owner) == result:
+            return result
+        view = self.program.files[method.path]
+        if Thing("instance", method.path, view.symbol(method.at).parent) != result:
+            return result
+        returned = view.bindings.get((method.at, RESULT), ())
+        for each in returned[:RESULTS_MAX]:
+            value = each.value
+            for made in view.bindings.get((method.at, value), ())[-1:]:
+                value = made.value  # `made = cls()`, `return made`
+            if value not in ("self", "this", "cls()"):
+                return result
+        return owner._replace(kind="instance") if returned else result
+
     def _returned(self, view: View, thing: Thing, symbol: Symbol) -> list[Thing]:
         """What a function returns: from its signature, else from its `return` and `yield`."""
         if symbol.kind == "constructor":

@@ -156,6 +156,7 @@ _leaves = re.compile(
 _ELEMENTS = frozenset({
     "values", "items", "get", "pop", "setdefault", "copy", "shift", "at", "find", "popleft",
     "forEach", "map", "filter", "some", "every", "flatMap", "reduce", "sort", "slice", "concat",
+    "reduceRight", "entries", "findLast", "toSorted",
 })  # fmt: skip
 """Methods of containers that return their elements."""
 _gives_elements = re.compile(rf"\.(?:{'|'.join(sorted(_ELEMENTS))})\b").search

@@ -115,7 +115,8 @@ class Variables(Lookup):
         if not grown:
             return found
         if found is None:  # an object with its own members and added ones
-            found = [f for f in self.name(view, scope, name) if self.is_type(f.thing)]
+            known = self.name(view, scope, name)
+            found = [f for f in known if f.thing.kind == "instance" or self.is_type(f.thing)]
         return [*found, *grown]
 
     def _takes(self, view: View, at: int, name: str) -> bool:
@@ -133,6 +134,8 @@ class Variables(Lookup):
                     bound = ()  # methods do not see the names in the body of their class
                 bound = [b for b in bound if b.inside == SAME_SCOPE]  # not `this.cart = …`
             inside = symbol is not None and symbol.kind in CALLABLE
+            if name == "arguments" and inside and view.family == "js":
+                return self._passed(view, at, name, [name])
             shape = self.shape(view, at) if inside else None
             parameters = shape.parameters if shape else {}
             if shape and name in shape.own:
@@ -311,13 +314,15 @@ class Variables(Lookup):
         functions = {Thing("symbol", view.path, at)}
         if symbol.kind == "constructor" and symbol.parent != MODULE:
             functions.add(Thing("symbol", view.path, symbol.parent))
+        if symbol.name == "__call__" and symbol.parent != MODULE:
+            functions.add(Thing("instance", view.path, symbol.parent))
         key = (view.path, -7, f"{name}:{at}", 0)
         known = self.memo.get(key)
         if known is not None:
             return known
         sites = self.sites.get((view.path, at, name))
         if sites is None:
-            spread = self.shape(view, at).spread.get(name, "")
+            spread = self.shape(view, at).spread.get(name, "*" if name == "arguments" else "")
             sites = self._sites(view, at, name, parameters, spread)
             self.sites[view.path, at, name] = sites
         if not sites or self.blocked(key):
@@ -354,6 +359,8 @@ class Variables(Lookup):
         if around is not None and symbol.kind == "constructor":
             names.add(around.name)
         inside = around.name if around is not None and around.kind in CALLABLE else ""
+        if around is not None and symbol.name == "__call__":  # `Tag("b")(function)`
+            inside = around.name
         if inside:  # `decorate(3)(function)`
             names.add(VALUE)
         found: dict[tuple[str, int], str] = {}
@@ -361,7 +368,7 @@ class Variables(Lookup):
             for path, number in passing(family, called):
                 call = self.program.files[path].facts.calls[number]
                 value = given(call.passed, name, parameters, spread)
-                if value and (called != VALUE or f"{inside}()" in call.receiver):
+                if value and (called != VALUE or self._may_call(path, call.receiver, inside)):
                     found[path, number] = value
                     if len(found) > PASSING_MAX:
                         return []
@@ -371,6 +378,13 @@ class Variables(Lookup):
             ((path, number, value) for (path, number), value in found.items()),
             key=lambda one: (one[0], files[one[0]].facts.calls[one[1]].start),
         )
+
+    def _may_call(self, path: str, receiver: str, name: str) -> bool:
+        """Whether a called value may be the result of a function, perhaps under another name."""
+        if f"{name}()" in receiver:
+            return True
+        aliases = self.program.files[path].aliases.get(receiver.removesuffix("()"), ())
+        return any(item.name == name for item in aliases)
 
     def is_local(self, view: View, scope: int, name: str) -> bool:
         """Whether an enclosing function binds the name, as a variable or a parameter."""

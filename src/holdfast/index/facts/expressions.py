@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts import chains
+from holdfast.index.facts import chains, platform_values
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -69,6 +69,8 @@ def _read(walk: Walk, node: Node, depth: int) -> str:
         return _read(walk, inner, depth + 1) if inner else UNKNOWN
     if kind in _LISTS:
         return _list(walk, node, depth + 1)
+    if kind == "function_expression":
+        return walk.field(node, "name", 100) or UNKNOWN
     return UNKNOWN
 
 
@@ -114,14 +116,20 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
             found = _by_key(walk, walk.text(function, 100).rpartition(".")[0], argument_list, depth)
         if found:
             return found
-    owner = function.child_by_field_name("object")
-    if function.type == "member_expression" and owner is not None and argument_list is not None:
-        name = walk.field(function, "property", 20)
-        if name == "bind":
-            return _read(walk, owner, depth)
-        if name in _OBJECT and walk.text(owner, 8) == "Object" and argument_list.named_child_count:
-            first = argument_list.named_child(0)
-            return _read(walk, first, depth) if first is not None else UNKNOWN
+    found = ""
+
+    def argument_text(one: Node) -> str:
+        return _grouped(_read(walk, one, depth))
+
+    if node.type == "new_expression":
+        found = platform_values.constructed(walk, function, argument_list, argument_text)
+    elif function.type == "member_expression" and argument_list is not None:
+        found = platform_values.called(walk, function, argument_list, argument_text)
+        if not found and walk.field(function, "property", 20) in _BY_KEY:
+            owner = function.child_by_field_name("object")
+            found = _by_key(walk, walk.text(owner, 100), argument_list, depth) if owner else ""
+    if found:
+        return found
     text = _read(walk, function, depth)
     if text == UNKNOWN:
         return _called_at_once(walk, function, depth)
@@ -140,7 +148,7 @@ def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
         return UNKNOWN
     if body.type != "statement_block":
         return _read(walk, body, depth)
-    last = body.named_child(body.named_child_count - 1) if body.named_child_count else None
+    last = next((c for c in reversed(body.named_children) if c.type != "comment"), None)
     if last is None or last.type != "return_statement" or not last.named_child_count:
         return UNKNOWN
     value = last.named_child(0)
@@ -153,7 +161,6 @@ _SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "imp
                     "property"}  # fmt: skip
 _BY_KEY = frozenset({"get", "pop", "setdefault"})
 _ASYNC = frozenset({"run", "gather", "wait_for", "create_task", "ensure_future", "shield"})
-_OBJECT = frozenset({"assign", "freeze", "seal"})
 
 
 def _special(walk: Walk, name: str, argument_list: Node, depth: int) -> str:
@@ -165,8 +172,11 @@ def _special(walk: Walk, name: str, argument_list: Node, depth: int) -> str:
         return _typed(walk.text(arguments[0], 160).strip("\"'")) if len(arguments) == 2 else ""
     if name == "getattr":
         owner = _read(walk, arguments[0], depth)
-        key = walk.text(arguments[1], 80).strip("\"'") if len(arguments) > 1 else ""
-        return f"{_grouped(owner)}.{key}" if owner != UNKNOWN and key.isidentifier() else ""
+        key = platform_values.member_name(walk, arguments[1]) if len(arguments) > 1 else ""
+        found = f"{_grouped(owner)}.{key}" if owner != UNKNOWN and key else UNKNOWN
+        other = _read(walk, arguments[2], depth) if len(arguments) > 2 else UNKNOWN
+        both = either(found, other)
+        return "" if both == UNKNOWN else both
     if name == "dict":
         pairs = [(walk.field(a, "name", 60), a.child_by_field_name("value")) for a in arguments]
         texts = [f"{k}:{_read(walk, v, depth)}" for k, v in pairs if k and v is not None]
@@ -234,7 +244,10 @@ def _sum(walk: Walk, node: Node, depth: int) -> str:
     first, second = _read(walk, left, depth), _read(walk, right, depth)
     if "[" in (first[:1], second[:1]) and sign.type == "+":
         return f"[{','.join(f'*{t}' for t in (first, second) if t != UNKNOWN)}]"
-    return f"{first}.{_SIGNS[sign.type]}()" if first.endswith("()") else UNKNOWN
+    method = _SIGNS[sign.type]
+    if first.endswith("()") or (chains.PLAIN.match(first) and method.encode() in walk.source):
+        return f"{first}.{method}()"
+    return UNKNOWN
 
 
 _SIGNS = {
@@ -316,6 +329,8 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
         return f"{text}[{bounds}]" if _BOUNDS.match(bounds) else text
     if text == "globals()" and index.type == "string":
         return walk.text(index, 80).strip("\"'")
+    if index.type in _JOINED and (key := platform_values.member_name(walk, index)):
+        return f"{text}.{key}"
     if index.type in ("integer", "number"):
         key = walk.text(index, 8)
         return f"{text}[{key}]" if key.isdecimal() else f"{text}[]"
@@ -327,6 +342,7 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
     return f"{text}[]"
 
 
+_JOINED = frozenset({"binary_operator", "binary_expression", "template_string"})
 _BOUNDS = re.compile(r"(?:-?\d{1,4})?:(?:-?\d{1,4})?\Z")
 
 
@@ -463,11 +479,11 @@ _CHAINS = frozenset({"identifier", "attribute", "member_expression"})
 
 
 def argument(walk: Walk, span: tuple[int, int], place: int) -> str:
-    """The expression of an argument, given the span of all arguments and its position."""
+    """The expression of an argument, argument_list the span of all arguments and its position."""
     root = walk.tree.root_node if walk.tree is not None else None
     around = root.descendant_for_byte_range(*span) if root is not None else None
-    arguments = [c for c in around.named_children if c.type != "comment"] if around else []
-    node = arguments[place] if place < len(arguments) else None
+    argument_list = [c for c in around.named_children if c.type != "comment"] if around else []
+    node = argument_list[place] if place < len(argument_list) else None
     if node is not None and node.type == "keyword_argument":
         node = node.child_by_field_name("value")
     elif node is not None and node.type in ("list_splat", "dictionary_splat", "spread_element"):

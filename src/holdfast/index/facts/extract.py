@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import chunks, languages
 from holdfast.index.facts.model import FileFacts, Problem, Span, Symbol, symbol_id
 from holdfast.index.facts.parse import TooHardError
+from holdfast.index.facts.protocols import implicit_calls
 from holdfast.index.facts.walk import SYMBOLS_MAX, RawFacts, Walk, line_starts
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def _walk(
     except TooHardError:
         problems.append(TOO_HARD)
         return None
+    walk.calls += implicit_calls(walk)
     walk.module = language.module(path, walk.package)
     return walk
 

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 8
+FACTS_VERSION = 9
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -35,6 +35,9 @@ FACTS_VERSION = 8
    a decorator with arguments is called with; values that are passed to functions of the program.
 8: values by `type(x)`, `x if isinstance(x, T)`, quoted bounds of type variables, places behind a
    star; elements that `update` gives a dictionary.
+9: calls by operators, statements and properties of the same file; members of a prototype that is
+   an object; what `Object.values`, `Map` and other parts of a script's platform hold; named
+   functions that are passed; what is left of a destructured value.
 """
 
 Kind = Literal[
@@ -59,8 +62,9 @@ Kind = Literal[
     "key",  # at the top level of a configuration file
 ]
 
-CallKind = Literal["", "new", "decorator", "macro"]
-"""An ordinary call is "", because there are many and each letter is stored."""
+CallKind = Literal["", "new", "decorator", "macro", "implicit"]
+"""An ordinary call is "", because there are many and each letter is stored. An implicit one has no
+parentheses: an operator, a loop, `with`, or a property that is read or written."""
 InheritanceKind = Literal["extends", "implements", "mixes in", "embeds"]
 
 MODULE = -1

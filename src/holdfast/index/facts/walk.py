@@ -256,7 +256,9 @@ class Walk(RawFacts):
             text = self.source[start:end].decode("utf-8", "replace")
             call = self.calls[number]
             inner = self.language.values and (
-                call.name in known or call.receiver.partition(".")[0] in _OWN | known
+                call.name in known
+                or call.receiver.partition(".")[0] in _OWN | known
+                or (not call.receiver and self._local(call.caller, call.name))
             )
             if inner:
                 span = (start - 1, end + 1)

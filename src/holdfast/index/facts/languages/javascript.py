@@ -20,6 +20,7 @@ from holdfast.index.facts.languages.javascript_values import (
     declarator_rule,
     field_rule,
     pair_rule,
+    prototype_of,
 )
 from holdfast.index.facts.languages.rules import calling, definition
 from holdfast.index.facts.model import MODULE, Kind
@@ -66,6 +67,7 @@ def _method(walk: Walk, node: Node) -> None:
     if computed := _COMPUTED.match(name):
         name = computed.group(1)
     kind: Kind = "method"  # also of an object literal
+    owner = prototype_of(walk, node)
     if walk.inside() in CONTAINERS:
         kind = "constructor" if name == "constructor" else "method"
         head = walk.slice(node.start_byte, node.end_byte, 60).split()
@@ -77,6 +79,7 @@ def _method(walk: Walk, node: Node) -> None:
         name,
         kind,
         signature_end=block.start_byte if block else None,
+        qualified=f"{owner}.{name}" if owner else None,
         exported=not name.startswith("#"),
     )
 

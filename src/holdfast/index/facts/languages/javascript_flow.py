@@ -67,6 +67,11 @@ def _define_named(walk: Walk, value: Node) -> None:
         walk.define(value, named, "function", signature_end=block.start_byte if block else None)
 
 
+_PASSED_IN = frozenset({
+    "arguments", "parenthesized_expression", "array", "call_expression", "unary_expression",
+    "assignment_pattern", "binary_expression", "ternary_expression",
+})  # fmt: skip
+"""Where a function expression with a name is a definition by itself."""
 _ANONYMOUS = frozenset({"arrow_function", "function_expression", "generator_function"})
 
 
@@ -114,6 +119,8 @@ _RESULT_TYPE = re.compile(r"\)\s*:\s*([\w.$]+(?:<[^()]*>)?)\Z")
 def callback_rule(walk: Walk, node: Node) -> None:
     """A function passed to a call: its parameters hold what the callee passes."""
     parent = node.parent
+    if parent is not None and parent.type in _PASSED_IN:
+        _define_named(walk, node)
     if parent is None or parent.type not in ("arguments", "return_statement"):
         return
     parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from holdfast.index.facts import expressions
 from holdfast.index.facts.languages.rules import split_list, wrapping
 from holdfast.index.facts.model import MODULE, Kind
 from holdfast.index.facts.walk import Walk, first_child
@@ -96,5 +97,7 @@ def export_rule(walk: Walk, node: Node) -> None:
             walk.define(node, "default", kind, signature_end=block.start_byte if block else None)
         elif value.type == "object":
             walk.define(node, "default", "object", signature_end=value.start_byte)
+        elif value.type in ("new_expression", "call_expression"):
+            walk.bind(node, "default", expression=expressions.read_chain(walk, value), scope=MODULE)
         else:
             walk.bind(node, "default", value=walk.text(value), scope=MODULE)

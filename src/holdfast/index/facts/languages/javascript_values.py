@@ -32,7 +32,14 @@ LITERALS = frozenset({
 def class_heritage(walk: Walk, node: Node, index: int) -> None:
     for child in node.named_children:
         if child.type in ("class_heritage", "extends_type_clause"):
-            heritage(walk, index, walk.text(child), node.start_point[0] + 1)
+            line = node.start_point[0] + 1
+            text = walk.text(child)
+            heritage(walk, index, text, line)
+            for base in _MIXED.findall(text):  # `extends Priced(Cart)`
+                walk.inherit(walk.symbols[index].qualified, base, "extends", line)
+
+
+_MIXED = re.compile(r"\w\(\s*([\w$.]+)\s*\)")
 
 
 def assigned(
@@ -50,6 +57,9 @@ def assigned(
             signature_end=block.start_byte if block else None,
             qualified=qualified,
         )
+        own = walk.field(value, "name", 100)
+        if own and own != name and index != MODULE and not member:
+            walk.bind(node, own, expression=name)  # its name inside itself
         if block is not None and block.type != "statement_block" and index != MODULE:
             walk.bind(node, RESULT, expression=expressions.read_chain(walk, block))
     elif value.type == "class":
@@ -195,6 +205,8 @@ def assignment_rule(walk: Walk, node: Node) -> None:
     if left.type in ("array_pattern", "object_pattern"):
         unpack(walk, left, expressions.read_chain(walk, right))
         return
+    if kind == "object" and walk.field(node, "left", 100).endswith(".prototype"):
+        return  # its members are symbols
     if left.type == "subscript_expression" and _element(walk, node, left, right):
         return
     target = walk.chain(walk.text(left, 200))
@@ -244,6 +256,11 @@ def assignment_rule(walk: Walk, node: Node) -> None:
             )
         return
     owner = owner.removesuffix(".prototype")
+    if kind == "object" and owner and owner not in ("exports", "module.exports"):
+        at = walk.define(node, name, "object", signature_end=right.start_byte, qualified=target)
+        if at != MODULE:
+            _members(walk, right, at)
+        return
     if owner in ("exports", "module.exports"):
         if not assigned(walk, node, name, right, name):
             walk.bind(node, name, value=walk.text(right), scope=MODULE)
@@ -278,9 +295,29 @@ def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
 _GROWING = frozenset({"push", "unshift", "add", "set"})
 
 
+def _mixed_in(walk: Walk, node: Node, arguments: Node) -> None:
+    """`Object.assign(Cart.prototype, priced)`: the members of an object become those of a class."""
+    target, *others = [walk.text(each, 100) for each in arguments.named_children[:6]]
+    owner = target.removesuffix(".prototype")
+    if owner == target or not PLAIN.match(owner):
+        return
+    for other in others:
+        base = other.removesuffix(".prototype")
+        if PLAIN.match(base):
+            walk.inherit(owner, base, "mixes in", node.start_point[0] + 1)
+
+
 def added_rule(walk: Walk, node: Node) -> None:
     """`steps.push(f)`, `table.set("k", f)`: elements added to a container."""
     call, arguments = walk.calls[-1] if walk.calls else None, node.child_by_field_name("arguments")
+    if call is not None and arguments is not None and arguments.named_child_count > 1:
+        if call.receiver == "Object" and call.name in ("assign", "setPrototypeOf"):
+            _mixed_in(walk, node, arguments)
+            return
+        if call.receiver == "util" and call.name == "inherits":
+            child, base = (walk.text(each, 100) for each in arguments.named_children[:2])
+            walk.inherit(child, base, "extends", node.start_point[0] + 1)
+            return
     if (
         call is None
         or call.name not in _GROWING
@@ -305,7 +342,18 @@ def pair_rule(walk: Walk, node: Node) -> None:
     value = node.child_by_field_name("value")
     if value is not None:
         name = walk.field(node, "key", 120).strip("'\"")
-        assigned(walk, node, name, value, None, member=True)
+        owner = prototype_of(walk, node)
+        assigned(walk, node, name, value, f"{owner}.{name}" if owner else None, member=True)
+
+
+def prototype_of(walk: Walk, member: Node) -> str:
+    """The function in `Cart.prototype = { member }`; "" elsewhere."""
+    literal = member.parent
+    around = literal.parent if literal is not None else None
+    if around is None or around.type != "assignment_expression":
+        return ""
+    owner, _, last = walk.field(around, "left", 100).rpartition(".")
+    return owner if last == "prototype" and PLAIN.match(owner) else ""
 
 
 def field_rule(name: str) -> Rule:
@@ -346,6 +394,10 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
     for place, each in enumerate(pattern.named_children[:20]):
         kind, item = each.type, f"{value}[{place}]"
         name: Node | None = each
+        if kind == "rest_pattern":  # what is left of an array, or of an object
+            name = each.named_child(0) if each.named_child_count else None
+            item = f"{value}[{place}:]" if pattern.type == "array_pattern" else value
+            kind = name.type if name is not None else kind
         if kind == "shorthand_property_identifier_pattern":
             item = f"{value}.{walk.text(each, 100)}"
         elif kind == "pair_pattern":

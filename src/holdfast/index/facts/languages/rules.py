@@ -7,7 +7,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import chains, expressions
-from holdfast.index.facts.model import MODULE, VALUE, Call, CallKind, InheritanceKind, Kind
+from holdfast.index.facts.model import (
+    ANY_TIME,
+    MODULE,
+    SAME_SCOPE,
+    VALUE,
+    Call,
+    CallKind,
+    InheritanceKind,
+    Kind,
+)
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
 if TYPE_CHECKING:
@@ -163,14 +172,59 @@ def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
         walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)
 
 
+NEAR = 200
+"""How many symbols are searched for a variable of the module."""
+FAR = 20_000
+"""How much of a function is searched for a declaration."""
+_NESTED = re.compile(r"([\w$.]+)(?:\[[^\[\]]*\]|\.setdefault\(\)|\.get\(\))")
+
+
+def _home(walk: Walk, node: tree_sitter.Node, name: str) -> int:
+    """The scope of a container: the function that declares it, or the module."""
+    word = re.escape(name.encode())
+    named = rb"\b(?:const|let|var)\s+%s\b|^[ \t]*%s\s*(?::[^=\n]+)?=[^=]" % (word, word)
+    declared = re.compile(named, re.MULTILINE)
+    scope = walk.symbol()
+    while scope != MODULE:
+        symbol = walk.symbols[scope]
+        if re.search(rf"\b{re.escape(name)}\b", symbol.signature.partition("(")[2]):
+            return scope
+        if declared.search(walk.source, symbol.start, min(node.start_byte, symbol.start + FAR)):
+            return scope
+        scope = symbol.parent
+    known = any(s.name == name and s.parent == MODULE for s in walk.symbols[:NEAR])
+    return MODULE if known else walk.symbol()
+
+
+def _constructor_of(walk: Walk) -> int:
+    """The function whose prototype has the method around this place; MODULE if there is none."""
+    at = walk.symbol()
+    owner = walk.symbols[at].qualified.rpartition(".")[0] if at != MODULE else ""
+    for index in range(min(len(walk.symbols), NEAR) - 1, -1, -1) if owner else ():
+        if walk.symbols[index].qualified == owner and walk.symbols[index].kind == "function":
+            return index
+    return MODULE
+
+
 def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -> None:
     """Record an element added to a container: `+` for appended, else by its key."""
-    if not chains.PLAIN.match(owner) or value == "?":
+    if nested := _NESTED.fullmatch(owner):  # `table[name].append(f)`
+        owner, text = nested.group(1), f"{key or '?'}:{value}".replace("'", "")
+        key, value = "", f"[{value}]" if key == "+" else f"{{{text}}}"
+    if not chains.PLAIN.match(owner) or "?" in value:
         return
     head, _, name = owner.rpartition(".")
+    scope = walk.enclosing_class()
     if not head:
-        walk.bind(node, f"{owner}[{key}]", expression=value)
-    elif head in ("self", "cls", "this") and (scope := walk.enclosing_class()) != MODULE:
+        at = _home(walk, node, owner)
+        here = at == walk.symbol()
+        inside, last = (SAME_SCOPE, 0) if here else (walk.symbol(), ANY_TIME)
+        named = f"{owner}[{key}]"
+        walk.bind(node, named, expression=value, scope=at, inside=inside, last=last)
+        return
+    if scope == MODULE and head == "this":
+        scope = _constructor_of(walk)
+    if scope != MODULE and head in ("self", "cls", "this", walk.symbols[scope].name):
         inside = walk.symbol()
         named = f"{name}[{key}]"
         walk.bind(node, named, expression=value, kind="field", scope=scope, inside=inside)

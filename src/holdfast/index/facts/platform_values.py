@@ -1,0 +1,81 @@
+"""What the platform of a language returns, as expressions of the arguments: `Object.values(x)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from holdfast.index.facts.walk import Walk
+
+Read = Callable[["Node"], str]
+"""The expression of a node, in brackets where it needs them; "?" when it is unknown."""
+_SAME = frozenset({"freeze", "seal", "create", "preventExtensions"})
+_PAIRS_MAX = 12
+
+
+def called(walk: Walk, function: Node, given: Node, read: Read) -> str:
+    """The result of `Object.values(x)`, `f.bind(x)` and others; "" when it is none of them."""
+    owner = function.child_by_field_name("object")
+    if owner is None:
+        return ""
+    name = walk.field(function, "property", 20)
+    if name == "bind":
+        return read(owner)
+    first = given.named_child(0) if given.named_child_count else None
+    whole = walk.text(owner, 8) if owner.type == "identifier" else ""
+    if first is None or whole not in ("Object", "Array", "Reflect"):
+        return ""
+    if whole == "Array":
+        return read(first) if name == "from" and given.named_child_count == 1 else ""
+    if name in _SAME:
+        return read(first)
+    if name in ("assign", "setPrototypeOf"):
+        texts = [t for each in given.named_children[:6] if (t := read(each)) not in ("?", "{}")]
+        return "|".join(dict.fromkeys(texts)) or "?"
+    if name in ("values", "entries"):
+        text = read(first)
+        if text == "?":
+            return text
+        return f"[{text}[]]" if name == "values" else f"[[?,{text}[]]]"
+    return ""
+
+
+def constructed(walk: Walk, constructor: Node, given: Node | None, read: Read) -> str:
+    """`new Map([["k", v]])` as an object, `new Set([v])` as a list; "" for other classes."""
+    name = walk.text(constructor, 10)
+    if name not in ("Map", "Set", "WeakMap", "WeakSet") or given is None:
+        return ""
+    first = given.named_child(0) if given.named_child_count else None
+    if first is None:
+        return ""
+    if name.endswith("Set"):
+        return read(first)
+    if first.type != "array":
+        text = read(first)
+        return "" if text == "?" else f"{{?:{text}[*][1]}}"
+    parts = []
+    for pair in first.named_children[:_PAIRS_MAX]:
+        key, value = pair.named_child(0), pair.named_child(1)
+        if pair.type != "array" or key is None or value is None:
+            continue
+        word = walk.text(key, 80).strip("'\"`") if key.type == "string" else ""
+        text = read(value)
+        if text != "?":
+            parts.append(f"{word if word.isidentifier() else '?'}:{text}")
+    return "{" + ",".join(parts) + "}" if parts else ""
+
+
+_STARTS = re.compile(r"f?[\"'`]([A-Za-z_]\w{2,40})(?:\{|\$\{|[\"'`]\s*\+)")
+
+
+def member_name(walk: Walk, node: Node) -> str:
+    """The member that a string names; `visit_*` when only its beginning is known."""
+    text = walk.text(node, 120)
+    if started := _STARTS.match(text):
+        return f"{started.group(1)}*"
+    plain = text.strip("\"'")
+    return plain if node.type == "string" and plain.isidentifier() else ""
