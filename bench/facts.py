@@ -28,6 +28,7 @@ from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts, encode
 
 CORPORA = Path(__file__).parent / "corpora"
+APT_LISTS = Path("/etc/apt/sources.list.d")
 PACKAGES = {
     "django": ("pip", "django==5.2"),
     "three": ("npm", "three@0.170.0"),
@@ -61,8 +62,11 @@ def fetch(name: str, packages: Mapping[str, tuple[str, str]] = PACKAGES) -> Path
         "pip": [sys.executable, "-m", "pip", "download", "-q", "--no-deps", package],
         "npm": ["npm", "pack", "--silent", package],
         "apt": ["apt-get", "download", package],
+        "apt-src": ["apt-get", "source", "--download-only", package],
     }[kind]
     try:
+        if kind == "apt-src":
+            command[1:1] = _source_lists()
         subprocess.run(command, cwd=fetched, check=True, capture_output=True, timeout=300)
         folder.mkdir(parents=True, exist_ok=True)
         for file in fetched.iterdir():
@@ -76,7 +80,29 @@ def fetch(name: str, packages: Mapping[str, tuple[str, str]] = PACKAGES) -> Path
     return folder
 
 
+def _source_lists() -> list[str]:
+    """Options of apt for the source packages of the lists that this machine has.
+
+    The lists are copied and fetched below bench/corpora, so that the machine's own do not change.
+    """
+    lists = CORPORA / ".apt"
+    named = lists / "sources.sources"
+    options = [
+        "-o", f"Dir::Etc::sourcelist={named}", "-o", "Dir::Etc::sourceparts=-",
+        "-o", f"Dir::State::lists={lists / 'lists'}", "-o", f"Dir::Cache={lists / 'cache'}",
+    ]  # fmt: skip
+    if not named.is_file():
+        (lists / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+        (lists / "cache").mkdir(exist_ok=True)
+        known = [path.read_text() for path in sorted(APT_LISTS.glob("*.sources"))]
+        named.write_text("\n".join(known).replace("Types: deb\n", "Types: deb-src\n"))
+        subprocess.run(["apt-get", *options, "update"], capture_output=True, timeout=300)
+    return options
+
+
 def _unpack(file: Path, folder: Path) -> None:
+    if file.suffix == ".dsc" or ".debian.tar" in file.name:
+        return
     if file.suffix == ".whl":
         with zipfile.ZipFile(file) as archive:
             archive.extractall(folder)

@@ -43,7 +43,11 @@ PACKAGES = {
     "lmdb": ("npm", "lmdb@3.1.5"),
     "gtest": ("apt", "googletest"),
     "lua": ("apt", "lua-penlight"),
-    "elixir": ("apt", "elixir"),
+    "elixir-lang": ("apt-src", "elixir-lang"),
+    "juliacall": ("pip", "juliacall"),
+    "pysr": ("pip", "pysr"),
+    "pyjulia": ("pip", "julia"),
+    "diffeqpy": ("pip", "diffeqpy"),
 }
 LANGUAGES = {
     "kotlin": ("Kotlin", ("react-native", "expo-modules-core"), (".kt",), "icomT"),
@@ -59,7 +63,8 @@ LANGUAGES = {
     "typescript": ("TypeScript", ("rxjs", "mongodb"), (".ts",), "cfgimna"),
     "php": ("PHP", ("symfony",), (".php",), "cfit"),
     "lua": ("Lua", ("lua",), (".lua",), "f"),
-    "elixir": ("Elixir", ("elixir",), (".ex",), "mfap"),
+    "elixir": ("Elixir", ("elixir-lang",), (".ex", ".exs"), "mfap"),
+    "julia": ("Julia", ("juliacall", "pysr", "pyjulia", "diffeqpy"), (".jl",), "fgmnst"),
 }
 """The name and the kinds that ctags has for a language, packages, and endings of files."""
 
@@ -91,7 +96,7 @@ _OPERATOR = re.compile(r"operator\s+(?=\W)")
 
 
 def doubtful(language: str, lines: list[bytes], tag: Tag) -> bool:
-    """Whether a tag is a mistake of ctags: parameters of lambdas in Kotlin, macros in C++."""
+    """Whether a tag is a mistake of ctags: parameters of lambdas in Kotlin, macros in C++, text."""
     if language == "cpp" and re.fullmatch(r"(?:\w+_)?TEST(?:_\w+)?", tag.name):
         return True  # the macro; the test is named by its arguments
     line = lines[tag.line - 1].decode("utf-8", "replace")
@@ -99,6 +104,10 @@ def doubtful(language: str, lines: list[bytes], tag: Tag) -> bool:
         return tag.kind == "module" and line.rstrip().endswith(";")
     if language in ("javascript", "typescript"):
         return _doubtful_script(line, tag)
+    if language == "elixir":  # examples in documentation, and programs in the strings of tests
+        before = b"\n".join(lines[: tag.line - 1])
+        quoted = (before.count(b'"""') + before.count(b"'''")) % 2 == 1
+        return quoted or tag.name == "unquote" or '"def' in line
     if language == "lua":  # `f = function_arg(1, f)` is not a definition
         name = re.escape(re.split(r"[.:]", tag.name)[-1])
         return re.search(rf"function\s+[\w.:]*\b{name}\b|\b{name}\b\s*=\s*function\b", line) is None

@@ -16,6 +16,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,8 @@ PACKAGES = {
     "nox": ("pip", "nox==2026.10.20", "python", "", "measured"),
     "parso": ("pip", "parso==0.8.7", "python", "", "measured"),
     "bottle": ("pip", "bottle==0.13.4", "python", "", "measured"),
+    "itsdangerous": ("pip", "itsdangerous==2.2.0", "python", "", "measured"),
+    "markdown": ("pip", "markdown==3.11.3", "python", "", "measured"),
     "hypercorn": ("pip", "hypercorn==0.18.0", "python", "", "tuned"),
     "mobx": ("npm", "mobx@6.13.7", "typescript", "package/src", "tuned"),
     "rxjs": ("npm", "rxjs@7.8.1", "typescript", "package/src", "tuned"),
@@ -63,6 +66,11 @@ PACKAGES = {
     "apollo-server": ("npm", "@apollo/server@4.12.2", "typescript", "package/src", "measured"),
     "tiptap": ("npm", "@tiptap/core@2.12.0", "typescript", "package/src", "measured"),
     "table-core": ("npm", "@tanstack/table-core@8.21.3", "typescript", "package/src", "measured"),
+    "immer": ("npm", "immer@11.2.10", "typescript", "package/src", "measured"),
+    "redux": ("npm", "redux@5.0.1", "typescript", "package/src", "measured"),
+    "virtual": ("npm", "@tanstack/virtual-core@3.19.11", "typescript", "package/src", "measured"),
+    "nodemailer": ("npm", "nodemailer@10.4.0", "javascript", "package/dist", "measured"),
+    "chai": ("npm", "chai@6.3.0", "javascript", "package", "measured"),
     "commander": ("npm", "commander@14.0.0", "javascript", "package/lib", "tuned"),
     "three": ("npm", "three@0.170.0", "javascript", "package/src", "tuned"),
     "hono": ("npm", "hono@4.7.9", "javascript", "package/dist", "measured"),
@@ -135,13 +143,20 @@ def answers(name: str, language: str, folder: Path, files: list[str]) -> list[ju
 GOALS = {"python": (98, 99.5), "typescript": (95, 99), "javascript": (95, 99)}
 
 
-def summary(name: str, total: score.Score) -> Iterator[Row]:
+def summary(name: str, total: score.Score, packages: int) -> Iterator[Row]:
     """What is recorded: shares of the judge's calls, in percent."""
     found, known = total.recall()
     right, edges = total.precision()
     least, sure = GOALS[name.partition(",")[0]]
     recall, precision = 100 * found / max(1, known), 100 * right / max(1, edges)
-    yield Row(f"{name}: found", recall, "%", f"≥ {least}", recall >= least, f"of {known:,} calls")
+    yield Row(
+        f"{name}: found",
+        recall,
+        "%",
+        f"≥ {least}",
+        recall >= least,
+        f"of {known:,} calls in {packages} packages",
+    )
     yield Row(f"{name}: right", precision, "%", f"≥ {sure}", precision >= sure, f"of {edges:,}")
 
 
@@ -154,6 +169,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     totals: dict[str, score.Score] = {}
+    counted: Counter[str] = Counter()
     for name, (registry, package, language, inner, part) in PACKAGES.items():
         if (args.only and name not in args.only) or (args.part and args.part != part):
             continue
@@ -170,10 +186,15 @@ def main() -> int:
         found, known = one.recall()
         print(f"{name}: {len(files)} files, precision {right}/{edges}, recall {found}/{known}",
               file=sys.stderr)  # fmt: skip
-        total = totals.setdefault(f"{language}, {part}", score.Score())
+        group = f"{language}, {part}"
+        counted[group] += 1
+        total = totals.setdefault(group, score.Score())
         total.verdicts += one.verdicts
         total.unmatched += one.unmatched
-    save("calls", [row for name, total in totals.items() for row in summary(name, total)])
+    save(
+        "calls",
+        [row for name, total in totals.items() for row in summary(name, total, counted[name])],
+    )
     if args.json:
         print(json.dumps({name: [v._asdict() for v in s.verdicts] for name, s in totals.items()}))
         return 0

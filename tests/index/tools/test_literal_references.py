@@ -107,6 +107,28 @@ const one: Fault = { message: (message) => String(message) }
 
 
 @pytest.mark.shows("REF-LITERALS")
+def test_a_word_that_is_a_key_and_a_variable_is_both() -> None:
+    main = """\
+import {Fault} from "./types"
+function message(x: number) { return "a" }
+const one: Fault = { message }
+function show({ message, hint = "" }: Fault) { return message(1) + hint }
+const { message: other } = one
+"""
+    sources = {"types.ts": TYPES, "a.ts": main, "b.ts": "const two = { message: 1 }\n"}
+    facts = [extract(p, text.encode()) for p, text in sources.items()]
+    program = LinkedProgram(Resolver(facts))
+    at = next(s.id for f in facts for s in f.symbols if s.name == "message")
+    answer = references(program, at, sources)
+    assert [(r.line, r.kind, r.short) for r in answer.found] == [
+        (2, "definition", ""), (3, "value", "value"),
+    ]  # fmt: skip
+    main += 'const three: Fault = { message: (x) => "c" }\n'
+    at_key = found({"types.ts": TYPES, "a.ts": main}, "a.ts", "three.message")
+    assert at_key == ["types.ts:5 definition", "a.ts:3 write", "a.ts:4 value", "a.ts:6 definition"]
+
+
+@pytest.mark.shows("REF-LITERALS")
 def test_a_class_that_extends_a_default_import_overrides_its_members() -> None:
     sources = {
         "core.ts": "export default class Ajv { reset(): void {} }\n",

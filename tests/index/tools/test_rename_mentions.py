@@ -129,3 +129,27 @@ def test_every_place_of_a_rename_has_a_confidence(tmp_path: Path) -> None:
         index.close()
     assert sorted(one.line for one in found) == [3, 10, 10, 11]
     assert all(0 < one.confidence <= 1 for one in found)
+
+
+TYPED = {
+    "types.ts": "export interface Fault { report(x: number): string }\n",
+    "main.ts": """\
+import {Fault} from "./types"
+function report(x: number) { return "a" }
+export const one: Fault = { report }
+export const two: Fault = { report(x) { return "b" } }
+export function show({ report }: Fault) { return report(1) }
+""",
+}
+
+
+def test_a_word_that_is_a_key_and_a_variable_keeps_the_other_name(tmp_path: Path) -> None:
+    _, applied, after = edited(tmp_path, TYPED, "Fault.report", "tell", "*")
+    assert applied.applied, applied.message
+    assert after["types.ts"] == "export interface Fault { tell(x: number): string }\n"
+    assert after["main.ts"].splitlines()[1:] == [
+        'function report(x: number) { return "a" }',
+        "export const one: Fault = { tell: report }",
+        'export const two: Fault = { tell(x) { return "b" } }',
+        "export function show({ tell: report }: Fault) { return report(1) }",
+    ]

@@ -45,6 +45,21 @@ def key_context(node: tree_sitter.Node, source: bytes, chain: Chain) -> str:
     return _Context(source, chain).of(literal, 0)
 
 
+SHORT = ("shorthand_property_identifier", "shorthand_property_identifier_pattern")
+"""`total` in the literal `{ total }`, and in the pattern `{ total }`."""
+
+
+def short_context(node: tree_sitter.Node, source: bytes, chain: Chain) -> str:
+    """The type of the literal or the pattern in which a word is both a key and a variable."""
+    whole = node.parent
+    if whole is not None and whole.type == "object_assignment_pattern":  # with a default value
+        whole = whole.parent
+    if whole is None:
+        return ""
+    made = _Context(source, chain)
+    return made.of(whole, 0) if whole.type == "object" else made.taken_apart(whole)
+
+
 def defines_function(key: tree_sitter.Node) -> bool:
     """Whether the key of a literal is the name of a function, which is a symbol."""
     holder = key.parent
@@ -99,6 +114,23 @@ class _Context:
             return self._argument(parent, child)
         if kind in ("return_statement", "arrow_function"):
             return self._returned(parent, child, depth + 1)
+        return ""
+
+    def taken_apart(self, pattern: tree_sitter.Node) -> str:
+        """The expression of the value that a pattern takes apart."""
+        around = pattern.parent
+        if around is None or pattern.type != "object_pattern":
+            return ""
+        if around.type == "variable_declarator":
+            value = around.child_by_field_name("value")
+            written = self.written(around.child_by_field_name("type"))
+            return written or self._known(self._chain(self._text(value)))
+        if around.type in _ANNOTATED:
+            return self.written(around.child_by_field_name("type"))
+        if around.type == "pair_pattern" and around.parent is not None:
+            key = self._text(around.child_by_field_name("key"))
+            outer = self.taken_apart(around.parent)
+            return f"{outer}.{key}" if outer and key.isidentifier() else ""
         return ""
 
     def _returned(self, at: tree_sitter.Node, child: tree_sitter.Node, depth: int) -> str:

@@ -3,4 +3,5 @@
 from typing import Literal
 
 Kind = Literal["call", "import", "annotation", "base", "value", "write", "definition"]
+Short = Literal["", "key", "value"]
 KINDS: tuple[Kind, ...] = ("definition", "import", "base", "annotation", "call", "value", "write")

@@ -17,8 +17,14 @@ import msgspec
 
 from holdfast.index.facts import chains, languages
 from holdfast.index.facts.doc_mentions import in_comment, in_string
-from holdfast.index.facts.literal_context import defines_function, indexed_type, key_context
-from holdfast.index.facts.mention_kinds import Kind
+from holdfast.index.facts.literal_context import (
+    SHORT,
+    defines_function,
+    indexed_type,
+    key_context,
+    short_context,
+)
+from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.parse import TooHardError, parse
 
 if TYPE_CHECKING:
@@ -36,6 +42,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One mention. `receiver` is a chain as in `facts.model.Call`; `local` means bound nearby.
 
     `keyed`: a key of an object literal; the receiver is the type that the literal has to have.
+    `short`: in `{ total }` one word is a key and a variable; which of them this mention is.
     """
 
     name: str
@@ -45,6 +52,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     start: int
     local: bool = False
     keyed: bool = False
+    short: Short = ""
 
 
 class Mentions(msgspec.Struct, frozen=True, array_like=True):
@@ -182,13 +190,20 @@ class _File:
         if node.start_byte != start or node.end_byte != end or node.child_count:
             return
         if self._typed and (context := key_context(node, self._source, self._chain)):
-            kind: Kind = "definition" if defines_function(node) else "write"
-            self._add(name, context, kind, start, keyed=True)
+            own: Kind = "definition" if defines_function(node) else "write"
+            self._add(name, context, own, start, keyed=True)
             return
+        short: Short = ""
+        wanted = self._typed and node.type in SHORT
+        if wanted and (context := short_context(node, self._source, self._chain)):
+            literal = node.type == SHORT[0]
+            short = "value" if literal else ""
+            kind: Kind = "write" if literal else "value"
+            self._add(name, context, kind, start, keyed=True, short="key")
         tail, receiver, called = self._expression(node)
         found = self._kind(node, tail, called)
         if found is not None:
-            self._add(name, receiver, found, start)
+            self._add(name, receiver, found, start, short=short)
 
     def _in_text(self, node: tree_sitter.Node, name: str, start: int, end: int) -> None:
         """Add a name in a string or a comment, if it refers to a symbol."""
@@ -210,9 +225,17 @@ class _File:
                 self._add(name, inside, "annotation", start)
 
     def _add(
-        self, name: str, receiver: str, kind: Kind, start: int, *, keyed: bool = False
+        self,
+        name: str,
+        receiver: str,
+        kind: Kind,
+        start: int,
+        *,
+        keyed: bool = False,
+        short: Short = "",
     ) -> None:
-        self._found.append(Mention(name, receiver, kind, self._line, start, keyed=keyed))
+        made = Mention(name, receiver, kind, self._line, start, keyed=keyed, short=short)
+        self._found.append(made)
 
     def _chain(self, text: str) -> str:
         prepare = self._language.prepare

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing, View
-from holdfast.index.facts.mention_kinds import Kind
+from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.mentions import Mention, Mentions
 from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
 from holdfast.index.references.implementations import override_family
@@ -34,6 +34,8 @@ class Reference:
     text: str
     start: int
     name: str
+    short: Short = ""
+    """In `{ total }` one word is a key and a variable; which of them is the reference."""
 
 
 @dataclass(slots=True)
@@ -276,4 +278,5 @@ def _reference(
         line[:LINE_MAX],
         mention.start,
         mention.name,
+        mention.short,
     )

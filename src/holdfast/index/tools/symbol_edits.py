@@ -186,7 +186,10 @@ def _sorted_out(
 
 
 def _renaming(one: Reference, name: str) -> Replacement:
-    return Replacement(one.path, one.start, one.start + len(one.name.encode()), name.encode())
+    text = name
+    if one.short:  # `{ total }`: only one of the key and the variable gets the new name
+        text = f"{name}: {one.name}" if one.short == "key" else f"{one.name}: {name}"
+    return Replacement(one.path, one.start, one.start + len(one.name.encode()), text.encode())
 
 
 def _doubt(one: Reference, why: str) -> Doubt:
