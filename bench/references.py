@@ -1,9 +1,9 @@
 """References of symbols of packages from the registries, judged by a type checker.
 
-`python -m bench.references [--only PACKAGE…] [--symbols N] [--show N]` samples symbols of each
-package, asks basedpyright (Python) or the TypeScript compiler for their references, and prints how
-many of these `references` finds, leaves undecided and misses, and how many it names that the judge
-does not.
+`python -m bench.references [--only PACKAGE…] [--symbols N] [--show N] [--record]` samples symbols
+of each package, asks basedpyright (Python) or the TypeScript compiler for their references, and
+prints how many of these `references` finds, leaves undecided and misses, and how many it names that
+the judge does not.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -221,11 +222,11 @@ def _shown(package: Package, name: str, place: Place) -> str:
 GOALS = {"python": 95, "typescript": 90}
 
 
-def summary(language: str, total: Score) -> Iterator[Row]:
+def summary(language: str, total: Score, packages: int) -> Iterator[Row]:
     """What is recorded: shares of the judge's references, in percent."""
     value, goal = 100 * total.found / max(1, total.known), GOALS.get(language)
     met = None if goal is None else value >= goal
-    note = f"of {total.known:,}; {total.undecided:,} named as undecided"
+    note = f"of {total.known:,} in {packages} packages; {total.undecided:,} named as undecided"
     yield Row(f"{language}: found", value, "%", f"≥ {goal}" if goal else "", met, note)
     wrong = 100 * total.certain_extra / max(1, total.named)
     yield Row(f"{language}: certain and not the judge's", wrong, "%", note=f"of {total.named:,}")
@@ -236,8 +237,10 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--symbols", type=int, default=SYMBOLS)
     parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--record", action="store_true", help="save the figures of these packages")
     args = parser.parse_args()
     totals: dict[str, Score] = {}
+    counted: Counter[str] = Counter()
     for name, (registry, package, language, inner, _) in PACKAGES.items():
         if args.only and name not in args.only:
             continue
@@ -252,13 +255,17 @@ def main() -> int:
         for heading, rows in (("missed", one.missed), ("not the judge's", one.wrong)):
             for row in rows[: args.show]:
                 print(f"  {heading}: {row}")
+        counted[language] += 1
         total = totals.setdefault(language, Score())
         for member in ("known", "found", "undecided", "certain_extra", "named", "missed"):
             setattr(total, member, getattr(total, member) + getattr(one, member))
     for language, total in totals.items():
         print(total.line(language))
-    if not args.only:
-        save("references", [row for each in totals.items() for row in summary(*each)])
+    if args.record or not args.only:
+        save(
+            "references",
+            [r for name, one in totals.items() for r in summary(name, one, counted[name])],
+        )
     return 0
 
 

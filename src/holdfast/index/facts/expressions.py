@@ -479,7 +479,7 @@ _CHAINS = frozenset({"identifier", "attribute", "member_expression"})
 
 
 def argument(walk: Walk, span: tuple[int, int], place: int) -> str:
-    """The expression of an argument, argument_list the span of all arguments and its position."""
+    """The expression of an argument, given the span of all arguments and its position."""
     root = walk.tree.root_node if walk.tree is not None else None
     around = root.descendant_for_byte_range(*span) if root is not None else None
     argument_list = [c for c in around.named_children if c.type != "comment"] if around else []
