@@ -46,7 +46,10 @@ PROTOCOLS = frozenset(
 
 
 def implicit_calls(walk: Walk) -> list[Call]:
-    """The calls that operators, statements and properties of this file make."""
+    """The calls that operators, statements and properties of this file make.
+
+    A property that is called (`cart.hook()`) has a call of its own already.
+    """
     language = walk.language.name
     if walk.tree is None or language not in ("python", "javascript", "typescript", "tsx"):
         return []
@@ -66,23 +69,38 @@ class _Reader:
         self._symbols = [at for _, _, at in starts]
 
     def calls(self, root: Node) -> Iterator[Call]:
-        python, stack, seen = self._walk.language.name == "python", [root], 0
+        """By properties, found by their names, and by protocols, for which every node is seen."""
+        yield from self._properties(root)
+        protocols = self._names & PROTOCOLS
+        stack, seen = [root] if protocols else [], 0
         while stack and seen < NODES_MAX:
             node = stack.pop()
             seen += 1
             stack.extend(node.named_children)
-            found = self._python(node) if python else self._script(node)
-            for name, value in found:
-                if name in self._names and (call := self._call(node, name, value)) is not None:
+            for name, value in self._python(node):
+                if name in protocols and (call := self._call(node, name, value)) is not None:
                     yield call
+
+    def _properties(self, root: Node) -> Iterator[Call]:
+        names = sorted(self._names - PROTOCOLS)
+        if not names:
+            return
+        words = b"|".join(re.escape(name.encode()) for name in names)
+        for found in re.finditer(rb"\.\s*(%s)\b(?!\s*\()" % words, self._walk.source):
+            word = root.named_descendant_for_byte_range(*found.span(1))
+            node = word.parent if word is not None else None
+            if node is None or node.type not in ("attribute", "member_expression"):
+                continue
+            owner = node.child_by_field_name("object")
+            if owner is None or owner.end_byte > found.start(1):
+                continue
+            call = self._call(node, found.group(1).decode(), owner)
+            if call is not None:
+                yield call
 
     def _python(self, node: Node) -> Iterator[tuple[str, Node | str | None]]:
         kind, field = node.type, node.child_by_field_name
-        if kind == "attribute":
-            called = node.parent is not None and node.parent.type in ("call", "decorator")
-            if not called or (node.parent is not None and field("object") == node):
-                yield self._walk.field(node, "attribute", 80), field("object")
-        elif kind in ("binary_operator", "comparison_operator"):
+        if kind in ("binary_operator", "comparison_operator"):
             yield from self._operator(node)
         elif kind == "augmented_assignment":
             yield "__iadd__", field("left")
@@ -130,13 +148,6 @@ class _Reader:
         if parent is not None and parent.type == "assignment":
             return "__setitem__" if parent.child_by_field_name("left") == node else "__getitem__"
         return "__getitem__"
-
-    def _script(self, node: Node) -> Iterator[tuple[str, Node | str | None]]:
-        parent = node.parent
-        if node.type != "member_expression" or parent is None:
-            return
-        if parent.type != "call_expression" or parent.child_by_field_name("function") != node:
-            yield self._walk.field(node, "property", 80), node.child_by_field_name("object")
 
     def _call(self, node: Node, name: str, value: Node | str | None) -> Call | None:
         if value is None:
