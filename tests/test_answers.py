@@ -54,7 +54,7 @@ FREE_RESULTS = {
     "json_or_text",  # the same, or plain text
     "_operation",  # one write of a commit
     "digested",  # a document with digests in its links
-    "_asked",  # arguments of a call
+    "_current_arguments",  # arguments of a call
     "_progress",  # a callback
     *("_set", "_edit", "_put", "code"),  # documents of the demo
     "listed",  # resources, in the form of the protocol
