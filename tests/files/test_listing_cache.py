@@ -133,6 +133,25 @@ def test_a_directory_that_rests_is_not_listed_again(
 
 
 @pytest.mark.shows("FILES-REMEMBERED")
+def test_a_directory_with_names_that_do_not_tell_is_not_listed_again_and_scripts_are_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an edit nor a new mode changes the times of the directory."""
+    monkeypatch.setattr(disk, "is_trusted", lambda root: True)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/OWNERS").write_text("everyone\n")
+    (tmp_path / "sub/run").write_text("echo 1\n")
+    (tmp_path / "sub/run").chmod(0o755)
+    assert disk.walk(str(tmp_path), None, ahead).stats == {}
+    monkeypatch.setattr(os, "scandir", lambda path: pytest.fail(f"listed {path}"))
+    assert disk.walk(str(tmp_path), None, ahead).skipped["kind"] == 2
+    (tmp_path / "sub/run").write_text("#!/bin/sh\necho 1\n")
+    assert set(disk.walk(str(tmp_path), None, ahead).stats) == {"sub/run"}
+    (tmp_path / "sub/run").chmod(0o644)
+    assert disk.walk(str(tmp_path), None, ahead).stats == {}
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
 @pytest.mark.parametrize("name", disk.IGNORE_FILES)
 @pytest.mark.parametrize("empty", ["", "# nothing yet\n"])
 def test_rules_written_into_an_empty_control_file_hold_at_once(

@@ -152,9 +152,25 @@ class _TreeWalk:
                 stats[prefix + name] = make(Stat, (size, seen.st_mtime_ns, seen.st_ctime_ns))
             else:
                 self._take(prefix + name, seen)
+        for name in known.unsure:
+            try:
+                seen = lstat(f"{directory}/{name}")
+            except FileNotFoundError:
+                continue
+            except OSError:
+                found.unreadable.add(prefix + name)
+                continue
+            self._take_script(f"{directory}/{name}", prefix + name, seen, known.rules)
         for name in known.folders:
             self._pending.append((prefix + name, f"{directory}/{name}", known.rules))
         self._count(known)
+
+    def _take_script(self, place: str, path: str, seen: os.stat_result, rules: RuleStack) -> None:
+        """Take a file whose name does not say what it is, if it is a script."""
+        if _is_script(place, path, seen, rules):
+            self._take(path, seen)
+        else:
+            self._found.skipped["kind"] += 1
 
     def _list(
         self,
@@ -175,11 +191,12 @@ class _TreeWalk:
                     found.unreadable.add(path)
                     why = "mount"
                 if why == "kind" and "." not in name:
-                    plain = False  # It may be a script, which only its content tells.
-                    if _is_script(entry, path, rules):
-                        self._take(path, entry.stat(follow_symlinks=False))
-                        continue
-                elif why is not None and kind == FILE:
+                    # It may be a script, which its mode and its content tell, each time anew.
+                    listing.unsure.add(name)
+                    seen = entry.stat(follow_symlinks=False)
+                    self._take_script(entry.path, path, seen, rules)
+                    continue
+                if why is not None and kind == FILE:
                     listing.others[name] = why
                 if why is not None:
                     listing.skipped[why] = listing.skipped.get(why, 0) + 1
@@ -259,16 +276,15 @@ def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack
     return "ignored" if rules.excludes(path, name, False) else None
 
 
-def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
+def _is_script(place: str, path: str, seen: os.stat_result, rules: RuleStack) -> bool:
     """Whether a file without an extension is a script. It is read only if it is executable or in a
     folder of scripts."""
-    folder = path.rpartition("/")[0].rpartition("/")[2]
-    seen = entry.stat(follow_symlinks=False)
-    if not modes.S_ISREG(seen.st_mode) or "\\" in entry.name or rules.is_secret(path, entry.name):
+    above, _, name = path.rpartition("/")
+    if not seen.st_mode & 0o111 and above.rpartition("/")[2] not in SCRIPT_FOLDERS:
         return False
-    if not seen.st_mode & 0o111 and folder not in SCRIPT_FOLDERS:
+    if not modes.S_ISREG(seen.st_mode) or "\\" in name or rules.is_secret(path, name):
         return False
-    return not rules.excludes(path, entry.name, False) and is_script(_head(entry.path))
+    return not rules.excludes(path, name, False) and is_script(_head(place))
 
 
 def _head(path: str) -> bytes:

@@ -31,6 +31,7 @@ class DirectoryListing:
 
     __slots__ = (
         "above", "digests", "files", "folders", "others", "rules", "skipped", "stamp", "still_ns",
+        "unsure",
     )  # fmt: skip
 
     def __init__(self, above: RuleStack, rules: RuleStack) -> None:
@@ -43,6 +44,8 @@ class DirectoryListing:
         """Names of directories that are entered."""
         self.others: dict[str, str] = {}
         """Names of other files, and why they are left out."""
+        self.unsure: set[str] = set()
+        """Names of files that may be scripts: each walk looks at their mode and content."""
         self.skipped: dict[str, int] = {}
         """How many were left out, by reason."""
         self.stamp: Stamp | None = None
@@ -59,7 +62,8 @@ class DirectoryListing:
         digests = self.digests
         if digests is None:
             return self.above is above or self.above == above
-        if digests != (above.digest(), above.digest()):
+        digest = _digest_of(above)
+        if digests[0] != digest or digests[1] != digest:
             return False
         # A directory with a stamp has no rules of its own.
         self.above = self.rules = above
@@ -70,6 +74,18 @@ class DirectoryListing:
         """Whether its names were decided by these rules."""
         digests = self.digests
         return self.rules == rules if digests is None else digests[1] == rules.digest()
+
+
+_last_digest: tuple[RuleStack, bytes] | None = None
+
+
+def _digest_of(rules: RuleStack) -> bytes:
+    """The digest of rules. Most directories have the very rules of the one before."""
+    global _last_digest
+    last = _last_digest
+    if last is None or last[0] is not rules:
+        last = _last_digest = rules, rules.digest()
+    return last[1]
 
 
 _trees: OrderedDict[tuple[str, Policy], dict[str, DirectoryListing]] = OrderedDict()

@@ -3,10 +3,11 @@
 A stored listing is used under the same conditions as one of this process: the directory has the
 same identity and times, and the same rules apply. It says nothing about the content of files.
 
-The form, version 1: msgpack, compressed, of
+The form, version 2: msgpack, compressed, of
 
     [version, check of the code, check of the policy, digests of rules,
-     {directory: [digests above and in it, stamp, still_ns, files, folders, others, skipped]}]
+     {directory: [digests above and in it, stamp, still_ns, files, folders, others, skipped,
+                  unsure]}]
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from holdfast.files.ignore import RuleStack
 from holdfast.files.listing_cache import DirectoryListing, Stamp, listings_of, restore
 from holdfast.files.policy import Policy
 
-VERSION = 1
-"""- 1: the first."""
+VERSION = 2
+"""- 1: the first.
+- 2: with the names of files that may be scripts.
+"""
 
 _NO_RULES = RuleStack()
 _CODE = code_check("disk.py", "ignore.py", "listing_cache.py", "policy.py", "secrets.py")
@@ -35,10 +38,11 @@ class _Directory(msgspec.Struct, array_like=True):
     rules: int
     stamp: Stamp | None
     still_ns: int
-    files: list[str]
-    folders: list[str]
+    files: set[str]
+    folders: set[str]
     others: dict[str, str]
     skipped: dict[str, int]
+    unsure: set[str]
 
 
 class _Stored(msgspec.Struct, array_like=True):
@@ -77,10 +81,11 @@ def encode(listings: dict[str, DirectoryListing], policy: Policy) -> bytes | Non
             numbers.setdefault(rules, len(numbers)),
             listing.stamp,
             listing.still_ns,
-            sorted(listing.files),
-            sorted(listing.folders),
+            listing.files,
+            listing.folders,
             {name: why for name, why in listing.others.items() if _is_text(name)},
             listing.skipped,
+            listing.unsure,
         )
     stored = _Stored(VERSION, _CODE, _policy_check(policy), list(numbers), directories)
     return zlib.compress(msgspec.msgpack.encode(stored), 1)
@@ -100,7 +105,7 @@ def _listing(one: _Directory, stored: _Stored) -> DirectoryListing:
     listing = DirectoryListing(_NO_RULES, _NO_RULES)
     listing.digests = stored.digests[one.above], stored.digests[one.rules]
     listing.stamp, listing.still_ns = one.stamp, one.still_ns
-    listing.files, listing.folders = set(one.files), set(one.folders)
+    listing.files, listing.folders, listing.unsure = one.files, one.folders, one.unsure
     listing.others, listing.skipped = one.others, one.skipped
     return listing
 

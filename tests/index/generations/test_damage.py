@@ -41,6 +41,7 @@ COLUMNS = [
         "trigram": "file_id signatures names trigram_check",
         "link": "id digest files size_bytes data_check run link_check",
         "listings": "data listings_check",
+        "file_list": "key data list_check",
     }.items()
     for column in columns.split()
 ]

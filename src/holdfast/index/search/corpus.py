@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.name_table import NameTable
@@ -51,9 +51,11 @@ QUERY_LEVELS = 511
 products are exact in 32-bit floats, in any order."""
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """A current file. `number` is the backend's; a negative one is a changed file in memory."""
+class File(NamedTuple):
+    """A current file. `number` is the backend's; a negative one is a changed file in memory.
+
+    A tuple, for speed: there is one for every file of a tree.
+    """
 
     number: int
     path: str
@@ -79,10 +81,9 @@ class Corpus:
         of_rows = []
         for part in self.parts:
             numbers = np.full(len(part.files), -1, dtype=np.int64)
-            for slot, file in enumerate(part.files):
-                if file is not None:
-                    numbers[slot] = len(self.files)
-                    self.files.append(file)
+            slots = [slot for slot, file in enumerate(part.files) if file is not None]
+            numbers[slots] = np.arange(len(self.files), len(self.files) + len(slots))
+            self.files += [file for file in part.files if file is not None]
             of_rows.append(numbers[part.segment.slots])
         self.file_of: NDArray[np.int64] = _joined(of_rows, np.int64)
         self.ordinals: NDArray[np.int64] = _joined(

@@ -28,7 +28,7 @@ from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import OpenCorpus, followed, opened
-from holdfast.index.generations.sqlite import tables
+from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.index.generations.sqlite.writer import SqliteWriter
@@ -226,7 +226,7 @@ class SqliteBackend:
             added = [file for n in change.added for file in tables.placed_files(connection, n)]
             return followed(known[1], change, added, load, digests)
         before = known[1].segments if known is not None else {}
-        return opened(digests, tables.placed_files(connection), before, load)
+        return opened(digests, file_lists.placed_files(connection), before, load)
 
     # Writing.
 

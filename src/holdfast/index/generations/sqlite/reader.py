@@ -14,7 +14,7 @@ from holdfast.index.generations.checksums import blob_check, crc32, encode, row_
 from holdfast.index.generations.link_files import checked, open_links, placed
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
-from holdfast.index.generations.sqlite import chunks, tables
+from holdfast.index.generations.sqlite import chunks, file_lists, tables
 from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS
 from holdfast.index.search.trigrams import KeptFile
 
@@ -43,7 +43,7 @@ class SqliteReader:
         self._paths: frozenset[str] | None = None
 
     def snapshot(self) -> Snapshot:
-        return tables.snapshot(self._connection)
+        return file_lists.snapshot(self._connection)
 
     def totals(self) -> Totals:
         return tables.totals(self._connection)
@@ -250,7 +250,7 @@ class SqliteReader:
     def verify(self, dimension: int) -> None:
         """Read every row of the generation; raises DamagedBackend at the first bad one."""
         known = tables.meta(self._connection)
-        self.snapshot()
+        file_lists.verify(self._connection)
         placed = tables.placed_files(self._connection)
         segments = tables.stored_segments(self._connection)
         if not {file[3] for file in placed} <= segments.keys():

@@ -88,9 +88,15 @@ LISTINGS = """
 CREATE TABLE IF NOT EXISTS listings (data BLOB NOT NULL, listings_check INTEGER NOT NULL)
 """
 """The listings of directories (`files/listing_store.py`); separate for the same reason."""
+FILE_LIST = """
+CREATE TABLE IF NOT EXISTS file_list (
+  key TEXT PRIMARY KEY, data BLOB NOT NULL, list_check INTEGER NOT NULL
+)
+"""
+"""All files in one value (`file_lists.py`); separate for the same reason."""
 _DROPS = (
     "vocabulary", "posting", "chunk", "text", "vector", "facts", "file", "segment", "trigram",
-    "link", "listings",
+    "link", "listings", "file_list",
 )  # fmt: skip
 
 STAT = "id, path, digest, size_bytes, mtime_ns, ctime_ns"
@@ -137,6 +143,7 @@ def prepared(path: Path) -> apsw.Connection:
         connection.execute(TRIGRAM)
         connection.execute(LINK)
         connection.execute(LISTINGS)
+        connection.execute(FILE_LIST)
         connection.execute("BEGIN IMMEDIATE")
     except BaseException:
         connection.close()

@@ -16,7 +16,7 @@ from holdfast.index.generations.checksums import blob_check, row_check
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import ROWS_MAX, SegmentBuilder, SegmentUse, to_merge
-from holdfast.index.generations.sqlite import tables
+from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.chunks import put_chunks, remove_chunks
 from holdfast.index.generations.sqlite.link_writer import LinkWriter
 from holdfast.index.search.segment_merge import merge
@@ -59,6 +59,8 @@ class SqliteWriter:
         self._removed: set[int] = set()
         self._added: set[int] = set()
         self._followable = True
+        self._altered: set[int] = set()
+        """The files whose rows were changed in place."""
         (file,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM file")
         (segment,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
@@ -81,7 +83,7 @@ class SqliteWriter:
         return connection
 
     def snapshot(self) -> Snapshot:
-        return tables.snapshot(self._connection)
+        return file_lists.snapshot(self._connection)
 
     def totals(self) -> Totals:
         return tables.totals(self._connection)
@@ -94,6 +96,7 @@ class SqliteWriter:
             self._connection.execute(tables.TRIGRAM)
             self._connection.execute(tables.LINK)
             self._connection.execute(tables.LISTINGS)
+            self._connection.execute(tables.FILE_LIST)
         except tables.DAMAGED:
             self._connection.close()
             self._connection = self._anew()
@@ -171,6 +174,7 @@ class SqliteWriter:
                 parts.append((segment, renamed))
             if moved:
                 self._followable = False
+                self._altered.update(file[0] for file in moved)
                 new = self._insert_segment(merge(parts, self._dimension))
                 many(
                     "UPDATE file SET segment = ?, slot = ?, place_check = ? WHERE id = ?",
@@ -213,6 +217,7 @@ class SqliteWriter:
         )
         if number is None:
             raise tables.damaged_file(path)
+        self._altered.add(number[0])
         times = (entry.stat.size_bytes, entry.stat.mtime_ns, entry.stat.ctime_ns)
         check = row_check((number[0], path, entry.digest, *times))
         self._connection.execute(
@@ -237,6 +242,9 @@ class SqliteWriter:
         self._merge_segments()
         identity = (self.generation, self._new_id())
         totals = self.totals()
+        listed = file_lists.used(self._connection, self.follows[1])
+        changed = self._added | self._removed | self._altered
+        file_lists.put(self._connection, identity[1], listed, changed)
         self._links.publish(identity[1], totals.files, self.generation)
         tables.put_meta(
             self._connection,

@@ -1,0 +1,135 @@
+"""All files of a generation as one value, so that opening it need not read a row for each.
+
+The list has the columns that every search needs: what a file was when it was indexed, and where its
+chunks are. It repeats what the tables say. A writer stores it now and then; until the next time the
+tables decide on the files that changed since, and the list on the others.
+
+The form, version 1: msgpack of
+
+    [version, numbers, paths, digests, sizes, mtimes, ctimes, languages, language of each,
+     segments, slots]
+
+where numbers are 64-bit integers, little endian, one after the other, and -1 stands for no segment
+and no slot.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from itertools import repeat
+
+import msgspec
+
+from holdfast.files.snapshot import Entry, Stat
+from holdfast.index.generations.segments import FileRow
+
+VERSION = 1
+"""- 1: the first."""
+
+CHANGED_MIN, CHANGED_SHARE = 256, 0.05
+"""The list is written again when more files than both have changed since."""
+
+_NONE = -1
+
+StatedRow = tuple[int, str, str, int, int, int]
+"""A file: its number, path, digest, size and times."""
+PlacedRow = tuple[int, str, str, int | None, int | None]
+"""A file: its number, path, language, segment and slot."""
+
+
+class FileList(msgspec.Struct, array_like=True, frozen=True):
+    """The columns of all files."""
+
+    version: int
+    numbers: bytes
+    paths: list[str]
+    digests: list[str]
+    sizes: bytes
+    mtimes: bytes
+    ctimes: bytes
+    languages: list[str]
+    language_of: bytes
+    segments: bytes
+    slots: bytes
+
+    def _without(self, changed: Collection[int]) -> list[bool] | None:
+        """Which files are not among these numbers; None when none is."""
+        if not changed:
+            return None
+        return [number not in changed for number in _integers(self.numbers)]
+
+    def entries(self, changed: Collection[int]) -> dict[str, Entry]:
+        """The files by path, but for the changed ones."""
+        make = tuple.__new__
+        times = zip(
+            _integers(self.sizes), _integers(self.mtimes), _integers(self.ctimes), strict=True
+        )
+        stats: Iterator[Stat] = map(make, repeat(Stat), times)
+        entries: Iterator[Entry] = map(make, repeat(Entry), zip(stats, self.digests, strict=True))
+        found = dict(zip(self.paths, entries, strict=True))
+        kept = self._without(changed)
+        if kept is not None:
+            for path, is_kept in zip(self.paths, kept, strict=True):
+                if not is_kept:
+                    del found[path]
+        return found
+
+    def placed(self, changed: Collection[int]) -> list[FileRow]:
+        """The files that have chunks, but for the changed ones."""
+        languages = map(self.languages.__getitem__, _integers(self.language_of))
+        rows = zip(
+            _integers(self.numbers), self.paths, languages, _integers(self.segments),
+            _integers(self.slots), strict=True,
+        )  # fmt: skip
+        if changed:
+            return [row for row in rows if row[3] != _NONE and row[0] not in changed]
+        return [row for row in rows if row[3] != _NONE]
+
+
+def encode(stated: Iterable[StatedRow], placed: Iterable[PlacedRow]) -> bytes:
+    """The list of these files; both have the same files in the same order."""
+    columns = [list(column) for column in zip(*stated, strict=True)] or [[] for _ in range(6)]
+    numbers, paths, digests, sizes, mtimes, ctimes = columns
+    languages: dict[str, int] = {}
+    language_of, segments, slots = [], [], []
+    for _, _, language, segment, slot in placed:
+        language_of.append(languages.setdefault(language, len(languages)))
+        segments.append(_NONE if segment is None else segment)
+        slots.append(_NONE if slot is None else slot)
+    made = FileList(
+        VERSION, _bytes(numbers), paths, digests, _bytes(sizes),
+        _bytes(mtimes), _bytes(ctimes), list(languages), _bytes(language_of), _bytes(segments),
+        _bytes(slots),
+    )  # fmt: skip
+    return msgspec.msgpack.encode(made)
+
+
+def decode(data: bytes) -> FileList | None:
+    """The list; None if another version made it."""
+    with suppress(msgspec.DecodeError, msgspec.ValidationError):
+        found = msgspec.msgpack.decode(data, type=FileList)
+        if found.version == VERSION:
+            return found
+    return None
+
+
+def is_outdated(changed: int, files: int) -> bool:
+    """Whether so many files have changed that the list should be written again."""
+    return changed > max(CHANGED_MIN, int(files * CHANGED_SHARE))
+
+
+def _integers(column: bytes) -> array[int]:
+    numbers = array("q", column)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+def _bytes(column: Iterable[int]) -> bytes:
+    numbers = array("q", column)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
