@@ -18,7 +18,6 @@ from holdfast import system
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
 from holdfast.files.edited_files import EditedFiles
-from holdfast.files.identity import RepositoryIdentity, Unidentified, identify
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import SIZE_BYTES_MAX, unfit
 from holdfast.files.secrets import masked
@@ -26,19 +25,9 @@ from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.home import Home
 from holdfast.index.building.content_cache import BYTES_MAX, ContentCache
-from holdfast.index.building.parse_budget import ParseBudget
-from holdfast.index.building.prepare import (
-    Extract,
-    extract_facts,
-    gave_up,
-    prepare,
-    with_vectors,
-    without_parser,
-)
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, NewerFormat
 from holdfast.index.facts import model as facts
-from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
 from holdfast.index.generations.gate import (
@@ -60,7 +49,10 @@ from holdfast.index.generations.registry import Registry
 
 if TYPE_CHECKING:
     # Not needed by a search, and slow to import.
+    from holdfast.files.identity import RepositoryIdentity, Unidentified
     from holdfast.index.building.build_tools import BuildTools
+    from holdfast.index.building.parse_budget import ParseBudget
+    from holdfast.index.building.prepare import Extract
     from holdfast.index.generations.programs import ProgramCache
     from holdfast.index.shared.team_backend import TeamBackend
     from holdfast.index.shared.work import SharedIndex
@@ -84,6 +76,20 @@ def run_in_thread(job: Callable[[], None]) -> None:
     threading.Thread(target=job, name="holdfast index", daemon=True).start()
 
 
+def extract(path: str, source: bytes) -> facts.FileFacts:
+    """The facts of a file, by a parser that is imported when the first file needs it."""
+    from holdfast.index.building.prepare import extract_facts
+
+    return extract_facts(path, source)
+
+
+def identified(root: str) -> RepositoryIdentity | Unidentified:
+    """The repository of a root, as git and the settings tell."""
+    from holdfast.files.identity import identify
+
+    return identify(root)
+
+
 @dataclass(slots=True)
 class CodeIndex:
     """Everything a tool needs. The clock, the ids and the way builds are started are passed in."""
@@ -93,7 +99,7 @@ class CodeIndex:
     provider: EmbeddingProvider
     leases: Leases
     content: ContentCache
-    extract: Extract = extract_facts
+    extract: Extract = extract
     now: Callable[[], datetime] = system.utc_now
     new_id: Callable[[], str] = system.new_long_id
     start: Callable[[Callable[[], None]], None] = run_in_thread
@@ -108,7 +114,7 @@ class CodeIndex:
     """The team's shared index; None without HOLDFAST_INDEX_URL."""
     team: TeamBackend | None = None
     """The backend, if roots may use generations of the team."""
-    identify: Callable[[str], RepositoryIdentity | Unidentified] = identify
+    identify: Callable[[str], RepositoryIdentity | Unidentified] = identified
     """Finds the repository that a root belongs to."""
     origin: Callable[[str], str | None] = lambda root: None
     """Where the files of a root come from, if it is not a directory of the user."""
@@ -236,15 +242,28 @@ class CodeIndex:
     def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
         """The files of a root that differ from its generation now."""
         policy = policy_of(record.options)
-        budget = ParseBudget(CHANGED_FIRST_S, CHANGED_ALL_S)
+        budget: ParseBudget | None = None
 
         def prepared(file: SourceFile) -> PreparedFile:
+            nonlocal budget
+            if budget is None:
+                from holdfast.index.building.parse_budget import ParseBudget
+
+                budget = ParseBudget(CHANGED_FIRST_S, CHANGED_ALL_S)
             return self._prepare(file, budget)
 
         return self.freshness.check(record.root, reader, policy, prepared)
 
     def _prepare(self, file: SourceFile, budget: ParseBudget) -> PreparedFile:
         """A changed file; with vectors only if they need no request."""
+        from holdfast.index.building.prepare import (
+            gave_up,
+            prepare,
+            with_vectors,
+            without_parser,
+        )
+        from holdfast.index.facts.parse import lowered_limits
+
         allowance = budget.allowance()
         if allowance.parses(file.path, len(file.source)):
             with lowered_limits(allowance.share):

@@ -157,9 +157,10 @@ def followed(
 
 
 def _part(segment: PostingSegment, members: Iterable[tuple[int, File]]) -> Part:
-    of_slots: list[File | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
+    last = int(segment.slots.max(initial=0))
+    of_slots: list[File | None] = [None] * (last + 1)
     for slot, file in members:
-        if not 0 <= slot < len(of_slots):
+        if not 0 <= slot <= last:
             raise DamagedBackend(f"{file.path!r} is not in its segment of the index")
         of_slots[slot] = file
     return Part(segment, of_slots)
@@ -176,10 +177,11 @@ def opened(
     Segments in `known` are not loaded again.
     """
     by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
-    for number, path, language, holder, slot in files:
-        if holder not in by_segment:
-            raise DamagedBackend("a segment of the index is missing")
-        by_segment[holder].append((slot, File(number, path, language)))
+    try:
+        for row in files:
+            by_segment[row[3]].append((row[4], File._make(row[:3])))
+    except KeyError as error:
+        raise DamagedBackend("a segment of the index is missing") from error
     parts: list[Part] = []
     kept: dict[str, PostingSegment] = {}
     for holder, members in sorted(by_segment.items()):

@@ -28,7 +28,6 @@ _PRIVATE = re.compile(r"(?:_p|_priv|_private|_internal|_impl|_details)\Z")
 """What the name of a private header has after the name of its source file."""
 _EITHER = (*DECLARING, *DEFINING)
 _OTHER, _DECLARES, _DEFINES = range(3)
-_NEITHER = _OTHER, ""
 _LAST = frozenset({ending[-1] for ending in _EITHER} | {ending[-1].upper() for ending in _EITHER})
 """The last letters of these endings, to tell most files at once."""
 
@@ -38,12 +37,15 @@ def definition_rows(corpus: Corpus) -> Numbers:
     import numpy as np
 
     out = np.full(corpus.rows, -1, dtype=np.int64)
-    told = [_part(file.path) if file.path[-1:] in _LAST else _NEITHER for file in corpus.files]
-    parts = np.array([part for part, _ in told] + [_OTHER], dtype=np.int64)
+    parts = np.full(len(corpus.files) + 1, _OTHER, dtype=np.int64)
+    stems = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
+    numbers: dict[str, int] = {}
+    for at, file in enumerate(corpus.files):
+        if file.path[-1:] in _LAST:
+            parts[at], stem = _part(file.path)
+            stems[at] = numbers.setdefault(stem, len(numbers))
     if _DECLARES not in parts or _DEFINES not in parts:
         return out
-    numbers: dict[str, int] = {}
-    stems = np.array([numbers.setdefault(stem, len(numbers)) for _, stem in told] + [-1])
     named = [
         (corpus.names.of(part.segment), first)
         for first, part in zip(corpus.firsts, corpus.parts, strict=True)
@@ -109,9 +111,9 @@ def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> Non
 def _part(path: str) -> tuple[int, str]:
     """Whether a file is a header or a source file, and its stem."""
     if not path.lower().endswith(_EITHER):
-        return _NEITHER
+        return _OTHER, ""
     name = path.rsplit("/", 1)[-1].lower()
     stem, dot, ending = name.rpartition(".")
     if dot + ending in DECLARING:
         return _DECLARES, stem
-    return (_DEFINES, stem) if dot + ending in DEFINING else _NEITHER
+    return (_DEFINES, stem) if dot + ending in DEFINING else (_OTHER, "")

@@ -21,7 +21,7 @@ import msgspec
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.marker import Marker
 from holdfast.index.shared.rows import key_of
-from holdfast.text import counted
+from holdfast.index.shared.team_marker import TEAM_RUN
 
 GENERATION_VERSION = 1
 """The format of a manifest; part of its key.
@@ -30,8 +30,6 @@ GENERATION_VERSION = 1
 """
 
 PART_BYTES = 8 * 1024 * 1024
-TEAM_RUN = "team "
-"""The prefix of the run id in the marker of a root that uses a team's generation."""
 
 
 class SharedFile(msgspec.Struct, array_like=True, gc=False, frozen=True):
@@ -134,17 +132,3 @@ def marker_of(manifest: Manifest, root: str, settings: Fingerprint) -> Marker:
         root, settings, len(manifest.files), manifest.chunks, manifest.completed_at,
         TEAM_RUN + manifest.commit,
     )  # fmt: skip
-
-
-def team_commit(marker: Marker | None) -> str | None:
-    """The commit of the team's generation that a root uses; None for its own generation."""
-    if marker is None or not marker.run_id.startswith(TEAM_RUN):
-        return None
-    return marker.run_id.removeprefix(TEAM_RUN)
-
-
-def differ(files: int) -> str:
-    """A phrase for how many files of a tree differ from a generation."""
-    if files == 0:
-        return "no file differs here"
-    return f"{counted(files, 'file')} {'differs' if files == 1 else 'differ'} here"

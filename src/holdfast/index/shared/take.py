@@ -13,8 +13,9 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.freshness import CHANGED_FILES_MAX
 from holdfast.index.generations.record import Options, policy_of
 from holdfast.index.shared import generation as shared
-from holdfast.index.shared.generation import Manifest, differ
+from holdfast.index.shared.generation import Manifest
 from holdfast.index.shared.team_backend import POINTER_VERSION, Pointer, TeamBackend
+from holdfast.index.shared.team_marker import differ
 from holdfast.index.shared.work import away
 from holdfast.text import counted
 

@@ -21,7 +21,7 @@ from holdfast.index.search.roles import role_of
 from holdfast.index.search.terms import WORD
 from holdfast.index.search_answers import Continuation, NextAction, SearchCounts
 from holdfast.index.search_debug import ExactDebug, OperatorSummary, RootDebug, SearchDebug
-from holdfast.index.shared.generation import differ, team_commit
+from holdfast.index.shared.team_marker import differ, team_commit
 from holdfast.index.tools.refusals import proof_check
 from holdfast.index.tools.search_request import SearchRequest
 from holdfast.text import counted

@@ -7,8 +7,8 @@ from holdfast.files.identity import Unidentified
 from holdfast.index.answers import ManageAnswer
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import Open
-from holdfast.index.shared.generation import team_commit
 from holdfast.index.shared.publish import Published, publish
+from holdfast.index.shared.team_marker import team_commit
 from holdfast.index.tools.manage.request import ManageRequest
 from holdfast.index.tools.refusals import refusal
 

@@ -15,7 +15,7 @@ from holdfast.index.code_index import RETRY_AFTER_MS, CodeIndex
 from holdfast.index.generations.gate import Building, Incompatible, TooNew
 from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexing, Record
-from holdfast.index.shared.generation import differ
+from holdfast.index.shared.team_marker import differ
 from holdfast.index.tools.refusals import (
     compatibility,
     compatibility_lines,
