@@ -11,7 +11,7 @@ import hashlib
 import os
 import stat as modes
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -53,6 +53,10 @@ class Walk:
     stats: dict[str, Stat] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
+    linked: int = 0
+    """Files with several names (hard links): they can be written through a name elsewhere."""
+    directories: Collection[str] = ()
+    """The directories that were entered."""
 
     @property
     def shows_nothing(self) -> bool:
@@ -89,7 +93,7 @@ class _TreeWalk:
         self._trusted = self._mounts is not None and not self._mounts and is_trusted(root)
         self._root, self._memory = root, listings_of(root, policy)
         self._seen: dict[str, DirectoryListing] = {}
-        self._pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
+        self._pending: list[tuple[str, str, RuleStack]] = [("", root, top_rules(root, policy))]
         self._found = Walk()
 
     def run(self) -> Walk:
@@ -126,6 +130,7 @@ class _TreeWalk:
             self._seen[key] = fresh
             self._count(fresh)
         remember(self._root, self._policy, self._seen)
+        found.directories = self._seen.keys()
         return found
 
     def _count(self, listed: DirectoryListing) -> None:
@@ -150,6 +155,8 @@ class _TreeWalk:
             size = seen.st_size
             if size <= size_bytes_max and is_regular(seen.st_mode):
                 stats[prefix + name] = make(Stat, (size, seen.st_mtime_ns, seen.st_ctime_ns))
+                if seen.st_nlink > 1:
+                    found.linked += 1
             else:
                 self._take(prefix + name, seen)
         for name in known.unsure:
@@ -225,6 +232,7 @@ class _TreeWalk:
             self._found.skipped["large"] += 1
         else:
             self._found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+            self._found.linked += seen.st_nlink > 1
 
 
 FILE, DIRECTORY, LINK = "file", "directory", "symlink"
@@ -332,7 +340,7 @@ def _of_lines(lines: tuple[str, ...]) -> Rules:
     return Rules(lines)
 
 
-def _top_rules(root: str, policy: Policy) -> RuleStack:
+def top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
     found = find_git(Path(root))
     top, git = (None, None) if found is None else (str(found.top), found.common)

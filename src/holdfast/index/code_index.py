@@ -239,6 +239,10 @@ class CodeIndex:
         self._damage[record.root] = (self.backend.stamp(record.root), str(error))
         return Unproven(record, Reason.DAMAGED, str(error))
 
+    def recent_check(self, record: Record, reader: Reader) -> FreshFiles | None:
+        """The last check of a root, if it may still be used."""
+        return self.freshness.recent(record.root, reader.identity, policy_of(record.options))
+
     def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
         """The files of a root that differ from its generation now."""
         policy = policy_of(record.options)
@@ -252,7 +256,7 @@ class CodeIndex:
                 budget = ParseBudget(CHANGED_FIRST_S, CHANGED_ALL_S)
             return self._prepare(file, budget)
 
-        return self.freshness.check(record.root, reader, policy, prepared)
+        return self.freshness.check(record.root, reader, policy, prepared, self.watches)
 
     def _prepare(self, file: SourceFile, budget: ParseBudget) -> PreparedFile:
         """A changed file; with vectors only if they need no request."""
@@ -325,6 +329,7 @@ class CodeIndex:
         for watcher in self.watchers.values():
             watcher.stop()
         self.watchers.clear()
+        self.freshness.close()
         self.prober.rest()
         self.content.close()
         self.backend.close()

@@ -155,7 +155,7 @@ def test_a_sync_counts_from_when_it_looked_and_not_from_when_it_ended() -> None:
     began = checks.moment()
     now = 11.0
     checks.synced("/tree", (1, "run"), Snapshot({}, 0), began)
-    assert checks.recent("/tree", (1, "run")) is None
+    assert checks.recent("/tree", (1, "run"), Policy()) is None
 
 
 def entry(digest: str, mtime_ns: int = 1) -> Entry:

@@ -10,6 +10,9 @@ of an answer are still compared with the disk each time: if one of them changed,
 again. A file that was modified at about the time the generation was made has to be read to know
 whether it changed; once it is confirmed, it is not read again.
 
+A process that stays, such as the host, has the kernel report changes (`files/tree_watch.py`). While
+nothing is reported, a check is reused for longer.
+
 Concurrent callers share a check: each takes one that began after its call. So many agents that
 search one tree cause at most two walks of it at a time, not one each.
 """
@@ -18,6 +21,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -26,14 +30,21 @@ from msgspec.structs import replace
 from holdfast import system
 from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
+from holdfast.files.ignore import RuleStack
 from holdfast.files.listing_store import use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, Stat, compare, compressed
+from holdfast.files.tree_watch import CannotWatch, TreeWatch
 from holdfast.index.generations.model import Identity, PreparedFile, Reader, SourceFile
 
 THRESHOLD_MS_MIN, THRESHOLD_MS_MAX = 100, 1_000
 CHECK_COST_FACTOR = 20
 """A check is reused for this many times as long as it took, within the bounds above."""
+
+WATCHED_MS_MAX = 10_000
+"""A check of a watched tree is reused for this long if nothing was reported. Not longer: a program
+that has a file mapped into memory may write it without a report."""
+WATCHED_ROOTS_MAX = 4
 
 CHANGED_FILES_MAX = 200
 
@@ -59,8 +70,19 @@ class FreshFiles:
     """Files and directories that could not be read."""
     confirmed_ns: int = 0
     """When files that their times cannot prove unchanged were last read and found equal."""
+    watch: tuple[TreeWatch, int] | None = None
+    """Tells whether anything was reported since the check; with the number of its turn."""
+    rules: RuleStack | None = None
+    """The rules above the tree when it was checked, which are not watched."""
     corpus: object = None
     """The ranking data of these files, built on first use; owned by `search.fresh_files`."""
+
+    def is_still_so(self, root: str, policy: Policy) -> bool:
+        """Whether the tree is watched and nothing was reported since the check."""
+        if self.watch is None or self.rules is None:
+            return False
+        watch, turn = self.watch
+        return disk.top_rules(root, policy) == self.rules and watch.is_quiet(turn)
 
     @property
     def whole(self) -> bool:
@@ -103,15 +125,40 @@ class FreshnessChecks:
         self._lock = threading.Lock()
         self._last: dict[str, FreshFiles] = {}
         self._turns: dict[str, _Turns] = {}
+        self._watches: OrderedDict[str, TreeWatch] = OrderedDict()
 
-    def recent(self, root: str, identity: Identity) -> FreshFiles | None:
+    def recent(self, root: str, identity: Identity, policy: Policy) -> FreshFiles | None:
         """The last check, if it is recent enough and about this generation."""
         with self._lock:
             last = self._last.get(root)
         if last is None or last.identity != identity:
             return None
-        young = 0 <= (self._clock() - last.checked_at) * 1000 < last.threshold_ms
-        return last if young else None
+        age_ms = (self._clock() - last.checked_at) * 1000
+        if 0 <= age_ms < last.threshold_ms:
+            return last
+        if 0 <= age_ms < WATCHED_MS_MAX and last.is_still_so(root, policy):
+            return last
+        return None
+
+    def close(self) -> None:
+        with self._lock:
+            for watch in self._watches.values():
+                watch.close()
+            self._watches.clear()
+
+    def _watch_of(self, root: str) -> TreeWatch | None:
+        """The watch of a tree; None where the system does not offer it."""
+        with self._lock:
+            known = self._watches.get(root)
+            if known is None:
+                try:
+                    known = self._watches[root] = TreeWatch(root)
+                except CannotWatch:
+                    return None
+                while len(self._watches) > WATCHED_ROOTS_MAX:
+                    self._watches.popitem(last=False)[1].close()
+            self._watches.move_to_end(root)
+            return known
 
     def moment(self) -> float:
         """The current time, as `synced` expects it."""
@@ -136,8 +183,18 @@ class FreshnessChecks:
         with self._lock:
             self._last.pop(root, None)
 
-    def check(self, root: str, reader: Reader, policy: Policy, prepare: Prepare) -> FreshFiles:
-        """What differs from a generation, from a check that begins after this call."""
+    def check(
+        self,
+        root: str,
+        reader: Reader,
+        policy: Policy,
+        prepare: Prepare,
+        watched: bool = False,
+    ) -> FreshFiles:
+        """What differs from a generation, from a check that begins after this call.
+
+        `watched` lets the kernel report changes from now on, for a process that stays.
+        """
         with self._lock:
             turns = self._turns.setdefault(root, _Turns())
             asked = turns.begun
@@ -149,13 +206,23 @@ class FreshnessChecks:
             with self._lock:
                 turns.begun += 1
                 number = turns.begun
-            fresh = self._check(root, reader, policy, prepare)
+            watch = self._watch_of(root) if watched else None
+            fresh = self._check(root, reader, policy, prepare, watch)
             turns.last = number, fresh
             return fresh
 
-    def _check(self, root: str, reader: Reader, policy: Policy, prepare: Prepare) -> FreshFiles:
+    def _check(
+        self,
+        root: str,
+        reader: Reader,
+        policy: Policy,
+        prepare: Prepare,
+        watch: TreeWatch | None,
+    ) -> FreshFiles:
         """Compare the tree with a generation now."""
         began = self._clock()
+        turn = None if watch is None else watch.begin()
+        rules = None if watch is None else disk.top_rules(root, policy)
         with self._lock:
             last = self._last.get(root)
         same = last if last is not None and last.identity == reader.identity else None
@@ -185,6 +252,11 @@ class FreshnessChecks:
         if all_confirmed(before, todo, found.stats, read.entries):
             fresh.confirmed_ns = looked_ns
         fresh.threshold_ms = _threshold_ms((self._clock() - began) * 1000)
+        if watch is not None and turn is not None:
+            covered = watch.covers(found.directories)
+            # A file with several names may be written through one that is not watched.
+            if covered and fresh.whole and not found.linked:
+                fresh.watch, fresh.rules = (watch, turn), rules
         with self._lock:
             self._last[root] = fresh
         return fresh

@@ -101,7 +101,7 @@ def _follow(
 ) -> CallGraphAnswer:
     """The current graph; a recent check of the tree is reused if no file of the answer changed."""
     root = gate.record.root
-    recent = index.freshness.recent(root, reader.identity)
+    recent = index.recent_check(gate.record, reader)
     if recent is not None:
         found = _graph(index, root, reader, key, answer, recent)
         if not moved(root, {key, *_files(found)}, recent):

@@ -184,7 +184,7 @@ def _up_to_date(
 ) -> tuple[Retrieved, FreshFiles, bool]:
     """Current results; a recent check of the tree is reused if no hit has changed since."""
     root = gate.record.root
-    overlay = index.freshness.recent(root, reader.identity)
+    overlay = index.recent_check(gate.record, reader)
     if overlay is not None:
         with suppress(SourceMoved):
             found = ask(reader, overlay)
