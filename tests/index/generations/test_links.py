@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -15,17 +17,20 @@ from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import MemoryProgram
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.calls.stored_program import StoredProgram
+from holdfast.index.errors import DamagedBackend
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts, decode
 from holdfast.index.generations import link_files, programs
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.link_files import checked, file_check, too_many
 from holdfast.index.generations.model import PreparedFile, SourceFile
+from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.generations.programs import ProgramCache
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from tests.index.calls.twins import graph, tables
 from tests.index.claims import split
 from tests.index.samples import all_cases
+from tests.postgres import PostgresServer
 from tests.scale import examples
 
 ROOT = "/the/tree"
@@ -40,9 +45,8 @@ def _prepared(path: str, text: str, *, links: bool = True) -> PreparedFile:
 class Tree:
     """A tree of texts, and its generations."""
 
-    def __init__(self, directory: Path) -> None:
-        self.backend = SqliteBackend(directory, 0)
-        self.file = self.backend._path(ROOT)
+    def __init__(self, backend: SqliteBackend | PostgresBackend) -> None:
+        self.backend = backend
         self.files: dict[str, PreparedFile] = {}
         self.cache = ProgramCache(self._remade)
 
@@ -61,7 +65,13 @@ class Tree:
                 writer.put(file)
             self.files |= put
             writer.publish("{}", 1)
-        self.backend._wait_for_checkpoint()
+        if isinstance(self.backend, SqliteBackend):
+            self.backend._wait_for_checkpoint()
+
+    @property
+    def file(self) -> Path:
+        assert isinstance(self.backend, SqliteBackend)
+        return self.backend._path(ROOT)
 
     def segments(self) -> list[Path]:
         with apsw.Connection(str(self.file)) as connection:
@@ -89,7 +99,17 @@ class Tree:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    return Tree(tmp_path)
+    return Tree(SqliteBackend(tmp_path, 0))
+
+
+@pytest.fixture
+def server_tree(postgres: PostgresServer) -> Iterator[Tree]:
+    backend = PostgresBackend(postgres.url, 0, f"links {next(numbers)}")
+    yield Tree(backend)
+    backend.close()
+
+
+numbers = itertools.count()
 
 
 SHOP = {
@@ -110,9 +130,11 @@ def _texts() -> list[tuple[str, str]]:
 
 @pytest.mark.shows("FACT-STORED-CALLS")
 @pytest.mark.parametrize("seed", range(examples(4)))
+@pytest.mark.parametrize("where", ["tree", "server_tree"])
 def test_calls_are_those_of_all_facts_after_any_syncs(
-    seed: int, tree: Tree, monkeypatch: pytest.MonkeyPatch
+    seed: int, where: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tree: Tree = request.getfixturevalue(where)
     monkeypatch.setattr(link_files, "SMALL_MAX", 3)
     monkeypatch.setattr(link_files, "MIDDLE_FILES", 0)
     rng, texts = random.Random(seed), _texts()
@@ -128,7 +150,8 @@ def test_calls_are_those_of_all_facts_after_any_syncs(
         for new, old in renamed.items():
             put[new] = _prepared(new, known.get(old.removeprefix("moved/"), "x = 1\n"))
         tree.publish(put, *(path for path in removed if path not in put))
-        assert len(tree.segments()) <= 4
+        with tree.backend.reader(ROOT) as reader:
+            assert 0 < len(reader.links({})) <= 4
         edited = {path: _prepared(path, text, links=False) for path, text in rng.sample(texts, 2)}
         gone = frozenset(rng.sample(sorted(tree.files), 1)) - edited.keys()
         tree.check(changed=edited, gone=gone)
@@ -188,7 +211,7 @@ def test_a_generation_without_links_is_read_as_a_whole_and_gets_them(tree: Tree)
 def test_links_are_caught_up_on_some_files_at_a_time(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.index.generations.sqlite.link_writer.REMADE_AT_ONCE", 1)
+    monkeypatch.setattr("holdfast.index.generations.link_writer.REMADE_AT_ONCE", 1)
     tree.publish(_shop(), anew=True)
     with apsw.Connection(str(tree.file)) as connection:
         connection.execute("DELETE FROM link")
@@ -219,7 +242,7 @@ def test_too_many_files_without_links_are_read_with_all_others(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs, "MISSING_MAX", 1)
-    monkeypatch.setattr("holdfast.index.generations.sqlite.link_writer.REMADE_AT_ONCE", 0)
+    monkeypatch.setattr("holdfast.index.generations.link_writer.REMADE_AT_ONCE", 0)
     tree.publish(_shop(), anew=True)
     more = {f"m{n}.py": _prepared(f"m{n}.py", "from shop import price\n") for n in range(2)}
     with apsw.Connection(str(tree.file)) as connection:
@@ -268,3 +291,55 @@ def test_many_small_segments_are_made_again_as_one() -> None:
     assert too_many({str(n): 300 + n for n in range(24)} | large) == set()
     assert too_many({str(n): 300 + n for n in range(25)} | large) == {str(n) for n in range(12)}
     assert too_many({str(n): 9_000 for n in range(99)}) == set()
+
+
+@pytest.mark.shows("FACT-STORED-CALLS")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE link SET data = overlay(data placing '?'::bytea from length(data) - 9)",
+        "UPDATE link SET data = substring(data from 1 for length(data) - 1)",
+        "UPDATE link SET files = files + 1",
+        "UPDATE link SET run = 'another'",
+        "DELETE FROM link",
+        "DROP TABLE link",
+    ],
+)
+def test_damaged_links_on_a_server_are_not_believed_and_made_again(
+    server_tree: Tree, statement: str
+) -> None:
+    server_tree.publish(_shop(), anew=True)
+    server_tree.check()
+    server_tree.backend.verify(ROOT)
+    backend = server_tree.backend
+    assert isinstance(backend, PostgresBackend)
+    with backend._session() as connection:
+        connection.execute(statement)
+    server_tree.cache = ProgramCache(server_tree._remade)
+    server_tree.check(MemoryProgram)
+    if statement.startswith("UPDATE"):
+        with pytest.raises(DamagedBackend):
+            backend.verify(ROOT)
+    server_tree.publish({"more.py": _prepared("more.py", "from shop import price\nprice(1)\n")})
+    server_tree.check()
+    backend.verify(ROOT)
+
+
+@pytest.mark.shows("FACT-STORED-CALLS")
+def test_a_server_node_that_knows_no_links_leaves_none_that_are_wrong(server_tree: Tree) -> None:
+    """Old nodes go on while new ones run; they change files and leave the links as they were."""
+    server_tree.publish(_shop(), anew=True)
+    backend = server_tree.backend
+    assert isinstance(backend, PostgresBackend)
+    kept = "SELECT * FROM link"
+    with backend._session() as connection:
+        connection.execute(f"CREATE TABLE before AS {kept}")
+    changed = _prepared("shop.py", "def total(cart):\n    return pay(cart)\n")
+    server_tree.publish({"shop.py": changed})
+    with backend._session() as connection:
+        connection.execute("DELETE FROM link")
+        connection.execute("INSERT INTO link SELECT * FROM before")
+    server_tree.check()
+    server_tree.publish({})
+    server_tree.check()
+    backend.verify(ROOT)

@@ -1,8 +1,8 @@
 """The stored links of a root: the segments of a generation, and the files they belong to.
 
 The terms by which call graphs find files are kept in segments (`calls/link_segment.py`), in files
-beside those of postings. If they are missing or damaged, the facts of their files are read instead,
-and later writers rebuild the links, some at a time.
+beside those of postings or in a table of the server. If they are missing or damaged, the facts of
+their files are read instead, and later writers rebuild the links, some at a time.
 
 A slot of a segment has a check of the path and the content of its file. It is current if the
 generation has a file with that check. So a segment left by an older version, or with files from
@@ -11,7 +11,7 @@ before a change, is never used for other content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -20,9 +20,9 @@ from holdfast.index.errors import BackendUnavailable, DamagedBackend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from mmap import mmap
 
     from holdfast.index.calls.link_segment import LinkSegment
-    from holdfast.index.generations.segment_files import SegmentFiles
 
 SMALL_FILES, SMALL_MAX = 200, 8
 MIDDLE_FILES, MIDDLE_MAX = 4_000, 24
@@ -84,7 +84,9 @@ def placed(
 
 
 def open_links(
-    files: SegmentFiles, stored: Iterable[LinkRow], known: Mapping[str, LinkSegment]
+    read: Callable[[LinkRow], bytes | mmap],
+    stored: Iterable[LinkRow],
+    known: Mapping[str, LinkSegment],
 ) -> dict[str, LinkSegment]:
     """The readable segments, oldest first; damaged ones are left out."""
     from holdfast.index.calls.link_segment import LinkSegment
@@ -94,8 +96,7 @@ def open_links(
         segment = known.get(one.digest)
         if segment is None:
             try:
-                data = files.mapped(one.digest, one.size_bytes, one.check)
-                segment = LinkSegment(data)
+                segment = LinkSegment(read(one))
             except (DamagedBackend, BackendUnavailable, ValueError):
                 continue
         if len(segment.checks) == one.files:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from holdfast.index.generations.link_files import LinkRow
     from holdfast.index.search.posting_segment import PostingSegment
 
 BLOCK_BYTES = 4_096
@@ -162,6 +163,10 @@ class SegmentFiles:
             raise DamagedBackend("a segment of the index is missing") from error
         except (OSError, ValueError) as error:
             raise BackendUnavailable(f"cannot read {path}: {error}", HOME_HINT) from error
+
+    def mapped_links(self, one: LinkRow) -> mmap:
+        """The file of a segment of links, mapped."""
+        return self.mapped(one.digest, one.size_bytes, one.check)
 
     def open(self, stored: StoredSegment, dimension: int) -> PostingSegment:
         """A stored segment; DamagedBackend is raised if it is missing, or when a bad block

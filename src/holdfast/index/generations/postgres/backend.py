@@ -249,7 +249,7 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection, maintenance(connection):
             self._prepare(connection)
-            for table in ("trigram", "change"):
+            for table in tables.LATER:
                 if not tables.has(connection, table):
                     with connection.transaction():
                         for statement in tables.later_statements(table):

@@ -10,6 +10,7 @@ from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generations.checksums import blob_check, crc32, encode, row_check
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.postgres import tables
+from holdfast.index.generations.postgres.links import PostgresLinks
 from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ class PostgresReader:
         return found
 
     def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
-        return {}  # The facts of all files are read instead.
+        links = PostgresLinks(self._connection, self._root)
+        return links.opened(links.stored()[0], known)
 
     def listings(self) -> bytes | None:
         return None  # They describe one machine's checkout.
@@ -198,7 +200,7 @@ class PostgresReader:
 
     def verify(self, dimension: int) -> None:
         """Read every row of the generation; raises DamagedBackend at the first bad one."""
-        self.snapshot()
+        PostgresLinks(self._connection, self._root).verify(self.identity, self.snapshot())
         placed = tables.placed_files(self._connection, self._root)
         rows = self._connection.execute(
             "SELECT id FROM segment WHERE root_id = $1", (self._root,)

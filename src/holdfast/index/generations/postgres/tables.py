@@ -110,6 +110,25 @@ CREATE TABLE IF NOT EXISTS change (
 """
 """The change log of the last generations (`change_log.py`); an index works without it."""
 
+LINK = """
+CREATE TABLE IF NOT EXISTS link (
+  root_id bigint NOT NULL REFERENCES root (id) ON DELETE CASCADE,
+  place bigint NOT NULL,
+  digest text NOT NULL,
+  files bigint NOT NULL,
+  size_bytes bigint NOT NULL,
+  data_check bigint NOT NULL,
+  run text NOT NULL,
+  link_check bigint NOT NULL,
+  data bytea STORAGE EXTERNAL NOT NULL,
+  PRIMARY KEY (root_id, digest)
+) PARTITION BY HASH (root_id)
+"""
+"""The segments of links (`generations/link_files.py`), whose contents have their own version; an
+index works without them."""
+LATER = {"trigram": TRIGRAM, "change": CHANGE, "link": LINK}
+"""The tables that an index works without."""
+
 
 def statements() -> list[str]:
     """The statements that create the tables of a namespace."""
@@ -121,7 +140,7 @@ def statements() -> list[str]:
 
 def later_statements(table: str) -> list[str]:
     """The statements that create one of the optional tables."""
-    return [{"trigram": TRIGRAM, "change": CHANGE}[table], *_partitions(table)]
+    return [LATER[table], *_partitions(table)]
 
 
 def _partitions(table: str) -> list[str]:

@@ -11,8 +11,10 @@ from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.checksums import blob_check, row_check
+from holdfast.index.generations.link_writer import LinkWriter
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
+from holdfast.index.generations.postgres.links import PostgresLinks
 from holdfast.index.generations.segments import (
     ROWS_MAX,
     SegmentBuilder,
@@ -67,6 +69,10 @@ class PostgresWriter:
         self._followable = True
         self._gathering = SegmentBuilder(dimension)
         self._gathered_as: int | None = None
+        self._links = self._new_links()
+
+    def _new_links(self) -> LinkWriter:
+        return LinkWriter(PostgresLinks(self._connection, self._root), self.follows[1])
 
     def snapshot(self) -> Snapshot:
         return tables.snapshot(self._connection, self._root, self._known)
@@ -75,9 +81,10 @@ class PostgresWriter:
         return tables.totals(self._connection, self._root)
 
     def start_over(self) -> None:
-        for table in ("file", "segment"):
+        for table in ("file", "segment", "link"):
             self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
         self._gathering, self._gathered_as = SegmentBuilder(self._dimension), None
+        self._links = self._new_links()
         self._followable = False
 
     def put(self, file: PreparedFile) -> bool:
@@ -101,6 +108,7 @@ class PostgresWriter:
         ).fetchone()  # fmt: skip
         assert row is not None
         self._added.add(row[0])
+        self._links.add(file)
         check = blob_check(path, file.signatures, file.names)
         run(
             "INSERT INTO trigram VALUES ($1,$2,$3,$4,$5)",
@@ -216,6 +224,7 @@ class PostgresWriter:
         self._merge_segments()
         identity = (self.generation, self._new_id())
         totals = self.totals()
+        self._links.publish(identity[1], totals.files, self.generation)
         now = tables.RootRow(
             self._known.path, *(self.generation, taken_ns, identity[1]),
             marker, totals.files, totals.chunks,

@@ -190,14 +190,14 @@ class SqliteReader:
 
     def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         stored, _ = tables.stored_links(self._connection)
-        return open_links(self._segments, stored, known)
+        return open_links(self._segments.mapped_links, stored, known)
 
     def listings(self) -> bytes | None:
         return tables.stored_listings(self._connection)[0]
 
     def _verify_links(self) -> None:
         stored, whole = tables.stored_links(self._connection)
-        segments = open_links(self._segments, stored, {})
+        segments = open_links(self._segments.mapped_links, stored, {})
         if not whole or len(segments) < len(stored):
             raise DamagedBackend("the links of the index are damaged")
         if stored and stored[0].run == self.identity[1]:

@@ -13,12 +13,13 @@ from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.checksums import blob_check, row_check
+from holdfast.index.generations.link_writer import LinkWriter
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import ROWS_MAX, SegmentBuilder, SegmentUse, to_merge
 from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.chunks import put_chunks, remove_chunks
-from holdfast.index.generations.sqlite.link_writer import LinkWriter
+from holdfast.index.generations.sqlite.links import SqliteLinks
 from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class SqliteWriter:
         (segment,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
         self._gathering = SegmentBuilder(self._dimension)
-        self._links = LinkWriter(self._connection, self._files, self.follows[1])
+        self._links = LinkWriter(SqliteLinks(self._connection, self._files), self.follows[1])
 
     @property
     def started_over(self) -> bool:

@@ -1,10 +1,10 @@
-"""Writing the links of the next generation on SQLite."""
+"""Writing the links of the next generation, on any backend."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 import msgspec
@@ -15,27 +15,48 @@ from holdfast.index.generations.link_files import (
     LinkRow,
     checked,
     file_check,
-    open_links,
     placed,
     too_many,
 )
-from holdfast.index.generations.sqlite import tables
 
 if TYPE_CHECKING:
-    import apsw
-
     from holdfast.index.calls.file_terms import FileTerms
+    from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.generations.model import PreparedFile
-    from holdfast.index.generations.segment_files import SegmentFiles
+
+
+class LinkStore(Protocol):
+    """Where the segments of links of one root are kept."""
+
+    def stored(self) -> tuple[list[LinkRow], bool]:
+        """The rows of all segments, oldest first, and whether every row is intact."""
+
+    def is_there(self, one: LinkRow) -> bool:
+        """Whether the data of a segment is there, as far as its size tells."""
+
+    def opened(self, rows: Iterable[LinkRow]) -> dict[str, LinkSegment]:
+        """The readable segments of these, in the same order."""
+
+    def write(self, data: bytes) -> str:
+        """Store the data of a segment; returns its name."""
+
+    def put(self, rows: Sequence[LinkRow]) -> None:
+        """Replace the rows of all segments."""
+
+    def files(self) -> list[tuple[str, str]]:
+        """The path and the digest of every file."""
+
+    def facts(self, path: str) -> bytes | None:
+        """The facts of a file; None if they are missing or damaged."""
 
 
 class LinkWriter:
     """Collects the links of the files that a generation adds, and stores them with it."""
 
-    def __init__(self, connection: apsw.Connection, files: SegmentFiles, before: str) -> None:
+    def __init__(self, store: LinkStore, before: str) -> None:
         from holdfast.index.calls.link_segment import LinkSegmentBuilder
 
-        self._connection, self._files, self._before = connection, files, before
+        self._store, self._before = store, before
         self._gathering = LinkSegmentBuilder()
         self._new: list[LinkRow] = []
 
@@ -53,7 +74,7 @@ class LinkWriter:
     def _write(self) -> None:
         if self._gathering.files:
             count, data = self._gathering.files, self._gathering.take()
-            name = self._files.write_data(data)
+            name = self._store.write(data)
             self._new.append(LinkRow(name, count, len(data), crc32(data), ""))
 
     def publish(self, run: str, files: int, turn: int) -> None:
@@ -62,10 +83,10 @@ class LinkWriter:
         Each call reads one of the segments completely, chosen by `turn`, so that damage is noticed
         eventually.
         """
-        stored, good = tables.stored_links(self._connection)
-        good = good and all(self._is_there(one) and one.run == self._before for one in stored)
+        stored, good = self._store.stored()
+        good = good and all(self._store.is_there(one) and one.run == self._before for one in stored)
         if good and stored:
-            good = bool(open_links(self._files, [stored[turn % len(stored)]], {}))
+            good = bool(self._store.opened([stored[turn % len(stored)]]))
         self._write()
         slots = sum(one.files for one in (*stored, *self._new))
         complete = good and (bool(stored) or slots == files)
@@ -73,18 +94,13 @@ class LinkWriter:
         if not complete or scattered or slots > 2 * files:
             stored, complete = self._tidied(stored)
         seal = run if complete else ""
-        tables.put_links(
-            self._connection, [replace(one, run=seal) for one in (*stored, *self._new)]
-        )
-
-    def _is_there(self, one: LinkRow) -> bool:
-        return self._files.size_of(one.digest) == one.size_bytes
+        self._store.put([replace(one, run=seal) for one in (*stored, *self._new)])
 
     def _tidied(self, stored: list[LinkRow]) -> tuple[list[LinkRow], bool]:
         """The segments to keep, after rebuilding links that are missing or scattered."""
-        rows = tables.rows(self._connection, "SELECT path, digest FROM file NOT INDEXED")
+        rows = self._store.files()
         checks = checked(rows)
-        open_ones = open_links(self._files, [*stored, *self._new], {})
+        open_ones = self._store.opened([*stored, *self._new])
         slots, left = placed(list(open_ones.values()), checks)
         living = {
             digest: sum(path is not None for path in paths)
@@ -108,12 +124,7 @@ class LinkWriter:
         """Rebuild the links of stored files; returns for how many that was possible."""
         made = 0
         for path, digest in files:
-            row = tables.row(
-                self._connection,
-                "SELECT facts, facts_check FROM file JOIN facts ON file_id = id WHERE path = ?",
-                (path,),
-            )
-            facts = tables.unpacked_facts(path, *row) if row is not None else None
+            facts = self._store.facts(path)
             terms = _terms(b"", facts) if facts is not None else None
             if terms is not None:
                 self._add(file_check(path, digest), terms)
