@@ -13,10 +13,11 @@ import pytest
 from msgspec.structs import replace as changed_struct
 
 from holdfast.files.snapshot import Entry, Stat
+from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.generations import file_list
 from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
-from tests.index.generations.test_backends import DIMENSION, ROOT, prepared
+from tests.index.generations.test_backends import ROOT, prepared
 
 PATHS = [f"part{n % 3}/file_{n}.py" for n in range(24)]
 

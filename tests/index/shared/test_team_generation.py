@@ -12,10 +12,13 @@ import pytest
 
 from holdfast.files.identity import Unidentified
 from holdfast.index.answers import SymbolRef
+from holdfast.index.calls.program import MemoryProgram
+from holdfast.index.calls.stored_program import StoredProgram
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.shared import generation as shared
 from holdfast.index.shared import publish
 from holdfast.index.shared.postgres import PostgresShared
-from holdfast.index.shared.rows import Seal
+from holdfast.index.shared.rows import CHECK_BYTES, Seal
 from holdfast.index.shared.store import SharedStore
 from holdfast.index.shared.work import SharedIndex
 from holdfast.index.tools.calls import call_graph
@@ -121,6 +124,55 @@ def test_random_edits_give_the_answers_of_a_local_index(
     twin.create(there)
     for mine, theirs in zip(answers(member.index, there), answers(twin.index, there), strict=True):
         assert mine == theirs, seed
+    assert program_kinds(member.index) == {StoredProgram}, "not the facts of all files"
+
+
+def program_kinds(index: CodeIndex) -> set[type]:
+    """How the last questions about calls were answered."""
+    return {type(c.program.resolver.program) for c in index.programs._programs.values()}
+
+
+def every_call(index: CodeIndex, root: Path) -> list[Any]:
+    """The call graphs of the symbols of one file."""
+    found = []
+    outline = file_outline(index, str(root), "src/cart.py").to_wire()
+    for symbol in outline["outline"]["symbols"]:
+        ref = SymbolRef(file="src/cart.py", symbol_id=symbol["symbolId"])
+        graph = call_graph(index, str(root), ref).to_wire()
+        found.append({name: graph.get(name) for name in ("nodes", "edges", "status")})
+    return found
+
+
+@pytest.mark.shows("TEAM-GENERATION-LINKS")
+@pytest.mark.parametrize("how", ["none", "damaged list", "damaged part", "wrong part"])
+def test_without_the_teams_links_calls_are_the_same(
+    tmp_path: Path, repository: Path, how: str
+) -> None:
+    """A team whose generation an older version published has none."""
+    store = MemoryRows()
+    giver = published(tmp_path, repository, store)
+    wanted = every_call(giver.index, repository)
+    there = clone(repository, tmp_path / "there")
+    member = joined(tmp_path / "member", store)
+    member.create(there)
+    assert member.index.team is not None
+    pointer = member.index.team.pointer(str(there))
+    assert pointer is not None
+    manifest = member.index.team.manifest(pointer.key)
+    assert manifest is not None
+    listed = shared.links_key(manifest.files)
+    (one,) = shared.links_of(store.rows[listed][CHECK_BYTES:])
+    (part,) = shared.part_keys("links", one.digest, one.parts)
+    if how == "none":
+        del store.rows[listed]
+    elif how == "damaged list":
+        store.rows[listed] = store.rows[listed][:-1] + b"?"
+    elif how == "damaged part":
+        store.rows[part] = store.rows[part][:-1] + b"?"
+    else:
+        store.rows[part] = Seal().close(part, b"something else")
+    assert every_call(member.index, there) == wanted
+    assert program_kinds(member.index) == {MemoryProgram}
 
 
 @pytest.mark.shows("TEAM-GENERATION-TAKEN")

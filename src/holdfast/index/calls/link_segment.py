@@ -77,6 +77,11 @@ class LinkSegment:
         self._data = data
 
     @property
+    def data(self) -> bytes | mmap:
+        """The whole segment as it is stored."""
+        return self._data
+
+    @property
     def intact(self) -> bool:
         """Whether the mapped file was not truncated; reading past its end would kill the
         process.

@@ -3,6 +3,7 @@
     manifest    every file with the digest of its content, and where its postings are
     segments    postings and vectors of all files, in parts
     kept        signatures and names for exact search, in parts
+    links       by which names files are found for calls, in parts; a generation works without
     facts       the rows of single files (`rows.py`), read when an answer needs them
 
 Its key is a hash of the repository, a directory in it, the commit and the settings that it was made
@@ -18,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from holdfast.index.calls.file_terms import LINKS_VERSION
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.marker import Marker
 from holdfast.index.shared.rows import key_of
@@ -27,6 +29,12 @@ GENERATION_VERSION = 1
 """The format of a manifest; part of its key.
 
 1: repository, prefix, commit, first commit, files, segments, parts of kept, totals, time.
+"""
+
+LINKS_ROW_VERSION = 1
+"""The format of the row about links; part of its key.
+
+1: the segments, oldest first: digest, size and number of parts of each.
 """
 
 PART_BYTES = 8 * 1024 * 1024
@@ -73,6 +81,14 @@ class Kept(msgspec.Struct, array_like=True, gc=False):
     files: list[tuple[bytes | None, bytes | None]]
 
 
+class SharedLinks(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """A segment of links, by its digest."""
+
+    digest: str
+    size: int
+    parts: int
+
+
 class Known(msgspec.Struct, array_like=True, gc=False):
     """The stored facts about a repository: the first commit of its history."""
 
@@ -82,6 +98,7 @@ class Known(msgspec.Struct, array_like=True, gc=False):
 encode = msgspec.msgpack.Encoder().encode
 manifest_of = msgspec.msgpack.Decoder(Manifest).decode
 kept_of = msgspec.msgpack.Decoder(Kept).decode
+links_of = msgspec.msgpack.Decoder(list[SharedLinks]).decode
 known_of = msgspec.msgpack.Decoder(Known).decode
 
 
@@ -93,6 +110,12 @@ def generation_key(repository: str, prefix: str, commit: str, settings: Fingerpr
 
 def repository_key(repository: str) -> bytes:
     return key_of("repository", repository)
+
+
+def links_key(files: Iterable[SharedFile]) -> bytes:
+    """The key of the row about the links of a list of files."""
+    made = f"{LINKS_ROW_VERSION}.{LINKS_VERSION}"
+    return key_of("links of", made, kept_name(files))
 
 
 def part_keys(kind: str, name: str, parts: int) -> list[bytes]:

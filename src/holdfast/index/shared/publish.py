@@ -19,7 +19,7 @@ from holdfast.index.search import posting_segment
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.shared import generation as shared
 from holdfast.index.shared import rows
-from holdfast.index.shared.generation import Manifest, SharedFile, SharedSegment
+from holdfast.index.shared.generation import Manifest, SharedFile, SharedLinks, SharedSegment
 from holdfast.index.shared.store import SharedStore
 from holdfast.index.shared.work import CommittedBlobs
 from holdfast.text import counted
@@ -167,6 +167,7 @@ def _manifest(
     for parts, batch in enumerate(shared.kept_batches(signatures), 1):
         key = shared.part_keys("kept", name, parts)[-1]
         store.put([(key, seal.close(key, shared.encode(shared.Kept(batch))))])
+    _put_links(reader, files, store, seal)
     return Manifest(
         identity.name, identity.prefix, identity.head, identity.first_commit, tuple(files),
         tuple(segments), parts, sum(file.chunks for file in files), index.timestamp(),
@@ -185,13 +186,33 @@ def _put_segment(
 ) -> SharedSegment:
     data, vectors = posting_segment.pack(segment), posting_segment.pack_vectors(segment)
     name = segment_digest(data, vectors)
-    parts = shared.parts_of(data + vectors)
-    keys = shared.part_keys("segment", name, len(parts))
+    return SharedSegment(name, len(data), _put_parts("segment", name, data + vectors, store, seal))
+
+
+def _put_links(
+    reader: Reader, files: list[SharedFile], store: SharedStore, seal: rows.Seal
+) -> None:
+    """Store the links of a generation, if it has any."""
+    made = []
+    for segment in reader.links({}).values():
+        data = bytes(segment.data)
+        name = segment_digest(data, b"")
+        parts = _put_parts("links", name, data, store, seal)
+        made.append(SharedLinks(name, len(data), parts))
+    if made:
+        key = shared.links_key(files)
+        store.put([(key, seal.close(key, shared.encode(made)))], replace=True)
+
+
+def _put_parts(kind: str, name: str, data: bytes, store: SharedStore, seal: rows.Seal) -> int:
+    """Store a segment in parts, those that are missing; returns how many it has."""
+    parts = shared.parts_of(data)
+    keys = shared.part_keys(kind, name, len(parts))
     there = store.has(keys)
     for key, part in zip(keys, parts, strict=True):
         if key not in there:
             store.put([(key, seal.close(key, part))])
-    return SharedSegment(name, len(data), len(parts))
+    return len(parts)
 
 
 def _put_facts(

@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from holdfast.files import disk
 from holdfast.files.secrets import masked
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.errors import DamagedBackend, SourceMoved
 from holdfast.index.facts import model as facts_of
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
+from holdfast.index.generations.segments import digest
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.shared import generation as shared
 from holdfast.index.shared import rows
@@ -190,7 +193,28 @@ class TeamReader:
         return facts_of.encode(self._extract(path, source))
 
     def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
-        return {}  # The facts of all files are read instead.
+        """The links that were published; if there are none, the facts of all files are read."""
+        from holdfast.index.calls.link_segment import LinkSegment
+
+        key = shared.links_key(self.manifest.files)
+        value = self._cache.get([key]).get(key)
+        try:
+            segments = [] if value is None else shared.links_of(value)
+        except (msgspec.DecodeError, ValueError):
+            return {}
+        found = {}
+        for one in segments:
+            segment = known.get(one.digest)
+            if segment is None:
+                data = self._cache.whole(shared.part_keys("links", one.digest, one.parts))
+                if data is None or len(data) != one.size or digest(data, b"") != one.digest:
+                    continue
+                try:
+                    segment = LinkSegment(data)
+                except ValueError:
+                    continue
+            found[one.digest] = segment
+        return found
 
     def listings(self) -> bytes | None:
         return None  # They describe one machine's checkout.
