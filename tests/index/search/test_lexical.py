@@ -203,3 +203,51 @@ def test_in_a_large_tree_the_nearest_are_found_by_signs_first(
         kept += 20
         assert np.array_equal(corpus.nearness_of(vector, best), near[best])
     assert found / kept > 0.98
+
+
+@pytest.mark.shows("SEARCH-DENSE-SIGNS")
+@pytest.mark.parametrize("dimension", [64, 72])
+def test_of_the_rows_found_by_signs_those_are_kept_that_lose_least_of_the_query(
+    monkeypatch: pytest.MonkeyPatch, dimension: int
+) -> None:
+    """A few large numbers decide what is near, and many small ones how many signs agree."""
+    import numpy as np
+
+    from holdfast.index.search import corpus as corpora
+    from holdfast.index.search import posting_segment as segments
+    from holdfast.index.search.postings import Rows, postings
+
+    rng = np.random.default_rng(6)
+    count, first, last = 1200, 500, 90
+    peaks = np.zeros((count, dimension))
+    peaks[np.arange(count), rng.integers(0, dimension, count)] = 3.0
+    rows = (peaks + 0.2 * rng.normal(size=(count, dimension))).astype(np.float32)
+    halves: list[corpora.Part] = []
+    for half in (rows[:700], rows[700:]):
+        bare = Rows([Fields(*[""] * 8)] * len(half), [(1, 1)] * len(half), ["module"] * len(half))
+        base = segments.unpack_file(postings([bare])[0])
+        segment = segments.with_vectors(base, half.tobytes(), dimension)
+        name = f"{len(halves)}.py"
+        halves.append(corpora.Part(segment, [corpora.File(len(halves), name, "python")]))
+    corpus = corpora.Corpus(halves)
+    monkeypatch.setattr(corpora, "SIGNS_FIRST", first)
+    # Of the stored vectors, where small numbers are 0.
+    packed = np.concatenate([part.segment.signs for part in halves]).view(np.uint8)
+    positive = np.unpackbits(packed, axis=1)[:, :dimension].astype(bool)
+    kept = by_count = 0
+    for vector in rows[::60]:
+        near = rows @ vector
+        differ = positive != (vector > 0)
+        # The same in plain words: first by how many signs differ, then by what they are worth.
+        apart = differ.sum(axis=1)
+        some = np.flatnonzero(apart <= np.sort(apart)[first - 1])
+        worth = np.rint(np.abs(vector) * (corpora.QUERY_LEVELS / np.abs(vector).max()))
+        lost = (differ * worth).sum(axis=1)[some]
+        wanted = some[lost <= np.sort(lost)[last - 1]]
+        monkeypatch.setattr(corpora, "BY_SIGNS", last)
+        found = corpus._by_signs(vector)
+        assert found.tolist() == wanted.tolist()
+        best = np.argsort(-near)[:10]
+        kept += int(np.isin(best, found).sum())
+        by_count += int(np.isin(best, np.argsort(apart, kind="stable")[: len(found)]).sum())
+    assert kept > by_count

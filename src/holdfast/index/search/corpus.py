@@ -33,7 +33,10 @@ FILE_SLOPE = 0.6
 """BM25's b for files: how much a long file discounts each occurrence of a word."""
 EXACT_ROWS_MAX = 50_000
 """Up to this many chunks every vector is compared; above, those whose signs agree best."""
+SIGNS_FIRST = 12_000
+"""Rows that are taken by how many signs agree."""
 BY_SIGNS = 4_000
+"""Rows of those whose vectors are compared: the signs that matter most to the query agree best."""
 SIGNS_AT_ONCE = 8_192
 """Rows whose signs are compared at a time: few enough for the processor's cache."""
 _PACKED, _LOW_BYTES = 4, 0x00FF00FF
@@ -394,8 +397,38 @@ class Corpus:
             apart[~self.alive] = most
         # Keep all ties with the last one, so that the cut does not depend on the layout.
         counts = np.cumsum(np.bincount(apart, minlength=most + 1))
-        last = int(np.searchsorted(counts, min(BY_SIGNS, len(apart))))
-        return np.flatnonzero(apart <= min(last, most - 1))
+        last = int(np.searchsorted(counts, min(SIGNS_FIRST, len(apart))))
+        rows = np.flatnonzero(apart <= min(last, most - 1))
+        if len(rows) <= BY_SIGNS:
+            return rows
+        lost = self._lost_by_signs(vector, asked, rows)
+        best: NDArray[np.int64] = rows[lost <= np.partition(lost, BY_SIGNS - 1)[BY_SIGNS - 1]]
+        return best
+
+    def _lost_by_signs(
+        self, vector: NDArray[np.float32], asked: NDArray[np.uint64], rows: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """How much of the query's vector has another sign in each row, in integers.
+
+        Counting signs takes the many small numbers of a vector as important as the few large ones.
+        """
+        import numpy as np
+
+        weights = np.zeros(len(asked) * 64, dtype=np.int32)
+        weights[: len(vector)] = np.abs(_levels(vector)[0])
+        # For each byte of signs, what each of its 256 values costs.
+        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.int32)
+        costs = weights.reshape(-1, 8) @ bits.T
+        signs = np.empty((len(rows), len(asked)), dtype=np.uint64)
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            low, high = np.searchsorted(rows, (first, first + part.segment.rows))
+            if low < high:
+                signs[low:high] = part.segment.signs[rows[low:high] - first]
+        differ = np.ascontiguousarray(np.bitwise_xor(signs, asked).view(np.uint8).T)
+        lost = np.zeros(len(rows), dtype=np.int32)
+        for byte, cost in zip(differ, costs, strict=True):
+            lost += cost.take(byte)
+        return lost
 
 
 def _differences(

@@ -102,8 +102,10 @@ class PostgresLinks:
             "SELECT facts, facts_check FROM file WHERE root_id = $1 AND path = $2",
             (self._root, path),
         ).fetchone()
-        facts = None if row is None else bytes(row[0])
-        return facts if facts is not None and row[1] == blob_check(path, facts) else None
+        if row is None:
+            return None
+        facts = bytes(row[0])
+        return facts if row[1] == blob_check(path, facts) else None
 
     def verify(self, identity: Identity, snapshot: Snapshot) -> None:
         """Raise DamagedBackend if a segment is damaged, or links are missing."""
