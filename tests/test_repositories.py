@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from mcp import MCPError
 
 from holdfast.app import App
 from holdfast.errors import UsageError
-from holdfast.files.git import protocol_of
+from holdfast.files.git import Repository, protocol_of
 from holdfast.home import Home
 from holdfast.index.code_index import run_here
 from holdfast.index.tools.manage import manage_index
@@ -134,6 +134,48 @@ def test_what_cannot_be_brought_in_is_named_and_changes_nothing(
         repositories.update(tree)
     assert files(tree) == before
     assert repositories.known()[0].commit == tree.commit
+
+
+@pytest.mark.shows("TEAM-GIT-BAD")
+def test_a_ref_that_vanishes_or_moves_during_a_build_leaves_the_commit_that_was_asked_for(
+    tmp_path: Path, origin: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit is decided once, and all of it is read."""
+    repositories = Repositories(Home(tmp_path / "home"))
+    git(origin, "push", "-q", str(bare), "main:topic")
+    wanted = of_commit(origin)
+    commit(origin, "late.py", "def late(): ...\n")
+    real, pending = Repository.commit, list[Callable[[], object]]()
+
+    def changing(self: Repository, name: str) -> str | None:
+        found = real(self, name)
+        if "topic" in name and pending:
+            pending.pop()()
+        return found
+
+    monkeypatch.setattr(Repository, "commit", changing)
+    pending.append(lambda: git(bare, "update-ref", "-d", "refs/heads/topic"))
+    tree = repositories.add(str(bare), "topic")
+    assert (files(tree), pending) == (wanted, []), "the ref was removed meanwhile"
+    git(origin, "push", "-q", "--force", str(bare), "main~1:refs/heads/topic")
+    pending.append(lambda: git(origin, "push", "-q", str(bare), "main:topic"))
+    again = repositories.update(tree)
+    assert (again.commit, files(again), pending) == (tree.commit, wanted, []), "it moved meanwhile"
+    assert "late.py" in files(repositories.update(tree))
+
+
+@pytest.mark.shows("TEAM-GIT-BAD")
+def test_a_shallow_clone_is_brought_in_and_its_end_is_no_rewritten_history(
+    tmp_path: Path, origin: Path
+) -> None:
+    commit(origin, "new.py", "def brand_new(): ...\n")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{origin}", str(tmp_path / "shallow"))
+    repositories = Repositories(Home(tmp_path / "home"))
+    tree = repositories.add(str(tmp_path / "shallow"))
+    assert files(tree) == of_commit(origin)
+    git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
+    assert repositories.update(tree).commit == tree.commit
+    assert files(tree) == of_commit(origin)
 
 
 @pytest.mark.shows("TEAM-GIT-BAD")

@@ -336,3 +336,38 @@ def test_another_repository_of_the_same_name_is_refused(tmp_path: Path, reposito
     text = manage_index(member.index, "create", str(plain)).human_text
     assert "it is not in a git repository" in text
     assert "Started background indexing" in text
+
+
+@pytest.mark.shows("TEAM-GENERATION-TAKEN")
+def test_a_shallow_clone_uses_the_generation_of_its_commit(
+    tmp_path: Path, repository: Path
+) -> None:
+    """Its history ends early, so nothing before its commit is asked for."""
+    store = MemoryRows()
+    (repository / "src" / "late.py").write_text("def late(x):\n    return x\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "late")
+    published(tmp_path, repository, store)
+    there = tmp_path / "there"
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repository}", str(there))
+    git(there, "remote", "set-url", "origin", "git@example.org:team/shop.git")
+    member = joined(tmp_path / "member", store)
+    assert "uses the generation of commit" in member.create(there)
+    assert member.extracted == []
+    assert member.search(there, "late")[0]["file"] == "src/late.py"
+
+
+@pytest.mark.shows("TEAM-GENERATION-TAKEN")
+def test_a_repository_without_commits_is_indexed_alone_and_not_published(tmp_path: Path) -> None:
+    store = MemoryRows()
+    root = tmp_path / "new"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "first.py").write_text("def very_first(x):\n    return x\n")
+    git(root, "init", "-q", "-b", "main")
+    member = joined(tmp_path / "member", store)
+    member.create(root)
+    assert member.search(root, "very_first")[0]["file"] == "src/first.py"
+    answer = publish_index(member.index, str(root))
+    assert answer.status != "ok"
+    assert "commit" in answer.human_text
+    assert store.rows == {}
