@@ -220,9 +220,6 @@ class App:
         return SqliteShared(self.home.index_shared, limit)
 
     def _origin(self, root: str) -> str | None:
-        # Most roots are directories of the user, which need not import git's side to tell.
-        if os.path.dirname(root) != os.path.realpath(self.home.repositories):
-            return None
         tree = self.repositories().at(root)
         return None if tree is None else tree.sentence()
 

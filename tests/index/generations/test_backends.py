@@ -453,7 +453,7 @@ def test_the_tables_on_a_server_are_partitioned_by_root_and_have_it_in_every_key
             "AND relnamespace = %s::regnamespace",
             (backend._schema,),
         ).fetchall()
-        tables = {"file", "chunk", "segment", "trigram", "change"}
+        tables = {"file", "chunk", "segment", "trigram", "change", "link"}
         assert dict(parted) == dict.fromkeys(tables, "HASH (root_id)")
         keys = connection.execute(
             "SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class "
@@ -483,6 +483,7 @@ SERVER_COLUMNS = {
     "chunk": "ordinal start_line end_line symbol_id label kind text chunk_check",
     "segment": "digest rows postings vectors",
     "trigram": "signatures names trigram_check",
+    "link": "place digest files size_bytes data_check run link_check data",
 }
 
 
@@ -508,7 +509,8 @@ def test_no_value_on_a_server_can_change_unnoticed(postgres: PostgresServer) -> 
         # Numbers of rows, which the server itself keeps consistent, and the optional notes.
         links = {("root", "id"), ("root", "path"), ("file", "id"), ("file", "root_id"),
                  ("chunk", "file_id"), ("segment", "id"), ("segment", "root_id"),
-                 ("chunk", "root_id"), ("trigram", "root_id"), ("trigram", "file_id")}  # fmt: skip
+                 ("chunk", "root_id"), ("trigram", "root_id"), ("trigram", "file_id"),
+                 ("link", "root_id")}  # fmt: skip
         assert {(t, c) for t, c in every if t != "change"} == named | links
         for table, column in sorted(named):
             ((kind,),) = connection.execute(
