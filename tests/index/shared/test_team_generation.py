@@ -144,6 +144,29 @@ def every_call(index: CodeIndex, root: Path) -> list[Any]:
 
 
 @pytest.mark.shows("TEAM-GENERATION-LINKS")
+def test_links_of_what_was_never_committed_are_not_published(
+    tmp_path: Path, repository: Path
+) -> None:
+    store = MemoryRows()
+    giver = joined(tmp_path / "giver", store)
+    secret = repository / "src" / "draft.py"
+    secret.write_text("def never_committed(x):\n    return x\n")
+    giver.create(repository)
+    secret.unlink()
+    assert manage_index(giver.index, "sync", str(repository)).status == "ok"
+    with giver.index.backend.reader(str(repository)) as reader:
+        checks = {int(c) for one in reader.links({}).values() for c in one.checks}
+        assert len(checks) > len(reader.snapshot().entries), "the draft is still in the segment"
+    assert publish_index(giver.index, str(repository)).status == "ok"
+    member = joined(tmp_path / "member", store)
+    there = clone(repository, tmp_path / "there")
+    member.create(there)
+    with member.index.backend.reader(str(there)) as reader:
+        assert reader.links({}) == {}
+    assert every_call(member.index, there) == every_call(giver.index, repository)
+
+
+@pytest.mark.shows("TEAM-GENERATION-LINKS")
 @pytest.mark.parametrize("how", ["none", "damaged list", "damaged part", "wrong part"])
 def test_without_the_teams_links_calls_are_the_same(
     tmp_path: Path, repository: Path, how: str

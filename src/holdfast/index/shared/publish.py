@@ -13,6 +13,7 @@ from holdfast.index.building.build_tools import extractor_name
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.gate import Open
+from holdfast.index.generations.link_files import checked, placed
 from holdfast.index.generations.model import Reader
 from holdfast.index.generations.segments import digest as segment_digest
 from holdfast.index.search import posting_segment
@@ -192,9 +193,16 @@ def _put_segment(
 def _put_links(
     reader: Reader, files: list[SharedFile], store: SharedStore, seal: rows.Seal
 ) -> None:
-    """Store the links of a generation, if it has any."""
+    """Store the links of a generation, if it has any.
+
+    A segment that also has files from before a change is left out: they may not be committed.
+    """
+    segments = list(reader.links({}).values())
+    slots, _ = placed(segments, checked((file.path, file.digest) for file in files))
     made = []
-    for segment in reader.links({}).values():
+    for segment, paths in zip(segments, slots, strict=True):
+        if None in paths:
+            continue
         data = bytes(segment.data)
         name = segment_digest(data, b"")
         parts = _put_parts("links", name, data, store, seal)
