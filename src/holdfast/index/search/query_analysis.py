@@ -233,7 +233,7 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
         "test",
         re.compile(
             r"\b(?:unit|integration|regression|functional|end[ -]to[ -]end|e2e|property) tests?\b"
-            # A type spec is no test.
+            # A type spec is not a test.
             r"|(?<!\btype )\b(?:tests?|specs?|mocks?|fixtures?|test (?:case|suite)s?)"
             r" (?:of|for|about)\b"
             r"|\btest (?:files?|helpers?|data|fixtures?)\b|\btested\b|^(?:tests?|specs?)\b"
