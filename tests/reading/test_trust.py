@@ -23,7 +23,15 @@ from holdfast.reading.events import (
 )
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.tree import NO_ENTRY, Tree
-from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base, replay
+from holdfast.reading.trust import (
+    Holdings,
+    Ledger,
+    Overlay,
+    Trust,
+    choose_base,
+    is_stale,
+    replay,
+)
 from holdfast.reading.view import View
 
 A = "/a.py"
@@ -420,3 +428,23 @@ def test_a_view_is_the_fold_of_all_events_however_it_is_reached(
         view = one.view(A, TEXTS.get)
         if one.history(A) == ledger.history(A):
             assert (view.lines, view.named) == (simple.lines, simple.named)
+
+
+@pytest.mark.shows("READ-CHANGE-AND-BACK")
+def test_a_line_that_a_later_whole_read_did_not_have_is_stale() -> None:
+    """The file lost its last line, was shown so by the agent's own read, and got the line back."""
+    rows = ["one", "two", "three", "four", ""]
+    shown = Anchored(A, WHOLE, OLD)
+    shorter = Printed(A, 1, ("one", "two", "three"), whole=True)
+    part = Printed(A, 1, ("one", "two", "three"))
+
+    def stale(*events: Event) -> bool:
+        holdings = Holdings(after(*events))
+        trust = choose_base(holdings, A, Lines(4, 4))
+        assert trust is not None
+        return is_stale(holdings, A, Lines(4, 4), trust, (rows, rows), TEXTS.get)
+
+    assert stale(shown, shorter)
+    assert stale(shown, shorter, part)
+    assert not stale(shown, part)
+    assert not stale(shown, Printed(A, 1, tuple(rows[:-1]), whole=True))

@@ -382,7 +382,13 @@ def is_stale(
     if not since or base.seq > OVERLAY_SEQ:
         return False
     lines = holdings.ledger.view(path, load).lines
-    strict = any(not isinstance(one, Anchored | Derived | Refreshed | Printed) for one in since)
+    # After a whole file was printed, a line that is not known was not in the file.
+    strict = any(
+        one.whole
+        if isinstance(one, Printed)
+        else not isinstance(one, Anchored | Derived | Refreshed)
+        for one in since
+    )
     for number in range(first, last + 1):
         line = lines.get(number)
         if line is None:
