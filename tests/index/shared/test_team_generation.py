@@ -127,6 +127,33 @@ def test_random_edits_give_the_answers_of_a_local_index(
     assert program_kinds(member.index) == {StoredProgram}, "not the facts of all files"
 
 
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+def test_words_that_were_never_committed_are_not_published(
+    tmp_path: Path, repository: Path
+) -> None:
+    """The segments of an index keep the rows of changed files until they are merged."""
+    store = MemoryRows()
+    giver = joined(tmp_path / "giver", store)
+    part, alone = repository / "src/part1.py", repository / "src/alone.py"
+    committed = part.read_text()
+    part.write_text(committed + "\n\ndef zebrafish(x):\n    return x\n")
+    alone.write_text("def quokka(x):\n    return x\n")
+    giver.create(repository)
+    part.write_text(committed)
+    alone.unlink()
+    assert manage_index(giver.index, "sync", str(repository)).status == "ok"
+    answer = publish_index(giver.index, str(repository))
+    assert answer.status == "ok", answer.human_text
+    assert any(b"additem" in row for row in store.rows.values()), "words are stored as they are"
+    for word in (b"zebrafish", b"quokka"):
+        assert not [key for key, row in store.rows.items() if word in row], word
+    member, twin = joined(tmp_path / "member", store), Machine(tmp_path / "twin", None)
+    there = clone(repository, tmp_path / "there")
+    assert "uses the generation of commit" in member.create(there)
+    twin.create(there)
+    assert answers(member.index, there) == answers(twin.index, there)
+
+
 def program_kinds(index: CodeIndex) -> set[type]:
     """How the last questions about calls were answered."""
     return {type(c.program.resolver.program) for c in index.programs._programs.values()}

@@ -17,6 +17,8 @@ from holdfast.index.generations.link_files import checked, placed
 from holdfast.index.generations.model import Reader
 from holdfast.index.generations.segments import digest as segment_digest
 from holdfast.index.search import posting_segment
+from holdfast.index.search.corpus import Part
+from holdfast.index.search.segment_merge import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.shared import generation as shared
 from holdfast.index.shared import rows
@@ -147,12 +149,12 @@ def _manifest(
 ) -> Manifest:
     """The manifest of a generation; stores everything it refers to."""
     places: dict[str, tuple[int, int]] = {}
-    segments = []
-    for number, part in enumerate(reader.corpus().parts):
-        for slot, file in enumerate(part.files):
-            if file is not None:
-                places[file.path] = (number, slot)
-        segments.append(_put_segment(part.segment, store, seal))
+    segments: list[SharedSegment] = []
+    for part in reader.corpus().parts:
+        current = [(slot, file) for slot, file in enumerate(part.files) if file is not None]
+        if current:
+            places |= {file.path: (len(segments), slot) for slot, file in current}
+            segments.append(_put_segment(_of_current_files(part), store, seal))
     entries = reader.snapshot().entries
     kept = reader.kept_files()
     files, signatures = [], []
@@ -180,6 +182,14 @@ def _file(kept: KeptFile, entry: Entry, segment: int, slot: int) -> SharedFile:
     return SharedFile(
         kept.path, entry.digest, size, kept.language, kept.problem, kept.chunks, segment, slot
     )
+
+
+def _of_current_files(part: Part) -> posting_segment.PostingSegment:
+    """A segment without the rows of files from before a change: they may not be committed."""
+    slots = [None if file is None else slot for slot, file in enumerate(part.files)]
+    if None not in slots:
+        return part.segment
+    return merge([(part.segment, slots)], part.segment.dimension)
 
 
 def _put_segment(
