@@ -422,8 +422,8 @@ def test_a_view_is_the_fold_of_all_events_however_it_is_reached(
     ledger.take_views(before)
     for count, event in enumerate(events[kept:], start=kept):
         ledger.apply(event, count)
-    for event, at in ledger.history(A):
-        simple.apply(event, at, TEXTS.get)
+    for seen, at in ledger.history(A):
+        simple.apply(seen, at, TEXTS.get)
     for one in (ledger, before):
         view = one.view(A, TEXTS.get)
         if one.history(A) == ledger.history(A):
@@ -448,3 +448,18 @@ def test_a_line_that_a_later_whole_read_did_not_have_is_stale() -> None:
     assert stale(shown, shorter, part)
     assert not stale(shown, part)
     assert not stale(shown, Printed(A, 1, tuple(rows[:-1]), whole=True))
+
+
+@pytest.mark.shows("READ-CHANGE-AND-BACK")
+def test_an_unchanged_without_its_base_keeps_only_lines_that_agree_with_it() -> None:
+    """A newer text was cleared from the context and an older one was not: `unchanged`, left without
+    its base, was overlooked, and a diff stood on lines that it denies."""
+    older = Printed(A, 1, ("one", "two", "three", "four"), whole=True)
+    whole, part = (
+        Derived("unchanged", A, WHOLE, NEW, NEW),
+        Derived("unchanged_range", A, Lines(3, 4), NEW, NEW),
+    )
+    for event, lines in ((whole, {1: "one", 3: "three"}), (part, {1: "one", 2: "two", 3: "three"})):
+        held = after(older, event).view(A, TEXTS.get).lines
+        assert {number: line.text for number, line in held.items()} == lines
+    assert not after(older, whole).view(A, lambda _: None).lines

@@ -62,6 +62,17 @@ UNSURE = "\0"
 """Stands for a printed line when it is not certain what text the model saw."""
 
 
+class Dangling(NamedTuple):
+    """An `unchanged` whose base is not in the context any more; an older text may still be there.
+
+    It says that the lines were those of the text with this digest.
+    """
+
+    path: str
+    scope: Scope
+    digest: str
+
+
 class Printed(NamedTuple):
     """These lines were printed as they are, the first of them under this number."""
 

@@ -25,6 +25,7 @@ from typing import NamedTuple
 from holdfast.reading.events import (
     Anchored,
     Barrier,
+    Dangling,
     Derived,
     Event,
     Forgotten,
@@ -159,6 +160,8 @@ class Ledger:
                 elif mode == "diff":
                     # The lines it printed replace what was shown of them before.
                     self._seen.setdefault(path, []).append((Refreshed(path, scope), at))
+                else:
+                    self._seen.setdefault(path, []).append((Dangling(path, scope, digest), at))
             case Refreshed(path, scope):
                 self._refresh(path, scope)
                 self._seen.setdefault(path, []).append((event, at))

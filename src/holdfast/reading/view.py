@@ -5,6 +5,7 @@ digests there is this view, line by line, folded from the events of the session:
 
     Printed, Anchored    the lines shown, under the numbers shown
     Derived              the same, once its base is held
+    Dangling             only the lines that agree with its text are still held
     Patched, Replaced    the model's own edit: later lines move; the new lines are held when the
                          model wrote them in full, or held all that the edit replaced
     Pieced               our short answer: printed lines are new, named ones keep their text and
@@ -26,6 +27,7 @@ from holdfast.reading.events import (
     FOLDED,
     UNSURE,
     Anchored,
+    Dangling,
     Derived,
     Forgotten,
     Hunk,
@@ -45,7 +47,7 @@ Load = Callable[[str], bytes | None]
 _COMPARISONS_MAX = 100_000
 """How many lines are compared to find the place of an edit before giving up."""
 
-ViewEvent = Anchored | Derived | Refreshed | Seen
+ViewEvent = Anchored | Derived | Dangling | Refreshed | Seen
 
 
 class Held(NamedTuple):
@@ -84,6 +86,8 @@ class View:
             case Derived(mode, _, scope, _, digest):
                 if mode == "diff":
                     self._derive(digest, scope if isinstance(scope, Lines) else None, load)
+            case Dangling(_, scope, digest):
+                self._keep_agreeing(digest, scope if isinstance(scope, Lines) else None, load)
             case Patched(_, hunks, written):
                 self._patch(hunks, written, at)
             case Replaced():
@@ -135,6 +139,15 @@ class View:
             self._show(1, rows, at, whole=True)
         else:
             self._show(run.first, rows[run.first - 1 : run.last], at, whole=False)
+
+    def _keep_agreeing(self, digest: str, run: Lines | None, load: Load) -> None:
+        """Forget the lines that differ from this text."""
+        rows = _lines(stored_rows(digest, load)) or []
+        for number, held in list(self.lines.items()):
+            if run is not None and not run.first <= number <= run.last:
+                continue
+            if number > len(rows) or rows[number - 1] != held.text:
+                del self.lines[number]
 
     def _derive(self, digest: str, run: Lines | None, load: Load) -> None:
         """Apply a diff of ours: the lines it leaves out were shown with its base."""
