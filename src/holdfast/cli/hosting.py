@@ -76,7 +76,7 @@ class _ExactChecks:
     def __init__(self, checks: FreshnessChecks) -> None:
         self._checks = checks
 
-    def recent(self, root: str, identity: object) -> None:
+    def recent(self, root: str, identity: object, policy: object) -> None:
         return None
 
     def __getattr__(self, name: str) -> Any:

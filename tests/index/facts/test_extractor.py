@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.index import processes
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.facts import extract, extractor, parse
 from holdfast.index.facts.extractor import Extractor
@@ -22,6 +23,8 @@ KILLS = "kills.py"
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Extractor]:
     made = Extractor()
+    # Threads of an earlier test may be alive, and only a forked process knows what is patched here.
+    monkeypatch.setattr(processes, "may_fork", lambda: True)
     monkeypatch.setattr(extractor, "extractor", made)
     yield made
     made.close()
