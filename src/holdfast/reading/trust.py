@@ -386,12 +386,7 @@ def is_stale(
         return False
     lines = holdings.ledger.view(path, load).lines
     # After a whole file was printed, a line that is not known was not in the file.
-    strict = any(
-        one.whole
-        if isinstance(one, Printed)
-        else not isinstance(one, Anchored | Derived | Refreshed)
-        for one in since
-    )
+    strict = any(_leaves_gaps(one, load) for one in since)
     for number in range(first, last + 1):
         line = lines.get(number)
         if line is None:
@@ -400,6 +395,17 @@ def is_stale(
         elif _differs(line.text, number, rows, now):
             return True
     return False
+
+
+def _leaves_gaps(event: ViewEvent, load: Load) -> bool:
+    """Whether a line that is not known after this event may be another than in the base."""
+    match event:
+        case Printed():
+            return event.whole
+        case Dangling():
+            return load(event.digest) is not None
+        case _:
+            return not isinstance(event, Anchored | Derived | Refreshed)
 
 
 def _differs(text: str, number: int, rows: list[str], now: list[str]) -> bool:

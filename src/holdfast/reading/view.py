@@ -141,8 +141,10 @@ class View:
             self._show(run.first, rows[run.first - 1 : run.last], at, whole=False)
 
     def _keep_agreeing(self, digest: str, run: Lines | None, load: Load) -> None:
-        """Forget the lines that differ from this text."""
-        rows = _lines(stored_rows(digest, load)) or []
+        """Forget the lines that differ from this text; a text that is not stored says nothing."""
+        rows = _lines(stored_rows(digest, load))
+        if rows is None:
+            return
         for number, held in list(self.lines.items()):
             if run is not None and not run.first <= number <= run.last:
                 continue

@@ -130,7 +130,7 @@ def _texts() -> list[tuple[str, str]]:
 
 @pytest.mark.shows("FACT-STORED-CALLS")
 @pytest.mark.parametrize("seed", range(examples(4)))
-@pytest.mark.parametrize("where", ["tree", "server_tree"])
+@pytest.mark.parametrize("where", ["tree", pytest.param("server_tree", marks=pytest.mark.service)])
 def test_calls_are_those_of_all_facts_after_any_syncs(
     seed: int, where: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
