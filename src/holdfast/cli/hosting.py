@@ -4,8 +4,9 @@ A command runs the same code as in its own process, on the index that the host h
 the same access: only processes of the same user reach the socket, and the host has that user's
 rights.
 
-To give the same answers as in its own process, a command in the host always checks the tree again,
-and does not rank by what git reported before it began.
+To give the same answers as in its own process, a command in the host checks the tree again unless
+the kernel reported no change since the last check, and does not rank by what git reported before it
+began.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ from holdfast.files.edited_files import EditedFiles
 
 if TYPE_CHECKING:
     from holdfast.index.code_index import CodeIndex
-    from holdfast.index.generations.freshness import FreshnessChecks
     from holdfast.mcp.host import Shared
     from holdfast.reading.session_log import SessionLog
 
@@ -70,19 +70,6 @@ class _Output(io.StringIO):
         return text
 
 
-class _ExactChecks:
-    """The freshness checks of the host, without reusing recent results."""
-
-    def __init__(self, checks: FreshnessChecks) -> None:
-        self._checks = checks
-
-    def recent(self, root: str, identity: object, policy: object) -> None:
-        return None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._checks, name)
-
-
 class HostedApp(App):
     """The app of a command that runs in the host."""
 
@@ -100,7 +87,7 @@ class HostedApp(App):
     @contextmanager
     def borrow_index(self) -> Iterator[CodeIndex]:
         view = copy.copy(self._shared.index)
-        view.freshness = cast("FreshnessChecks", _ExactChecks(view.freshness))
+        view.reuses_recent = False
         view.edited = EditedFiles(start=lambda job: None)
         yield view
 

@@ -108,6 +108,9 @@ class CodeIndex:
     """The memory limit of a build, all its processes together; None for the default."""
     schema_version: str = SCHEMA_VERSION
     watches: bool = False
+    """Whether the kernel reports changes of trees, for a process that stays."""
+    reuses_recent: bool = True
+    """Whether a check may be reused for a short time although nothing proves that it holds."""
     published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
     """Called with the root and the manifest after a generation was published or confirmed."""
     shared: SharedIndex | None = None
@@ -241,7 +244,9 @@ class CodeIndex:
 
     def recent_check(self, record: Record, reader: Reader) -> FreshFiles | None:
         """The last check of a root, if it may still be used."""
-        return self.freshness.recent(record.root, reader.identity, policy_of(record.options))
+        policy = policy_of(record.options)
+        proved = not self.reuses_recent
+        return self.freshness.recent(record.root, reader.identity, policy, proved)
 
     def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
         """The files of a root that differ from its generation now."""

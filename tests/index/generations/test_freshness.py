@@ -52,8 +52,8 @@ def _stat(path: Path) -> Stat:
     return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def look(checks: FreshnessChecks, root: Path, reader: Any) -> FreshFiles:
-    return checks.check(str(root), reader, Policy(), lambda file: prepare(file, extract))
+def look(checks: FreshnessChecks, root: Path, reader: Any, watched: bool = False) -> FreshFiles:
+    return checks.check(str(root), reader, Policy(), lambda file: prepare(file, extract), watched)
 
 
 @pytest.mark.shows("INDEX-FRESHNESS")
@@ -156,6 +156,28 @@ def test_a_sync_counts_from_when_it_looked_and_not_from_when_it_ended() -> None:
     now = 11.0
     checks.synced("/tree", (1, "run"), Snapshot({}, 0), began)
     assert checks.recent("/tree", (1, "run"), Policy()) is None
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_check_counts_as_proved_only_while_the_kernel_reports_nothing(tmp_path: Path) -> None:
+    """A command in the host gives the answer that it would give in its own process."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    reader = Manifest(tmp_path, _stat(tmp_path / "a.py").ctime_ns)
+    checks = FreshnessChecks(clock=lambda: 0.0)
+    root = str(tmp_path)
+
+    def proved() -> bool:
+        return checks.recent(root, reader.identity, Policy(), proved=True) is not None
+
+    look(checks, tmp_path, reader, watched=False)
+    assert checks.recent(root, reader.identity, Policy()) is not None
+    assert not proved()
+    for _ in range(2):  # the first one starts the watch, the second one is covered by it
+        look(checks, tmp_path, reader, watched=True)
+    assert proved()
+    (tmp_path / "a.py").write_text("x = 2\n")
+    assert not proved()
+    checks.close()
 
 
 def entry(digest: str, mtime_ns: int = 1) -> Entry:

@@ -127,14 +127,19 @@ class FreshnessChecks:
         self._turns: dict[str, _Turns] = {}
         self._watches: OrderedDict[str, TreeWatch] = OrderedDict()
 
-    def recent(self, root: str, identity: Identity, policy: Policy) -> FreshFiles | None:
-        """The last check, if it is recent enough and about this generation."""
+    def recent(
+        self, root: str, identity: Identity, policy: Policy, proved: bool = False
+    ) -> FreshFiles | None:
+        """The last check, if it is recent enough and about this generation.
+
+        With `proved` it counts only if the kernel reported no change since, however recent it is.
+        """
         with self._lock:
             last = self._last.get(root)
         if last is None or last.identity != identity:
             return None
         age_ms = (self._clock() - last.checked_at) * 1000
-        if 0 <= age_ms < last.threshold_ms:
+        if 0 <= age_ms < last.threshold_ms and not proved:
             return last
         if 0 <= age_ms < WATCHED_MS_MAX and last.is_still_so(root, policy):
             return last
