@@ -135,7 +135,8 @@ class Session:
         rows[first - 1 : first - 1 + len(old)] = hunk.new
         self.writer.edited(file, before, [hunk], None, self.at)
         seen = Change(0, hunk.old, hunk.new) if self.kind in PLACELESS else hunk
-        self.request.append(Message(file, "edited", hunks=(seen,)))
+        within = self.kind == "opencode"
+        self.request.append(Message(file, "edited", hunks=(seen,), within_lines=within))
         self.versions[file].append(list(rows))
 
     def _range(self) -> tuple[int, int, list[str]]:

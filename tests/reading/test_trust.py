@@ -463,3 +463,11 @@ def test_an_unchanged_without_its_base_keeps_only_lines_that_agree_with_it() -> 
         held = after(older, event).view(A, TEXTS.get).lines
         assert {number: line.text for number, line in held.items()} == lines
     assert len(after(older, whole).view(A, lambda _: None).lines) == 4, "a text that is not known"
+
+
+@pytest.mark.shows("READ-CHANGE-AND-BACK")
+def test_an_edit_is_placed_only_where_its_old_text_is_held_once_overlaps_counted() -> None:
+    """Agents refuse an old text that overlaps itself, so the held lines are not the file's."""
+    lines = Printed(A, 1, ("one", "two", "two", "two", "five"), whole=True)
+    for old, count in (("two\ntwo", 0), ("w", 0), ("one\nt", 5), ("five", 6)):
+        assert len(after(lines, Replaced(A, old, "x\ny")).view(A, TEXTS.get).lines) == count, old

@@ -29,6 +29,8 @@ class Message:
     call: str = ""
     ours: bool = False
     """Whether it is an answer of our own read."""
+    within_lines: bool = False
+    """Whether an edit replaces a text wherever it begins, and not whole lines."""
 
 
 def known(request: list[Message], file: int) -> dict[int, str]:
@@ -44,7 +46,8 @@ def known(request: list[Message], file: int) -> dict[int, str]:
             lines.update(enumerate(message.rows, message.first))
         elif message.kind == "edited":
             for hunk in message.hunks:
-                hunk = hunk if hunk.first else _placed(lines, hunk)
+                place = _within if message.within_lines else _placed
+                hunk = hunk if hunk.first else place(lines, hunk)
                 if not hunk.first:
                     lines = {}
                     continue
@@ -95,6 +98,29 @@ def _placed(lines: dict[int, str], hunk: Change) -> Change:
     """The change at the one place where the model saw its old lines; a patch has no numbers."""
     found = [n for n in lines if all(lines.get(n + at) == row for at, row in enumerate(hunk.old))]
     return Change(found[0] if len(found) == 1 else 0, hunk.old, hunk.new)
+
+
+def _within(lines: dict[int, str], hunk: Change) -> Change:
+    """The change at the one place where the old text begins in a line that the model saw."""
+    old, last = hunk.old, len(hunk.old) - 1
+    places: list[Change] = []
+    for number, row in lines.items():
+        rows = [lines.get(number + at) for at in range(len(old))]
+        end = rows[-1]
+        if end is None or None in rows:
+            continue
+        for at in range(len(row) + 1):
+            head, rest = row[:at], row[at:]
+            if last:
+                tail = end.removeprefix(old[-1])
+                is_here = rest == old[0] and rows[1:-1] == old[1:-1] and end.startswith(old[-1])
+            else:
+                tail = rest.removeprefix(old[0])
+                is_here = rest.startswith(old[0])
+            if is_here:
+                new = (head + "\n".join(hunk.new) + tail).split("\n")
+                places.append(Change(number, [one for one in rows if one is not None], new))
+    return places[0] if len(places) == 1 else Change(0, hunk.old, hunk.new)
 
 
 def rebuilt(lines: dict[int, str], text: str) -> list[str]:

@@ -191,7 +191,7 @@ class View:
             rows = tuple(held.text for held in before if held is not None)
             old = "\n".join(rows)
             held = len(rows) == place.old and event.old and event.old in old
-            if held and (event.every or old.count(event.old) == 1):
+            if held and (event.every or _is_once(event.old, old)):
                 new = tuple(old.replace(event.old, event.new).split("\n"))
                 if len(new) == place.new or not event.places:
                     self._replace(first, rows, new, frozenset(), at)
@@ -205,13 +205,13 @@ class View:
         found: list[Place] = []
         for run in self._runs():
             text = "\n".join(self.lines[number].text for number in range(run.first, run.last + 1))
-            count = text.count(old) if old else 0
-            if count > 1 or (count and found):
+            if not old or old not in text:
+                continue
+            if found or not _is_once(old, text):
                 return ()
-            if count:
-                first = run.first + text.count("\n", 0, text.index(old))
-                lines = old.count("\n") + 1
-                found.append(Place(first, lines, lines))
+            first = run.first + text.count("\n", 0, text.index(old))
+            lines = old.count("\n") + 1
+            found.append(Place(first, lines, lines))
         return tuple(found)
 
     def _runs(self) -> list[Lines]:
@@ -317,6 +317,11 @@ class View:
         if event.pieces:
             self._drop(Lines(event.pieces[0].first, _end(event)))
         self.lines.update(now)
+
+
+def _is_once(part: str, text: str) -> bool:
+    """Whether a text has a part exactly once; two places that overlap are two."""
+    return text.find(part) == text.rfind(part)
 
 
 def replaces_all(event: ViewEvent) -> bool:
