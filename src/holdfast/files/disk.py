@@ -11,7 +11,7 @@ import hashlib
 import os
 import stat as modes
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +33,7 @@ from holdfast.files.policy import (
     is_script,
 )
 from holdfast.files.regular import FILE_BYTES_MAX, read_regular
-from holdfast.files.snapshot import Stat
+from holdfast.files.snapshot import Entry, Stat
 
 IGNORE_FILES = (".gitignore", ".holdfastignore")
 
@@ -80,6 +80,19 @@ def walk(
     if not modes.S_ISDIR(top.st_mode):
         raise TreeMissing("it is not a directory")
     return _TreeWalk(root, policy, top.st_dev, now_ns).run()
+
+
+def times_hold(root: str, entries: Iterable[tuple[str, Entry]]) -> bool:
+    """Whether these files are there with their sizes and times."""
+    lstat = os.lstat
+    try:
+        for path, entry in entries:
+            seen = lstat(f"{root}/{path}")
+            if entry.stat != (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):
+                return False
+    except OSError:
+        return False
+    return True
 
 
 class _TreeWalk:

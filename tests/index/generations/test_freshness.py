@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import threading
 from pathlib import Path
@@ -177,6 +178,52 @@ def test_a_check_counts_as_proved_only_while_the_kernel_reports_nothing(tmp_path
     assert proved()
     (tmp_path / "a.py").write_text("x = 2\n")
     assert not proved()
+    checks.close()
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_check_of_a_watched_tree_is_renewed_by_the_times_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel does not report a write to memory that a file is mapped into."""
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    now, walks = 0.0, 0
+    reader = Manifest(tmp_path, _stat(tmp_path / "b.py").ctime_ns + RACY_NS)
+    (tmp_path / "b.py").write_text("x = 2\n")
+    checks = FreshnessChecks(clock=lambda: now)
+    with open(tmp_path / "a.py", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        for _ in range(2):
+            assert list(look(checks, tmp_path, reader, watched=True).changed) == ["b.py"]
+
+        def recent() -> FreshFiles | None:
+            return checks.recent(str(tmp_path), reader.identity, Policy(), proved=True)
+
+        real = disk.walk
+
+        def walk(*arguments: Any) -> disk.Walk:
+            nonlocal walks
+            walks += 1
+            return real(*arguments)
+
+        monkeypatch.setattr(disk, "walk", walk)
+        for seconds in (11.0, 22.0, 33.0):
+            now = seconds
+            found = recent()
+            assert found is not None
+            assert list(found.changed) == ["b.py"]
+        assert not walks
+        mapped[4:5] = b"9"
+        mapped.flush()
+        now = 42.0
+        assert recent() is not None, "not looked at again within ten seconds"
+        now = 44.0
+        assert recent() is None, "the times tell"
+        assert sorted(look(checks, tmp_path, reader, watched=True).changed) == ["a.py", "b.py"]
+        now = 643.0
+        assert recent() is not None
+        now = 654.0
+        assert recent() is None, "walked again after ten minutes"
     checks.close()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.files import disk, tree_watch
-from holdfast.index.generations.freshness import WATCHED_MS_MAX
+from holdfast.index.generations.freshness import WALKED_MS_MAX
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
@@ -47,7 +47,7 @@ def test_a_quiet_tree_is_not_walked_again_for_a_while(world: World, walks: list[
         world.later(2)
         files(world)
     assert walks == []
-    world.later(WATCHED_MS_MAX / 1000)
+    world.later(WALKED_MS_MAX / 1000)
     files(world)
     assert len(walks) == 1
 

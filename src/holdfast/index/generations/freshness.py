@@ -11,7 +11,7 @@ again. A file that was modified at about the time the generation was made has to
 whether it changed; once it is confirmed, it is not read again.
 
 A process that stays, such as the host, has the kernel report changes (`files/tree_watch.py`). While
-nothing is reported, a check is reused for longer.
+nothing is reported, a check is reused for longer, and then renewed by the times of the files alone.
 
 Concurrent callers share a check: each takes one that began after its call. So many agents that
 search one tree cause at most two walks of it at a time, not one each.
@@ -24,6 +24,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -43,7 +44,11 @@ CHECK_COST_FACTOR = 20
 
 WATCHED_MS_MAX = 10_000
 """A check of a watched tree is reused for this long if nothing was reported. Not longer: a program
-that has a file mapped into memory may write it without a report."""
+that has a file mapped into memory may write it without a report. The times of the files show that,
+and are compared then, which takes less than half of a walk."""
+WALKED_MS_MAX = 600_000
+"""After this long a tree is walked again: the times of files that are not indexed, such as ignore
+files, are not compared."""
 WATCHED_ROOTS_MAX = 4
 
 CHANGED_FILES_MAX = 200
@@ -58,6 +63,7 @@ class FreshFiles:
     identity: Identity
     before: Snapshot
     checked_at: float
+    walked_at: float = 0.0
     threshold_ms: int = THRESHOLD_MS_MIN
     mode: str = "skipped_source_unchanged"
     changed: dict[str, PreparedFile] = field(default_factory=dict)
@@ -83,6 +89,12 @@ class FreshFiles:
             return False
         watch, turn = self.watch
         return disk.top_rules(root, policy) == self.rules and watch.is_quiet(turn)
+
+    def times_hold(self, root: str) -> bool:
+        """Whether every file has the size and the times that it had at the check."""
+        entries = {path: file.entry for path, file in self.changed.items()}
+        kept = (item for item in self.before.entries.items() if not self.replaces(item[0]))
+        return disk.times_hold(root, chain(kept, entries.items()))
 
     @property
     def whole(self) -> bool:
@@ -141,9 +153,19 @@ class FreshnessChecks:
         age_ms = (self._clock() - last.checked_at) * 1000
         if 0 <= age_ms < last.threshold_ms and not proved:
             return last
-        if 0 <= age_ms < WATCHED_MS_MAX and last.is_still_so(root, policy):
-            return last
-        return None
+        if age_ms < 0 or not last.is_still_so(root, policy):
+            return None
+        return last if age_ms < WATCHED_MS_MAX or self._renew(last, root, policy) else None
+
+    def _renew(self, last: FreshFiles, root: str, policy: Policy) -> bool:
+        """Prove by the times of the files that a check of a watched tree still holds."""
+        began = self._clock()
+        if (began - last.walked_at) * 1000 >= WALKED_MS_MAX or not last.times_hold(root):
+            return False
+        if not last.is_still_so(root, policy):
+            return False
+        last.checked_at = began
+        return True
 
     def close(self) -> None:
         with self._lock:
@@ -176,7 +198,9 @@ class FreshnessChecks:
         """
         reusable_ms = _threshold_ms((self._clock() - began) * 1000)
         with self._lock:
-            self._last[root] = FreshFiles(identity, snapshot, began, reusable_ms)
+            self._last[root] = FreshFiles(
+                identity, snapshot, began, began, threshold_ms=reusable_ms
+            )
 
     def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
         """The generation that was checked last, and its manifest."""
@@ -232,7 +256,7 @@ class FreshnessChecks:
             last = self._last.get(root)
         same = last if last is not None and last.identity == reader.identity else None
         before = reader.snapshot() if same is None else same.before
-        fresh = FreshFiles(reader.identity, before, self._clock())
+        fresh = FreshFiles(reader.identity, before, self._clock(), began)
         fresh.confirmed_ns = 0 if same is None else same.confirmed_ns
         looked_ns = self._now_ns()
         use_listings(root, policy, reader.listings)
