@@ -1,7 +1,7 @@
 """What focused first reads would save: `python -m bench.focus --sessions DIR`.
 
 Transcripts of real sessions are folded by the real rules and judged by what they used later; see
-`holdfast.replay.folding`. Printed is what is left of the saving, in % of all tokens read.
+`holdfast.replay.focus_savings`. Printed is what is left of the saving, in % of all tokens read.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 from bench.sessions import load
 from bench.timing import Row, save
-from holdfast.focused import outliner
+from holdfast.file_focus import outliner
 from holdfast.reading.focus import Presets
-from holdfast.replay.folding import VIEWS, Tally, play, row_of
+from holdfast.replay.focus_savings import VIEWS, Tally, play, row_of
 
 NEVER = 10**9
 PRESETS = {

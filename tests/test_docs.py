@@ -77,7 +77,7 @@ LEAVES = {
     "system",
     "text",
     "postgresql",
-    "touched",
+    "file_times",
     "locks",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
@@ -94,7 +94,7 @@ MEETING = {
         "observed",
         "purge",
     ),
-    *("focused", "replay", "repositories"),
+    *("file_focus", "replay", "repositories"),
 }
 ARROWS: dict[str, set[str]] = {
     "answers": set(),
@@ -105,7 +105,7 @@ ARROWS: dict[str, set[str]] = {
     "credentials": {"errors", "home", "system"},
     "text": set(),
     "postgresql": {"system"},
-    "touched": {"system"},
+    "file_times": {"system"},
     "locks": {"errors"},
     "files": LEAVES,
     "store": LEAVES,
@@ -118,8 +118,8 @@ ARROWS: dict[str, set[str]] = {
     "trees": LEAVES | {"files", "sequence", "tree_texts"},
     "repeats": LEAVES | {"files", "sequence", "tree_texts", "index"},
     "repositories": LEAVES | {"files"},
-    "focused": LEAVES | {"files", "index", "reading"},
-    "replay": LEAVES | {"files", "reading", "focused"},
+    "file_focus": LEAVES | {"files", "index", "reading"},
+    "replay": LEAVES | {"files", "reading", "file_focus"},
     "sessions": LEAVES | {"store", "reading"},
     "links": LEAVES | {"files", "store", "index"},
     "notes": LEAVES | {"files", "store", "index", "links"},

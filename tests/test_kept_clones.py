@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.app import App
 from holdfast.repeats import find
-from holdfast.repeats.kept import with_first_lines
+from holdfast.repeats.answer_cache import with_first_lines
 from holdfast.sequence.clones_request import ClonesRequest
 from holdfast.sequence.report import ClonesReport, GroupReport
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.cli.shown_lines import code_lines
+from holdfast.cli.line_display import code_lines
 
 Run = Callable[[Sequence[str]], str]
 BEFORE, AFTER, READS_MAX = 5, 45, 12

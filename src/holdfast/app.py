@@ -253,8 +253,8 @@ class App:
         self, path: str | Path, request: ClonesRequest, progress: Progress
     ) -> ClonesReport:
         """The repeated blocks of a tree; a kept answer is used if no file has changed since."""
-        from holdfast.repeats.kept import KeptClones
-        from holdfast.sequence.where import segments_directory
+        from holdfast.repeats.answer_cache import KeptClones
+        from holdfast.sequence.segment_paths import segments_directory
 
         root, listing = self._listed(path)
         directory = segments_directory(self.home.sequence, root, request.options)
@@ -453,9 +453,9 @@ class App:
 
         The text of the conversation is known only if the session is a file of Claude Code or pi.
         """
-        from holdfast.focused import focuser, outliner
+        from holdfast.file_focus import focuser, outliner
         from holdfast.reading.focus import SUBAGENT_LINES, Presets
-        from holdfast.reading.history.heard import heard_in_log
+        from holdfast.reading.history.conversation import heard_in_log
 
         presets = reader.settings.focus_of(agent) or Presets(SUBAGENT_LINES, SUBAGENT_LINES)
         return focuser(presets, heard_in_log(log).signals, outliner(index))
@@ -470,9 +470,9 @@ class App:
         """What the user's sessions of the last `seconds` read, saved and could have saved."""
         from datetime import UTC, datetime
 
-        from holdfast.focused import outliner
+        from holdfast.file_focus import outliner
         from holdfast.replay.find import session_files
-        from holdfast.replay.own import own_savings
+        from holdfast.replay.own_sessions import own_savings
 
         since_s = self.clock.now_s() - seconds
         files = session_files(self.user_home, self.environment, since_s, agent)

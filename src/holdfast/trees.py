@@ -30,11 +30,11 @@ from holdfast.files.snapshot import (
     stamp_of,
 )
 from holdfast.sequence.errors import SegmentTooNew
+from holdfast.sequence.segment_paths import segments_directory
 from holdfast.sequence.segment_store import Progress, SegmentStore, document_facts
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.families import BY_NAME, family_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions, lex
-from holdfast.sequence.where import segments_directory
 from holdfast.tree_texts import read_texts
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli import watching
 from holdfast.cli.main import COMMANDS, main
+from holdfast.cli.memory import sync_commands
 from tests.cli.test_memory import Terminal, run
 
 __all__ = ["run"]
@@ -30,7 +30,7 @@ def dead_port() -> int:
 def test_a_server_that_is_not_there_is_a_transport_error(
     run: Terminal, dead_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "CONNECT_S", 0.3)
+    monkeypatch.setattr(sync_commands, "CONNECT_S", 0.3)
     url = f"http://127.0.0.1:{dead_port}"
     run("memory", "watch", "note:a", "--url", url, code=3)
     assert f"cannot reach ws://127.0.0.1:{dead_port}/sync" in run.errors

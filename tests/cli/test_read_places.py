@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.cli.line_display import code_lines
 from holdfast.cli.main import main
 from holdfast.cli.places import NamedLines, Place, places_of
-from holdfast.cli.shown_lines import code_lines
 
 CART = '''"""A cart."""
 

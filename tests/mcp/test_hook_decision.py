@@ -15,7 +15,7 @@ from holdfast.agents.hook_event import HookEvent, Moment, Outcome
 from holdfast.agents.opencode import hook as opencode
 from holdfast.home import Home
 from holdfast.mcp.hook_decision import HookDecision
-from holdfast.mcp.shown_answers import ShownAnswers
+from holdfast.mcp.printed_answers import ShownAnswers
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.sidecar import Sidecar

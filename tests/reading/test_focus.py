@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.focused import focuser, outliner, units_of
+from holdfast.file_focus import focuser, outliner, units_of
 from holdfast.index.facts.extract import extract
 from holdfast.reading import config, focus
 from holdfast.reading.errors import BadSettings
 from holdfast.reading.events import FOLDED, Piece, Pieced
 from holdfast.reading.focus import Presets, Signals, Unit
-from holdfast.reading.history.heard import heard_in_log
+from holdfast.reading.history.conversation import heard_in_log
 from holdfast.reading.history.signals import Heard, named_lines
 from holdfast.reading.history.steps import Called, Returned, Said
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog

@@ -32,7 +32,7 @@ from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog
-from holdfast.reading.hosts.shown import is_shown
+from holdfast.reading.hosts.result_check import is_shown
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer

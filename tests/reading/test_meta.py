@@ -15,7 +15,7 @@ from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Derived, Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.pi_entries import Rules
-from holdfast.reading.hosts.shown import is_shown
+from holdfast.reading.hosts.result_check import is_shown
 from holdfast.reading.scope import WHOLE, Lines
 from tests.reading.pi_session import encode
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from holdfast.agents.hooks import OwnCall, ToolUse
+from holdfast.mcp.printed_answers import ShownAnswers
 from holdfast.mcp.request_log import RequestLog
-from holdfast.mcp.shown_answers import ShownAnswers
 from holdfast.reading.events import Printed
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.sidecar import Sidecar

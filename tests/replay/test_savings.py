@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.focused import outliner
+from holdfast.file_focus import outliner
 from holdfast.home import Home
 from holdfast.reading.events import FOLDED, Piece, Pieced
 from holdfast.reading.focus import Presets
@@ -19,8 +19,8 @@ from holdfast.reading.hosts.detect import sidecar_path
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.replay import bound, player
 from holdfast.replay.find import session_files
-from holdfast.replay.folding import Tally, play
-from holdfast.replay.own import own_savings
+from holdfast.replay.focus_savings import Tally, play
+from holdfast.replay.own_sessions import own_savings
 from holdfast.replay.trace import trace_of
 from tests.replay.home import LONG, write_session
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from holdfast.store.canonical_text import integer_bytes, number_text
 from holdfast.store.codec import HOLES_MAX, canonical, decode, encode
 from holdfast.store.errors import InvalidValue, MalformedText
-from holdfast.store.spelling import integer_bytes, number_text
 from holdfast.store.values import (
     NESTING_MAX,
     SAFE_INTEGER,

@@ -6,7 +6,7 @@ import argparse
 import shlex
 
 from holdfast.app import App
-from holdfast.cli import reading
+from holdfast.cli import session_args
 from holdfast.cli.console import here
 from holdfast.cli.output import print_json
 from holdfast.reading.scope import Lines
@@ -14,13 +14,13 @@ from holdfast.reading.scope import Lines
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the same facts as JSON")
-    reading.add_session_arguments(parser, required=True)
+    session_args.add_session_arguments(parser, required=True)
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    log = reading.session_log(args, app, newest_leaf=args.call is None)
+    log = session_args.session_log(args, app, newest_leaf=args.call is None)
     assert log is not None, "the session is required"
-    found = reading.reader(app).context(log)
+    found = session_args.reader(app).context(log)
     if args.json:
         print_json(found.to_wire())
         return 0

@@ -11,7 +11,7 @@ from holdfast.app import App
 from holdfast.cli.output import print_json
 from holdfast.cli.symbol_command import refused, split_symbol
 from holdfast.cli.terminal import exit_code, terminal
-from holdfast.files.replacing import replace_files
+from holdfast.files.atomic_files import replace_files
 from holdfast.index.references.answers import SymbolEditAnswer
 from holdfast.index.tools.render_edits import edit_text
 from holdfast.index.tools.symbol_edits import Edit, edit_symbol

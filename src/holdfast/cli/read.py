@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.app import App
-from holdfast.cli import reading
+from holdfast.cli import session_args
 from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import CommandRefused, Failure, failure_of
+from holdfast.cli.line_display import code_lines, printed, without_rest
 from holdfast.cli.places import NamedLines, Place, places_of
-from holdfast.cli.shown_lines import code_lines, printed, without_rest
 from holdfast.cli.streams import is_discarded
 from holdfast.cli.user_files import mention_link, read_user_file
 from holdfast.errors import HoldfastError, ReadingError, StoreError, UsageError
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="shorten the first read of a whole, long file to what the conversation mentions",
     )
     parser.add_argument("--json", action="store_true", help="content and details as JSON")
-    reading.add_session_arguments(parser)
+    session_args.add_session_arguments(parser)
 
 
 def _number(text: str) -> float:
@@ -107,7 +107,7 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
     if place.first is not None:
         offset, limit = place.first, (place.last or place.first) - place.first + 1
     request = Request(place.path, offset, limit, args.bypass_cache, args.focus)
-    reader = reading.reader(app)
+    reader = session_args.reader(app)
     focuser = app.focuser(reader, log) if request.focus else None
     try:
         answer = reader.read(request, log, focuser=focuser)
@@ -197,9 +197,9 @@ def _in_words(error: ReadingError, typed: str) -> HoldfastError:
 def _session_log(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
     """The session, or the failure to open it: then the answer is the plain text."""
     try:
-        return reading.session_log(args, app, create=True), None
+        return session_args.session_log(args, app, create=True), None
     except (StoreError, OSError) as error:
-        if not reading.is_own(args.session):
+        if not session_args.is_own(args.session):
             raise
         why = failure_of(error, app.home)
         message = f"{why.message}; every read is plain text"

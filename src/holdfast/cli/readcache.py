@@ -6,7 +6,7 @@ import argparse
 import json
 
 from holdfast.app import App
-from holdfast.cli import reading
+from holdfast.cli import session_args
 from holdfast.reading import commands
 from holdfast.reading.explain import Explanation, NeverKept
 from holdfast.reading.paths import Request
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     explain.add_argument("path", metavar="PATH[:A-B]", help="the read to explain")
     for verb in (status, refresh, explain):
         verb.add_argument("--json", action="store_true", help="the same facts as JSON")
-        reading.add_session_arguments(verb, required=True)
+        session_args.add_session_arguments(verb, required=True)
 
 
 def run(args: argparse.Namespace, app: App) -> int:
@@ -48,9 +48,9 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _status(args: argparse.Namespace, app: App) -> int:
-    log = reading.session_log(args, app, newest_leaf=True)
+    log = session_args.session_log(args, app, newest_leaf=True)
     assert log is not None, "the session is required"
-    status = reading.reader(app).status(log)
+    status = session_args.reader(app).status(log)
     if args.json:
         return _show(status, args)
     print(status.in_words())
@@ -58,9 +58,9 @@ def _status(args: argparse.Namespace, app: App) -> int:
 
 
 def _refresh(args: argparse.Namespace, app: App) -> int:
-    log = reading.session_log(args, app)
+    log = session_args.session_log(args, app)
     assert log is not None, "the session is required"
-    reader = reading.reader(app)
+    reader = session_args.reader(app)
     request = Request(args.path)
     if args.lines is not None:
         request = commands.parse_refresh(f"{args.path} {args.lines}", reader.place)
@@ -68,8 +68,8 @@ def _refresh(args: argparse.Namespace, app: App) -> int:
 
 
 def _explain(args: argparse.Namespace, app: App) -> int:
-    log = reading.session_log(args, app, newest_leaf=args.call is None)
-    return _show(reading.reader(app).explain(Request(args.path), log), args)
+    log = session_args.session_log(args, app, newest_leaf=args.call is None)
+    return _show(session_args.reader(app).explain(Request(args.path), log), args)
 
 
 def _show(answer: Status | Invalidated | Explanation | NeverKept, args: argparse.Namespace) -> int:

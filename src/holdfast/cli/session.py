@@ -8,7 +8,7 @@ import shlex
 from typing import NamedTuple
 
 from holdfast.app import App
-from holdfast.cli import reading
+from holdfast.cli import session_args
 from holdfast.cli.failures import CommandRefused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed, summary
@@ -36,14 +36,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     show.add_argument("--entry", metavar="ID", help="the whole trust map at this entry")
     show.add_argument("--json", action="store_true", help="the same facts as JSON")
-    reading.add_session_arguments(show, required=True)
+    session_args.add_session_arguments(show, required=True)
     compact = verbs.add_parser(
         "compact",
         help="note that the context was compacted or cleared: nothing before counts",
         description="Note that the context was compacted or cleared: nothing before counts.",
     )
     compact.add_argument("--json", action="store_true", help="the same facts as JSON")
-    reading.add_session_arguments(compact, required=True)
+    session_args.add_session_arguments(compact, required=True)
 
 
 def run(args: argparse.Namespace, app: App) -> int:
@@ -54,7 +54,7 @@ def _compact(args: argparse.Namespace, app: App) -> int:
     from holdfast.reading.errors import NotOurs
     from holdfast.reading.hosts.native import NativeSession
 
-    log = reading.session_log(args, app)
+    log = session_args.session_log(args, app)
     if not isinstance(log, NativeSession):
         raise NotOurs(args.session)
     entry = log.compact("")
@@ -64,7 +64,7 @@ def _compact(args: argparse.Namespace, app: App) -> int:
 
 
 def _show(args: argparse.Namespace, app: App) -> int:
-    log = reading.session_log(args, app, newest_leaf=args.call is None)
+    log = session_args.session_log(args, app, newest_leaf=args.call is None)
     assert log is not None, "the session is required"
     evidence = log.evidence()
     leaf = NO_ENTRY if isinstance(evidence, Doubt) else log.tree.number(evidence.leaf)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def asgi(app: App, service: SyncService) -> Pages:
     """The dashboard of an app; it shows the spaces of `service`."""
+    from holdfast.dashboard.lazy_start import Sleeper, live_space_of
     from holdfast.dashboard.pages import Pages
-    from holdfast.dashboard.waking import Sleeper, live_space_of
 
     def make() -> DashboardService:
         from holdfast.dashboard.service import DashboardService

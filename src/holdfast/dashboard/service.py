@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from holdfast import __version__, live, sessions
 from holdfast.app import DEFAULT_SPACE, App
+from holdfast.dashboard.lazy_start import live_space_of
 from holdfast.dashboard.pages import Question
 from holdfast.dashboard.questions import Questions
-from holdfast.dashboard.waking import live_space_of
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
 from holdfast.ids import SpaceId

@@ -43,7 +43,7 @@ from holdfast.mcp.hook_state import (
     rows_of,
 )
 from holdfast.mcp.requests import Requests, outcome_of
-from holdfast.reading import native, recovery, stale
+from holdfast.reading import native, recovery, stale_lines
 from holdfast.reading.hosts.sidecar import text_digest
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
@@ -249,8 +249,8 @@ class HookDecision:
             return None
         if use.call.first is not None or use.call.count is not None:
             return None
-        from holdfast.focused import focuser, outliner
-        from holdfast.reading.history.heard import heard_in_log
+        from holdfast.file_focus import focuser, outliner
+        from holdfast.reading.history.conversation import heard_in_log
 
         def signals(path: str, rows: Sequence[str]) -> Signals:
             return heard_in_log(log).signals(path, rows)
@@ -424,7 +424,7 @@ def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:
     def changed(path: str) -> bool:
         rows = rows_of(reader, path)
         live = ledger.view(path, reader.objects.load).live(0, None)
-        return rows is None or bool(stale.changed(live, rows))
+        return rows is None or bool(stale_lines.changed(live, rows))
 
     call = "recover(tokens=4000) brings back the lines you used in one call."
     return recovery.to_text(files, changed, event.cwd, call)

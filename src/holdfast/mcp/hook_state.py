@@ -17,7 +17,7 @@ from holdfast.agents.hooks import Call, EditCall, HookEvent, PatchCall, ShellCal
 from holdfast.edits import patch_attempts
 from holdfast.errors import HoldfastError
 from holdfast.home import Home
-from holdfast.reading import native, recovery, shell, stale
+from holdfast.reading import native, recovery, shell, stale_lines
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.bindings import Binding
 
@@ -169,7 +169,7 @@ class Notices:
             rows = rows_of(reader, path)
             if rows is None and (first_look or state != GONE):
                 continue
-            line = stale.notice(recovery.shown(path, event.cwd), live, rows)
+            line = stale_lines.notice(recovery.shown(path, event.cwd), live, rows)
             if line is not None:
                 out.append(line)
         return "\n".join(out) or None

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.home import Home
-from holdfast.mcp.shown_answers import ShownAnswers, excerpts
+from holdfast.mcp.printed_answers import ShownAnswers, excerpts
 from holdfast.mcp.space_pool import SpacePool
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class HostContext:
         _ = self.hooks, self.sessions
         explain("one two\nthree\n", "one four", "example")  # the first call imports numpy
         if self.app.reader("/").settings.focus:
-            from holdfast.focused import outliner
+            from holdfast.file_focus import outliner
 
             outliner(lambda: self.index)("example.py", b"x = 1\n")  # starts the parsing process
 

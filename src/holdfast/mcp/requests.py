@@ -14,8 +14,8 @@ from contextlib import contextmanager
 
 from holdfast.agents.hooks import HookEvent, Outcome
 from holdfast.home import Home
+from holdfast.mcp.printed_answers import ShownAnswers
 from holdfast.mcp.request_log import RequestLog
-from holdfast.mcp.shown_answers import ShownAnswers
 from holdfast.reading.events import Printed
 from holdfast.reading.hosts.detect import sidecar_path
 from holdfast.reading.hosts.sidecar import Sidecar

@@ -33,6 +33,7 @@ from contextlib import suppress
 from holdfast import __version__
 from holdfast.app import App
 from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
+from holdfast.mcp.handshake_cache import KEPT, KeptAnswers
 from holdfast.mcp.hook_protocol import HOOK_TOOL, hook_seconds
 from holdfast.mcp.host_connection import (
     HostRefused,
@@ -40,7 +41,6 @@ from holdfast.mcp.host_connection import (
     running_host_connection,
     unreachable,
 )
-from holdfast.mcp.kept_answers import KEPT, KeptAnswers
 from holdfast.mcp.rendezvous import LINE_BYTES_MAX, greeting, rendezvous_of
 
 LOST, REFUSED, INVALID = -32000, -32001, -32600

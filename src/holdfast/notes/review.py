@@ -13,7 +13,7 @@ from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.store.author import Author
-    from holdfast.store.merging import DocumentDiff
+    from holdfast.store.branch_merge import DocumentDiff
     from holdfast.store.store import Store
 
 LINES_SHOWN = 12

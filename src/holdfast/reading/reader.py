@@ -37,7 +37,7 @@ from holdfast.reading.session_log import CompactionHistory, SessionLog, ShownLin
 from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base, is_stale
-from holdfast.reading.unlogged import UnloggedAnswers
+from holdfast.reading.unlogged_answers import UnloggedAnswers
 
 FOCUS_AGAIN = "the same read without focus prints all"
 DIFF_BUDGET_S = 0.2

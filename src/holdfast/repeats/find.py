@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.errors import UsageError
 from holdfast.files.listing import TreeListing
 from holdfast.files.snapshot import compressed, not_searched, stamp_of
-from holdfast.repeats.kept import with_first_lines
+from holdfast.repeats.answer_cache import with_first_lines
 from holdfast.sequence import clones
 from holdfast.sequence.clones_request import ClonesRequest
 from holdfast.sequence.report import CLONES_VERSION, ClonesReport, ClonesSummary, GroupReport
@@ -122,7 +122,7 @@ def _segment(
         stream = stream_of(documents, request.options, progress=done)
         tokens = len(stream.tokens) - count
     else:
-        from holdfast.sequence.repeating import repeating_part
+        from holdfast.sequence.repeat_candidates import repeating_part
 
         stream, tokens = repeating_part(
             documents, request.options, request.minimum, renamed=request.renamed, progress=done

@@ -15,15 +15,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.answers import Part
-from holdfast.focused import Outliner
+from holdfast.file_focus import Outliner
 from holdfast.reading.events import FOLDED
 from holdfast.reading.focus import Presets
 from holdfast.reading.history.reads import is_read, shown
 from holdfast.reading.history.steps import Compacted, Context, Returned
 from holdfast.reading.hosts.sidecar import ShortRecord
 from holdfast.replay import bound
-from holdfast.replay.folding import VIEWS, Tally
-from holdfast.replay.folding import play as fold
+from holdfast.replay.focus_savings import VIEWS, Tally
+from holdfast.replay.focus_savings import play as fold
 from holdfast.replay.player import KINDS, play
 from holdfast.replay.trace import trace_of
 

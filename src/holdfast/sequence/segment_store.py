@@ -22,12 +22,12 @@ from zlib import crc32
 from holdfast.locks import take_lock
 from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
+from holdfast.sequence.segment_paths import segments_directory
 from holdfast.sequence.suffix.backends import BYTES_PER_TOKEN, SuffixBackend, choose
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOptions
-from holdfast.sequence.where import segments_directory
 
 MANIFEST_VERSION = 4
 """1: segments by file name, deleted documents, stamps of files that were only touched.

@@ -40,9 +40,9 @@ from holdfast.store.model import (
 )
 from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
+from holdfast.store.snapshot_pruning import thin
 from holdfast.store.snapshots import Chain
 from holdfast.store.tables import CommitRow, Tables
-from holdfast.store.thinning import thin
 
 _NO_COMMITS: Mapping[CommitKey, CommitRow] = {}
 

@@ -27,14 +27,14 @@ from typing import Final, TypeAlias, cast
 
 import msgspec
 
-from holdfast.store.errors import InvalidValue, MalformedText
-from holdfast.store.spelling import (
+from holdfast.store.canonical_text import (
     base64url,
     integer_bytes,
     integer_of,
     number_text,
     unbase64url,
 )
+from holdfast.store.errors import InvalidValue, MalformedText
 from holdfast.store.values import (
     INSTANCES,
     MOMENTS,

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.errors import HOME_HINT
+from holdfast.file_times import touched
 from holdfast.store.errors import StoreFailed
-from holdfast.touched import touched
 
 PREFIX = "holdfast-copy-"
 _LOCK = "lock"

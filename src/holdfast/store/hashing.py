@@ -22,8 +22,8 @@ from hashlib import sha256
 from math import isfinite
 from typing import Final
 
+from holdfast.store.canonical_text import integer_bytes
 from holdfast.store.errors import InvalidValue
-from holdfast.store.spelling import integer_bytes
 from holdfast.store.values import (
     INSTANCES,
     NESTING_MAX,

@@ -18,7 +18,7 @@ from operator import itemgetter
 from holdfast.ids import BranchName, EntityId, Seq
 from holdfast.store import replay
 from holdfast.store.branch import ancestry
-from holdfast.store.merging import Point
+from holdfast.store.branch_merge import Point
 from holdfast.store.model import Branch, State
 from holdfast.store.replay import Decode
 from holdfast.store.tables import RevisionRow, Tables

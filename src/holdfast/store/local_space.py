@@ -28,7 +28,7 @@ from holdfast.store.errors import ConflictError
 from holdfast.store.store import Store, open_store
 
 if TYPE_CHECKING:
-    from holdfast.store.merging import DocumentDiff
+    from holdfast.store.branch_merge import DocumentDiff
     from holdfast.store.model import Applied, Branch, CommitKey, State
 
 ATTEMPTS = 100

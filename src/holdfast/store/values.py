@@ -266,7 +266,7 @@ def check(value: object, unified: bool = False) -> None:
     except (UnicodeEncodeError, RecursionError):
         pass  # the slow check names the place, or succeeds if only the stack was too deep
     # Imported late: few values need it, and it imports the types above.
-    from holdfast.store.examination import examine
+    from holdfast.store.value_check import examine
 
     examine(value, unified)
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
 from holdfast.web.call_gate import CALLS_MAX, CallGate
+from holdfast.web.connection_limits import PromptRequests
 from holdfast.web.health import health_page
 from holdfast.web.metrics import Counters, metrics_page
 from holdfast.web.shared_index import shared_index_page
 from holdfast.web.site import Asgi, Site, SitePart, answer_json
-from holdfast.web.unfinished import PromptRequests
 
 if TYPE_CHECKING:
     from holdfast.app import App

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files.replacing import replace_files
+from holdfast.files.atomic_files import replace_files
 from holdfast.index.code_index import open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.references.answers import SymbolEditAnswer

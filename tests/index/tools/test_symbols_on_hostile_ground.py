@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.errors import UsageError
-from holdfast.files.replacing import replace_files
+from holdfast.files.atomic_files import replace_files
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.tools.explore import explore

@@ -13,7 +13,7 @@ from holdfast.store import patch
 from holdfast.store.delta import MISSING
 from holdfast.store.errors import TransactionError
 from holdfast.store.values import Hole, same
-from holdfast.sync.client import drafting
+from holdfast.sync.client import minimal_operation
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.errors import (
     NotFound,
@@ -23,7 +23,7 @@ from holdfast.sync.client.errors import (
     TypeMismatch,
     WriteIsolationError,
 )
-from holdfast.sync.client.frozen import thaw
+from holdfast.sync.client.immutable import thaw
 from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.wire import inline
 from holdfast.sync.wire.messages import Sync, Upsert
@@ -129,7 +129,7 @@ def test_a_tail_splice_swallows_what_was_written_in_the_tail(duet: Duet) -> None
 @pytest.mark.shows("R76")
 def test_an_array_with_holes_is_replaced_whole() -> None:
     before, after = {"value": [1, Hole, 3]}, {"value": [1, 2, 3]}
-    assert drafting.patches(before, after, [("value", "1")]) == [
+    assert minimal_operation.patches(before, after, [("value", "1")]) == [
         {"op": "replace", "path": "/value", "value": [1, 2, 3]}
     ]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from holdfast.store.errors import InvalidValue
-from holdfast.sync.client import sendable
+from holdfast.sync.client import outgoing_values
 from holdfast.sync.client.errors import CapabilityMissing, CommitRefused, RequestRefused
 from holdfast.sync.client.space_session import SpaceSession
 from holdfast.sync.client.transaction import Transaction
@@ -121,7 +121,9 @@ def test_a_request_that_cannot_be_encoded_is_refused_and_the_next_is_answered(
 def test_a_commit_that_no_server_reads_is_refused_here(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sendable, "MESSAGE_BYTES_MAX", sendable.ENVELOPE_BYTES + 2_000)
+    monkeypatch.setattr(
+        outgoing_values, "MESSAGE_BYTES_MAX", outgoing_values.ENVELOPE_BYTES + 2_000
+    )
     duet = Duet(world, "S")
     for text in ("x" * 2_000, "ä" * 1_000):
         with pytest.raises(CommitRefused, match="bytes long; at most 2000 are sent") as refusal:

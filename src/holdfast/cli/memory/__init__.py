@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.app import DEFAULT_SPACE, App
-from holdfast.cli import watching
 from holdfast.cli.failures import CommandRefused
-from holdfast.cli.memory import arguments, branches, documents, maintenance, notes
+from holdfast.cli.memory import arguments, branches, documents, maintenance, notes, sync_commands
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -19,7 +18,10 @@ Verb = Callable[["Store", argparse.Namespace, App], int]
 
 MAKING: tuple[Verb, ...] = (documents.put, documents.edit, notes.note, maintenance.import_)
 """The verbs that create a missing space."""
-MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
+MAKING_ACTS: tuple[tuple[Verb, str], ...] = (
+    (branches.branch, "create"),
+    (sync_commands.acl, "set"),
+)
 """The same for verbs with several actions: the actions that create a missing space."""
 
 CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
@@ -30,7 +32,7 @@ CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
     maintenance.import_: maintenance.check_import,
     maintenance.gc: maintenance.check_gc,
     branches.branch: branches.check,
-    watching.acl: watching.check_acl,
+    sync_commands.acl: sync_commands.check_acl,
 }
 """Argument checks that run before a space is created."""
 
@@ -147,9 +149,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("file", help="the export; - reads standard input")
 
     sub = verb("watch", _watch, "print documents of a server, live, as they change")
-    watching.configure_watch(sub)
-    sub = verb("acl", watching.acl, "show or change who may do what in a space")
-    watching.configure_acl(sub)
+    sync_commands.configure_watch(sub)
+    sub = verb("acl", sync_commands.acl, "show or change who may do what in a space")
+    sync_commands.configure_acl(sub)
 
     verb("verify", maintenance.verify, "check every invariant of the space")
 
@@ -175,7 +177,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, app: App) -> int:
     if args.verb is _watch:
-        return watching.watch(args, app)
+        return sync_commands.watch(args, app)
     from holdfast.store.errors import OutOfRange, UnknownBranch
 
     if args.verb in CHECKS:

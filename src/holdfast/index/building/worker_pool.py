@@ -26,7 +26,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
 from holdfast.index import processes
-from holdfast.index.frozen import LOOK_S, Frozen, Watch
+from holdfast.index.frozen_process import LOOK_S, Frozen, Watch
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ import msgspec
 from holdfast.index import processes
 from holdfast.index.facts import model, trial_parse
 from holdfast.index.facts.model import FileFacts
-from holdfast.index.frozen import LOOK_S, Frozen, Watch
+from holdfast.index.frozen_process import LOOK_S, Frozen, Watch
 
 if TYPE_CHECKING:
     from holdfast.index.facts.mentions import Mentions

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 
 from holdfast import system
 from holdfast.index import processes
-from holdfast.index.frozen import LOOK_S, Frozen, Watch
+from holdfast.index.frozen_process import LOOK_S, Frozen, Watch
 
 _HEAD = struct.Struct("<dIIII")
 _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 29, 300

@@ -31,7 +31,7 @@ from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
-from holdfast.index.tools.gated import read_if_open
+from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.limits import CALLS_DEFAULT
 from holdfast.index.tools.outline import file_key, has_calls, no_outline
 from holdfast.index.tools.refusals import proof_check, refusal, refused

@@ -29,7 +29,7 @@ from holdfast.index.references.answers import (
     ReferencesAnswer,
 )
 from holdfast.index.search.roles import role_of
-from holdfast.index.tools.gated import read_if_open
+from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.impact import test_at
 from holdfast.index.tools.references import Relation, answered, node_of
 from holdfast.index.tools.refusals import refused

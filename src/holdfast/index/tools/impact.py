@@ -36,7 +36,7 @@ from holdfast.index.references.find import (
     target_of,
 )
 from holdfast.index.search.roles import role_of
-from holdfast.index.tools.gated import read_if_open
+from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.limits import IMPACT_DEFAULT
 from holdfast.index.tools.mention_files import (
     HARD_ALL_S,

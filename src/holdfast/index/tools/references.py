@@ -36,7 +36,7 @@ from holdfast.index.references.find import (
 from holdfast.index.references.implementations import implementations
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.find_symbol import symbols_called
-from holdfast.index.tools.gated import read_if_open
+from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.limits import REFERENCES_DEFAULT
 from holdfast.index.tools.mention_files import files_with, read_files
 from holdfast.index.tools.outline import file_key

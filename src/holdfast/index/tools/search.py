@@ -50,7 +50,7 @@ from holdfast.index.tools.search_request import (
     request_of,
     targets_of,
 )
-from holdfast.index.tools.unmatched import (
+from holdfast.index.tools.unmatched_words import (
     BY_MEANING_MAX,
     unmatched_warning,
     unmatched_words,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from holdfast.index.answers import Span
 from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface, warning_text
-from holdfast.index.tools.unmatched import UNMATCHED
+from holdfast.index.tools.unmatched_words import UNMATCHED
 from holdfast.text import counted
 
 

@@ -10,7 +10,7 @@ from holdfast.mcp.tools.symbol_call import SYMBOL, named_place
 
 
 def run(call: ToolCall) -> Result:
-    from holdfast.files.replacing import replace_files
+    from holdfast.files.atomic_files import replace_files
     from holdfast.index.tools.symbol_edits import Edit, edit_symbol
 
     a = call.arguments

@@ -6,7 +6,7 @@ import os
 
 from holdfast.index.references.answers import ExploreAnswer
 from holdfast.index.tools.render_explore import explore_text, printed_lines
-from holdfast.mcp.shown_answers import excerpts
+from holdfast.mcp.printed_answers import excerpts
 from holdfast.mcp.tool import Result, Tool, ToolCall, inputs, integer
 from holdfast.mcp.tools.common import AGENT, below, schema_of, tree_of
 from holdfast.mcp.tools.near_notes import near_notes

@@ -13,7 +13,7 @@ from holdfast.errors import UsageError
 from holdfast.index.answers import Call
 from holdfast.index.search_answers import SearchAnswer
 from holdfast.index.tools.search_text import printed_lines, search_text
-from holdfast.mcp.shown_answers import excerpts
+from holdfast.mcp.printed_answers import excerpts
 from holdfast.mcp.tool import (
     Result,
     Tool,

@@ -20,7 +20,7 @@ from holdfast.reading import meta as metas
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden
 from holdfast.reading.hosts.lines import loads
-from holdfast.reading.hosts.shown import is_shown
+from holdfast.reading.hosts.result_check import is_shown
 from holdfast.reading.meta import Meta
 from holdfast.reading.scope import Lines
 from holdfast.reading.tree import NO_ENTRY, Served, Tree

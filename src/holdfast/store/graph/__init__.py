@@ -12,7 +12,7 @@ from holdfast.store.graph.selectors import (
     point_of,
     roots_of,
 )
-from holdfast.store.graph.tracked import (
+from holdfast.store.graph.tracked_graph import (
     GraphChange,
     GraphEntity,
     Pruned,

@@ -26,8 +26,8 @@ from typing import Any
 import msgspec
 
 from holdfast.store.errors import QueryError
-from holdfast.store.graph.checked import DEPTH_MAX, checked
 from holdfast.store.graph.links import is_index
+from holdfast.store.graph.schema_check import DEPTH_MAX, checked
 
 PARTS_MAX = 4
 """How many schemas may be combined at one place. Further links' schemas are ignored, because the

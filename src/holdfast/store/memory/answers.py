@@ -9,9 +9,9 @@ from holdfast.ids import Seq
 from holdfast.store.model import Applied, Branch, State
 
 if TYPE_CHECKING:
+    from holdfast.store.branch_merge import DocumentDiff
     from holdfast.store.history import LogEntry
     from holdfast.store.merge import Clash
-    from holdfast.store.merging import DocumentDiff
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from holdfast.store.verbs.commits import CommitVerbs
 
 if TYPE_CHECKING:
     from holdfast.store.author import Author
-    from holdfast.store.merging import DocumentDiff, Proposal
+    from holdfast.store.branch_merge import DocumentDiff, Proposal
 
 
 class BranchVerbs(CommitVerbs):
@@ -76,25 +76,25 @@ class BranchVerbs(CommitVerbs):
         against_seq: int | None = None,
     ) -> list[DocumentDiff]:
         """How a branch differs from its fork point, or from another branch or seq."""
-        from holdfast.store import merging
+        from holdfast.store import branch_merge
 
         with self._reader:
             tables, decode = self.engine.tables, self.engine.decode
             after = self._point(branch, seq)
             if against is None and against_seq is None:
-                before = merging.fork_point(tables, after.branch)
+                before = branch_merge.fork_point(tables, after.branch)
             else:
                 before = self._point(branch if against is None else against, against_seq)
-            return merging.differences(tables, decode, before, after)
+            return branch_merge.differences(tables, decode, before, after)
 
     def propose_merge(
         self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
     ) -> Proposal:
         """The result a merge would have; nothing is written."""
-        from holdfast.store import merging
+        from holdfast.store import branch_merge
 
         with self._reader:
-            return merging.propose(
+            return branch_merge.propose(
                 self.engine.tables,
                 self.engine.decode,
                 BranchName(source),

@@ -73,12 +73,12 @@ class CommitVerbs(Space):
         Before the writer: a branch up to a seq does not change any more, and what the commit read
         is checked when it lands.
         """
-        from holdfast.store import merging
+        from holdfast.store import branch_merge
 
         with self._reader:
             tables, decode = self.engine.tables, self.engine.decode
             if tables.seq_of(CommitKey(by, parsed.local_seq)) is None:
-                merging.check_claim(tables, decode, parsed, commit["merge"])
+                branch_merge.check_claim(tables, decode, parsed, commit["merge"])
 
     def next_local_seq(self, session: str) -> LocalSeq:
         """The first localSeq that a session has not used for an accepted commit."""

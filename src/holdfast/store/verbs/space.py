@@ -22,7 +22,7 @@ from holdfast.store.settings import StoreSettings
 from holdfast.store.tables import Database
 
 if TYPE_CHECKING:
-    from holdfast.store.merging import Point
+    from holdfast.store.branch_merge import Point
 
 Made = TypeVar("Made")
 
@@ -74,7 +74,7 @@ class Space:
                 self.engine.reading.rollback()
 
     def _point(self, name: str, seq: int | None) -> Point:
-        from holdfast.store.merging import Point, now
+        from holdfast.store.branch_merge import Point, now
 
         point = now(self.engine.tables, BranchName(name))
         if seq is None:

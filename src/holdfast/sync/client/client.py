@@ -36,7 +36,7 @@ from holdfast.sync.client.errors import (
 )
 from holdfast.sync.client.outbox import NoOutbox, Outbox
 from holdfast.sync.client.outcome import Outcome
-from holdfast.sync.client.sendable import TOO_LARGE
+from holdfast.sync.client.outgoing_values import TOO_LARGE
 from holdfast.sync.client.space_session import SpaceSession
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.close_codes import TOO_BIG

@@ -31,11 +31,11 @@ from holdfast.sync.client.errors import (
 from holdfast.sync.client.interests import Interest
 from holdfast.sync.client.outbox import Outbox
 from holdfast.sync.client.outcome import Outcome, all_known
+from holdfast.sync.client.outgoing_values import sendable
 from holdfast.sync.client.ports import ClientPort
 from holdfast.sync.client.reads import Read
 from holdfast.sync.client.replica import SOUND, Kind, Manner, Replica
 from holdfast.sync.client.resume import Restoring
-from holdfast.sync.client.sendable import sendable
 from holdfast.sync.client.session_requests import SessionRequests
 from holdfast.sync.client.watch_requests import WatchRequests, request_refused
 from holdfast.sync.client.watch_view import WatchView

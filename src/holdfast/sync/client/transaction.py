@@ -24,7 +24,7 @@ from holdfast.ids import MAIN, BranchName, EntityId
 from holdfast.store.delta import MISSING
 from holdfast.store.pointer import ROOT, Path
 from holdfast.store.values import same
-from holdfast.sync.client import documents, drafting
+from holdfast.sync.client import documents, minimal_operation
 from holdfast.sync.client.errors import (
     NotFound,
     ReadOnlyDocument,
@@ -33,10 +33,10 @@ from holdfast.sync.client.errors import (
     TypeMismatch,
     WriteIsolationError,
 )
-from holdfast.sync.client.frozen import Freezer
+from holdfast.sync.client.immutable import Freezer
 from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.outgoing_values import storable
 from holdfast.sync.client.reads import Read, is_inline
-from holdfast.sync.client.sendable import storable
 from holdfast.sync.wire import inline
 
 if TYPE_CHECKING:
@@ -199,10 +199,10 @@ class Transaction:
     def ended(self) -> bool:
         return bool(self._ended)
 
-    def operations(self) -> list[drafting.Drafted]:
+    def operations(self) -> list[minimal_operation.Drafted]:
         """The operations that would be committed now."""
         drafted = [
-            drafting.operation(id, working.before, working.after, working.written)
+            minimal_operation.operation(id, working.before, working.after, working.written)
             for (_, _, id), working in self._working.items()
             if working.written
         ]
@@ -238,7 +238,7 @@ class Transaction:
             # The position of a splice depends on the length that was read.
             reads += [
                 Read(EntityId(operation["id"]), (*array, documents.LENGTH))
-                for array in drafting.splices(operation)
+                for array in minimal_operation.splices(operation)
             ]
         verdict: Outcome[Any] = self._sessions[space].commit(
             operations, reads, branch, self._source, extra

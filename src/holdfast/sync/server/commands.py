@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, LocalSeq, Seq
-from holdfast.store import merging
+from holdfast.store import branch_merge
 from holdfast.store.errors import QueryError, StoreUnreachable
 from holdfast.store.graph import TrackedGraph, roots_of
 from holdfast.store.model import DELETED, CommitKey
@@ -191,13 +191,13 @@ class Commands:
     def _diff(self, request: BranchDiff, space: Space) -> Any:
         with space.store.reading() as engine:
             tables = engine.tables
-            after = merging.now(tables, BranchName(request.branch))
+            after = branch_merge.now(tables, BranchName(request.branch))
             before = (
-                merging.fork_point(tables, after.branch)
+                branch_merge.fork_point(tables, after.branch)
                 if request.against is None
-                else merging.now(tables, BranchName(request.against))
+                else branch_merge.now(tables, BranchName(request.against))
             )
-            found = merging.differences(tables, engine.decode, before, after)
+            found = branch_merge.differences(tables, engine.decode, before, after)
         by_kind: dict[str, list[Any]] = {"added": [], "removed": [], "modified": []}
         for difference in found:
             by_kind[difference.kind].append(difference.id)
@@ -207,7 +207,7 @@ class Commands:
     def _merge(self, request: BranchMerge, space: Space) -> Any:
         """Propose a merge. The client sends the commit itself, or resolves clashes first."""
         with space.store.reading() as engine:
-            proposal = merging.propose(
+            proposal = branch_merge.propose(
                 engine.tables,
                 engine.decode,
                 BranchName(request.source),

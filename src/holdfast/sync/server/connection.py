@@ -22,6 +22,7 @@ from holdfast.sync.server.refusals import refused
 from holdfast.sync.server.session_registry import ServerSession
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.close_codes import POLICY, TOO_BIG, TRY_AGAIN, UNSUPPORTED
+from holdfast.sync.wire.decode_failure import request_id_of
 from holdfast.sync.wire.errors import (
     MessageTooLarge,
     ProtocolError,
@@ -42,7 +43,6 @@ from holdfast.sync.wire.messages import (
     SessionOpen,
     Transact,
 )
-from holdfast.sync.wire.unread import request_id_of
 
 Unread = Unreadable | MessageTooLarge
 """A frame that is not executed; refused in its turn."""

@@ -30,8 +30,8 @@ from msgspec import UNSET, Struct, UnsetType
 
 from holdfast.store import codec
 from holdfast.store.errors import InvalidValue
+from holdfast.sync.wire.decode_failure import explained
 from holdfast.sync.wire.errors import InvalidMessage
-from holdfast.sync.wire.unread import explained
 
 PROTOCOL: Final = "memory/v2"
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from holdfast.errors import CodeIndexError
+from holdfast.file_times import touched
 from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generations import change_log
 from holdfast.index.generations.leases import root_key
@@ -32,7 +33,6 @@ from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.index.generations.sqlite.writer import SqliteWriter
-from holdfast.touched import touched
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import apsw
 
+from holdfast.file_times import Touched, touched
 from holdfast.index.errors import BackendUnavailable
-from holdfast.touched import Touched, touched
 
 
 def is_frozen(path: Path) -> bool:

@@ -4,10 +4,10 @@ Documents may link to code; a link gets the digest of the code when it is commit
 readers of the document are told which links have drifted since.
 """
 
-from holdfast.mcp.tools.memory.branching import MEMORY_BRANCH
-from holdfast.mcp.tools.memory.looking import MEMORY_GET, MEMORY_HISTORY, MEMORY_QUERY
-from holdfast.mcp.tools.memory.noting import MEMORY_NOTE
-from holdfast.mcp.tools.memory.writing import MEMORY_COMMIT
+from holdfast.mcp.tools.memory.branches import MEMORY_BRANCH
+from holdfast.mcp.tools.memory.commits import MEMORY_COMMIT
+from holdfast.mcp.tools.memory.notes import MEMORY_NOTE
+from holdfast.mcp.tools.memory.queries import MEMORY_GET, MEMORY_HISTORY, MEMORY_QUERY
 
 __all__ = [
     "MEMORY_BRANCH",

@@ -13,7 +13,7 @@ from holdfast.store import codec
 from holdfast.store.errors import InvalidValue
 from holdfast.store.pointer import Path
 from holdfast.sync.client.errors import CommitRefused
-from holdfast.sync.client.frozen import thaw
+from holdfast.sync.client.immutable import thaw
 from holdfast.sync.wire.messages import MESSAGE_BYTES_MAX
 
 TOO_LARGE = "MessageTooLargeError"

@@ -7,7 +7,7 @@ import pytest
 from holdfast.reading.events import Anchored, Event
 from holdfast.reading.scope import Lines
 from holdfast.reading.trust import Ledger, replay
-from holdfast.reading.unlogged import FILES_MAX, UnloggedAnswers
+from holdfast.reading.unlogged_answers import FILES_MAX, UnloggedAnswers
 
 A = "/a.py"
 KEY = ("log", A)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from holdfast.index.frozen import (
+from holdfast.index.frozen_process import (
     IDLE_LOOKS,
     STOPPED_LOOKS,
     UNKNOWN_LOOKS,

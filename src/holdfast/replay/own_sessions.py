@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.focused import Outliner
+from holdfast.file_focus import Outliner
 from holdfast.home import Home
 from holdfast.reading.history import opencode
 from holdfast.reading.history.readers import contexts_at

@@ -11,8 +11,8 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from holdfast.sync.io.websocket import Receive, Scope, Send
-from holdfast.web import answer, unfinished
-from holdfast.web.unfinished import PromptRequests
+from holdfast.web import answer, connection_limits
+from holdfast.web.connection_limits import PromptRequests
 
 HALF = b"GET /x HTTP/1.1\r\nHost: x\r\n"
 WAIT_S = 30.0
@@ -64,7 +64,7 @@ async def first_line(reader: asyncio.StreamReader) -> bytes:
 @pytest.mark.shows("SEC-UNFINISHED")
 def test_many_that_only_wait_drive_out_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any user of the machine could open connections until the server had no descriptor left."""
-    monkeypatch.setattr(unfinished, "UNFINISHED_MAX", 20)
+    monkeypatch.setattr(connection_limits, "UNFINISHED_MAX", 20)
 
     async def run() -> None:
         async with served() as connect:
@@ -87,7 +87,7 @@ def test_many_that_only_wait_drive_out_each_other(monkeypatch: pytest.MonkeyPatc
 def test_a_request_that_does_not_come_is_not_waited_for(
     before: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unfinished, "REQUEST_S", 0.05)
+    monkeypatch.setattr(connection_limits, "REQUEST_S", 0.05)
 
     async def run() -> None:
         async with served() as connect:
@@ -106,7 +106,7 @@ def test_a_request_that_does_not_come_is_not_waited_for(
 
 
 def test_a_slow_answer_is_not_a_slow_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unfinished, "REQUEST_S", 0.02)
+    monkeypatch.setattr(connection_limits, "REQUEST_S", 0.02)
 
     async def run() -> None:
         async with served(after_s=0.2) as connect:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.reading import stale
+from holdfast.reading import stale_lines
 
 ROWS = [f"row {n}" for n in range(1, 11)]
 LIVE = dict(enumerate(ROWS, start=1))
@@ -33,13 +33,15 @@ LIVE = dict(enumerate(ROWS, start=1))
 def test_a_notice_names_the_held_lines_that_changed(
     live: dict[int, str], rows: list[str], said: str | None
 ) -> None:
-    found = stale.notice("a.py", live, rows)
+    found = stale_lines.notice("a.py", live, rows)
     wanted = None if said is None else f"[holdfast: a.py changed on disk since you read it: {said}]"
     assert found == wanted
 
 
 def test_a_removed_file_is_named() -> None:
-    assert stale.notice("a.py", LIVE, None) == "[holdfast: a.py was removed since you read it]"
+    assert (
+        stale_lines.notice("a.py", LIVE, None) == "[holdfast: a.py was removed since you read it]"
+    )
 
 
 @pytest.mark.shows("STALE-NOTICE")
@@ -52,7 +54,7 @@ def test_every_held_line_is_where_it_was_or_is_named(
     before: list[str], rows: list[str], held: set[int]
 ) -> None:
     live = {n: before[n - 1] for n in held if n <= len(before)}
-    said = stale.notice("f", live, rows) or ""
+    said = stale_lines.notice("f", live, rows) or ""
     changed, _, tail = said.partition("moved by")
     for number, text in live.items():
         if number <= len(rows) and rows[number - 1] == text:

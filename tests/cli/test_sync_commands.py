@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.cli import watching
+from holdfast.cli.memory import sync_commands
 from tests.cli.test_memory import Terminal, run
 from tests.fork_server import Forked
 
@@ -35,7 +35,7 @@ def test_a_server_that_is_not_there_is_said_so_at_once(
     run: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It used to be dialled again and again for ten seconds; now nothing waits for the time."""
-    monkeypatch.setattr(watching, "CONNECT_S", 3_600)
+    monkeypatch.setattr(sync_commands, "CONNECT_S", 3_600)
     run("memory", "watch", "note:a", "--url", "http://127.0.0.1:9", code=3)
     assert "cannot reach ws://127.0.0.1:9/sync" in run.errors
     assert "holdfast serve" in run.errors
@@ -45,7 +45,7 @@ def test_a_server_that_is_not_there_is_said_so_at_once(
 def test_a_server_that_turns_us_away_is_said_so_at_once(
     run: Terminal, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "CONNECT_S", 3_600)
+    monkeypatch.setattr(sync_commands, "CONNECT_S", 3_600)
     run("memory", "watch", "note:a", "--url", url.replace("/sync", "/elsewhere"), code=3)
     assert "HTTP 403" in run.errors
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sequence import clones, repeating
-from holdfast.sequence.repeating import repeating_part
+from holdfast.sequence import clones, repeat_candidates
+from holdfast.sequence.repeat_candidates import repeating_part
 from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, stream_of
@@ -83,13 +83,13 @@ def test_windows_that_share_a_hash_change_nothing(
     texts: list[bytes], minimum: int, hashes: int
 ) -> None:
     """Hashes say only which windows differ, so as few as there are values of them do."""
-    real = repeating._windows
+    real = repeat_candidates._windows
 
     def few(keys: Any, width: int) -> Any:
         return real(keys, width) % np.uint64(hashes) << np.uint64(60)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeating, "_windows", few)
+        patch.setattr(repeat_candidates, "_windows", few)
         check(texts, minimum)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.focused import Outliner, units_of
+from holdfast.file_focus import Outliner, units_of
 from holdfast.reading import focus as rules
 from holdfast.reading.focus import Focus, Presets, Signals, Unit
 from holdfast.reading.history.reads import Change, Shown, changes, is_read, shown
