@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.sequence import clones, repeat_candidates
@@ -70,6 +70,7 @@ def check(texts: list[bytes], minimum: int, options: LexerOptions = CODE_ONLY) -
 
 
 @pytest.mark.shows("SEQ-CLONES-PART")
+@example([b"a 1 a 1 a b 1 a"], 2, False)
 @given(TEXTS, MINIMUM, st.booleans())
 def test_the_blocks_of_the_part_are_the_blocks_of_the_whole(
     texts: list[bytes], minimum: int, comments: bool

@@ -230,10 +230,15 @@ def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int,
 
 
 def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
-    """Drop duplicate groups: several repeats of one periodic run can have the same halves."""
+    """Drop duplicate groups: several repeats of one periodic run can have the same halves.
+
+    A half can also be a block of its own. It is marked as periodic whichever comes first.
+    """
     seen: dict[tuple[int, int], CloneGroup] = {}
     for group in groups:
-        seen.setdefault((group.length, group.occurrences[0].position), group)
+        key = group.length, group.occurrences[0].position
+        if key not in seen or (group.periodic and not seen[key].periodic):
+            seen[key] = group
     return list(seen.values())
 
 
