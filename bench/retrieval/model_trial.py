@@ -41,6 +41,7 @@ class OtherVectors:
         self.provider: Any = None
         self._made: dict[tuple[str, int], tuple[Any, Any, Any]] = {}
         self._corpus: Any = importlib.import_module("holdfast.index.search.corpus")
+        self._signs: Any = importlib.import_module("holdfast.index.search.sign_filter")
         self._retrieval: Any = importlib.import_module("holdfast.index.search.retrieval")
         self._quantised: Any = importlib.import_module(
             "holdfast.index.search.posting_segment"
@@ -105,7 +106,7 @@ class OtherVectors:
             return (small @ asked) * scales * scale
         asked = self._corpus.in_words(np.packbits(vector > 0)[None, :])[0]
         apart = np.empty(corpus.rows, dtype=np.int16)
-        self._corpus._differences(signs, asked, apart)
+        self._signs.count_differences(signs, asked, apart)
         most = len(vector) + 1
         apart[~corpus.alive] = most
         counts = np.cumsum(np.bincount(apart, minlength=most + 1))

@@ -7,9 +7,11 @@ from collections import Counter
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from holdfast.index.facts.model import decode
 from holdfast.index.generations.model import PreparedFile
+from holdfast.index.search import lexical
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.fields import FIELDS, Field, Fields, fields_of
 from holdfast.index.search.lexical import rank_lexical
@@ -251,3 +253,22 @@ def test_of_the_rows_found_by_signs_those_are_kept_that_lose_least_of_the_query(
         kept += int(np.isin(best, found).sum())
         by_count += int(np.isin(best, np.argsort(apart, kind="stable")[: len(found)]).sum())
     assert kept > by_count
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.floats(0.125, 8, width=32)), min_size=1))
+def test_the_sums_of_rows_are_the_same_however_they_are_made(
+    entries: list[tuple[int, float]],
+) -> None:
+    import numpy as np
+
+    rows = np.array([row for row, _ in entries])
+    values = np.array([value for _, value in entries], dtype=np.float32)
+    expected = np.zeros(10)
+    for row, value in zip(rows, values, strict=True):
+        expected[row] += value
+    for total in (10, len(rows) * lexical.SPARSE + 10, len(rows) * lexical.FEW + 10):
+        sums = np.zeros(total)
+        where, found = lexical._frequencies(rows, values, total)
+        sums[where] += found
+        assert sums[:10].tolist() == expected.tolist()
+        assert not sums[10:].any()

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from holdfast.index.generations.link_files import LinkRow
     from holdfast.index.search.posting_segment import PostingSegment
 
-BLOCK_BYTES = 4_096
+_BLOCK_BITS = 12
+BLOCK_BYTES = 1 << _BLOCK_BITS
 READ_BYTES = 1 << 20
 ENDING = ".segment"
 
@@ -63,7 +64,9 @@ class CheckedFile:
         except (OSError, ValueError) as error:
             raise BackendUnavailable(f"cannot read {path}: {error}", HOME_HINT) from error
         self._checks = checks
-        self._seen = np.zeros(-(-size_bytes // BLOCK_BYTES), dtype=np.bool_)
+        # A bytearray is searched faster than an array; many ranges at once need the array.
+        self._seen = bytearray(-(-size_bytes // BLOCK_BYTES))
+        self._seen_array = np.frombuffer(self._seen, dtype=np.bool_)
         if len(checks) != len(self._seen) * 4:
             raise DamagedBackend("a segment of the index is damaged: checks are missing")
 
@@ -78,25 +81,25 @@ class CheckedFile:
             raise DamagedBackend("a segment of the index was truncated while it was open")
 
     def need(self, start: int, stop: int) -> None:
-        import numpy as np
-
         if start >= stop:
             return
-        first = start // BLOCK_BYTES
-        seen = self._seen[first : (stop - 1) // BLOCK_BYTES + 1]
-        if not seen.all():
-            self._check((np.flatnonzero(~seen) + first).tolist())
+        first, end = start // BLOCK_BYTES, (stop - 1) // BLOCK_BYTES + 1
+        first = self._seen.find(0, first, end)
+        if first >= 0:
+            self._check([block for block in range(first, end) if not self._seen[block]])
 
     def need_each(self, starts: NDArray[np.int64], width: int) -> None:
         import numpy as np
 
         if not len(starts) or not width:
             return
-        first = starts // BLOCK_BYTES
-        last = (starts + (width - 1)) // BLOCK_BYTES
+        first = starts >> _BLOCK_BITS
+        last = (starts + (width - 1)) >> _BLOCK_BITS
         for step in range(int((last - first).max()) + 1):
-            blocks = np.minimum(first + step, last)
-            self._check(set(blocks[~self._seen[blocks]].tolist()))
+            blocks = np.minimum(first + step, last) if step else first
+            seen = self._seen_array.take(blocks)
+            if not seen.all():
+                self._check(set(blocks[~seen].tolist()))
 
     def _check(self, blocks: Iterable[int]) -> None:
         self.check_size()

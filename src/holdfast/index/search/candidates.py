@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.index.search.coverage import Coverage, coverage_of
 from holdfast.index.search.declarations import definition_rows
 from holdfast.index.search.definitions import defined_rows
+from holdfast.index.search.file_scores import rows_of_files
 from holdfast.index.search.fusion import top_rows
 from holdfast.index.search.lexical import Lexical, rank_lexical
 from holdfast.index.search.query_analysis import AnalyzedQuery
@@ -88,6 +89,25 @@ class Candidates:
         return self.corpus.ties[self.rows]
 
     @cached_property
+    def file_rows(self) -> tuple[Rows, Rows]:
+        """All rows of the candidates' files, and the position of each one's file."""
+        return rows_of_files(self.corpus, self.file_runs[0])
+
+    @cached_property
+    def file_similarities(self) -> NDArray[np.float32]:
+        """The similarity of each of `file_rows` to the query's vector, whatever its signs."""
+        rows, lane = self.file_rows[0], self.dense
+        assert lane is not None
+        if self.corpus.exhaustive:
+            return lane.similarities.take(rows)
+        return self.corpus.nearness_of(lane.vector, rows)
+
+    @cached_property
+    def similarities(self) -> NDArray[np.float32]:
+        """The similarity of each candidate to the query's vector, whatever its signs."""
+        return self.file_similarities.take(self.file_rows[0].searchsorted(self.rows))
+
+    @cached_property
     def coverage(self) -> Coverage:
         return coverage_of(self.lexical, self.corpus, self.rows)
 
@@ -111,9 +131,11 @@ class Candidates:
         """The values of some rows of the corpus, as one value per candidate; 0 for all others."""
         import numpy as np
 
-        everywhere = np.zeros(self.corpus.rows)
-        np.maximum.at(everywhere, rows, values)
-        return everywhere[self.rows]
+        found = np.zeros(len(self.rows))
+        at = np.minimum(self.rows.searchsorted(rows), len(self.rows) - 1)
+        there = np.flatnonzero(self.rows.take(at) == rows)
+        np.maximum.at(found, at.take(there), values.take(there))
+        return found
 
 
 def gather(

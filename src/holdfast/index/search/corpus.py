@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.name_table import NameTable
 from holdfast.index.search.posting_segment import PostingSegment, in_words
+from holdfast.index.search.sign_filter import count_differences, fewest_differences, lost_weight
 from holdfast.index.search.vector_columns import columns, products
 
 if TYPE_CHECKING:
@@ -37,15 +38,14 @@ SIGNS_FIRST = 12_000
 """Rows that are taken by how many signs agree."""
 BY_SIGNS = 4_000
 """Rows of those whose vectors are compared: the signs that matter most to the query agree best."""
-SIGNS_AT_ONCE = 8_192
-"""Rows whose signs are compared at a time: few enough for the processor's cache."""
-_PACKED, _LOW_BYTES = 4, 0x00FF00FF
-BLOCK_ROWS = 256
+BLOCK_ROWS = 1_024
 """Rows converted to floats at a time: few enough for the processor's cache, and too few for a
 matrix library to start threads, which wait for each other on a busy machine."""
 
 ASKED_BEFORE_TABLE = 2
 """After this many queries, field weights are precomputed for all rows."""
+PLACES_MAX = 4_096
+"""For how many terms the places of their entries are cached."""
 KEPT_MAX = 4
 """For how many `keep` functions the verdicts on files are cached."""
 
@@ -71,6 +71,16 @@ class Part:
 
     segment: PostingSegment
     files: Sequence[File | None]
+
+
+class _Range(NamedTuple):
+    """Entries of one segment; those before `own` are the term's itself, not of longer terms."""
+
+    segment: PostingSegment
+    first: int
+    low: int
+    own: int
+    high: int
 
 
 class Corpus:
@@ -120,6 +130,7 @@ class Corpus:
         ranks[-1] = len(self.files)
         self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + self.ordinals
         """Decides between equal scores: by path, then by position in the file."""
+        self._places: dict[tuple[str, bool], Sequence[_Range]] = {}
         self._norms: dict[object, NDArray[np.float32]] = {}
         self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
         self._asked = 0
@@ -279,42 +290,63 @@ class Corpus:
 
     def entries(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """The entries of a term in current files: rows, and fields packed with counts."""
-        rows, packed, _ = self.runs(term)
+        rows, packed, _ = self.with_longer(term, prefix=False)
         return rows, packed
 
-    def runs(
-        self, term: str, *, prefix: bool = False
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], list[tuple[int, int]]]:
-        """The same, optionally for all terms with this prefix, as one run of entries per segment.
+    def _ranges(self, term: str, prefix: bool) -> Sequence[_Range]:
+        """Where the segments have a term, or all terms with this prefix. Cached."""
+        known = self._places.get((term, prefix))
+        if known is None:
+            found = []
+            for part, first in zip(self.parts, self.firsts, strict=True):
+                segment = part.segment
+                if prefix:
+                    low, own, high = segment.entries_of_prefix(term)
+                else:
+                    low, high = segment.entries(term)
+                    own = high
+                if low < high:
+                    found.append(_Range(segment, first, low, own, high))
+            known = tuple(found)
+            if len(self._places) >= PLACES_MAX:
+                self._places.clear()
+            self._places[term, prefix] = known
+        return known
 
-        Each run has the number of entries of the term itself, which come first, and the total.
+    def is_common(self, prefix: str, entries_max: int) -> bool:
+        """Whether the terms with this prefix have more entries in current files."""
+        ranges = self._ranges(prefix, True)
+        if sum([one.high - one.low for one in ranges]) <= entries_max:
+            return False
+        return self.chunks == self.rows or len(self.with_longer(prefix)[0]) > entries_max
+
+    def with_longer(
+        self, term: str, *, prefix: bool = True
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], int]:
+        """The entries of a term, then those of all longer terms that begin with it.
+
+        The number tells how many are the term's own; these are ordered by row.
         """
         import numpy as np
 
-        rows, counts, runs = [], [], []
-        for first, part in zip(self.firsts, self.parts, strict=True):
-            segment = part.segment
-            if prefix:
-                low, own, high = segment.entries_of_prefix(term)
-            else:
-                low, high = segment.entries(term)
-                own = high
-            if low < high:
-                own_rows, packed = segment.run(low, high)
-                at = np.add(own_rows, first, dtype=np.int64)
-                before = own - low
-                if self.chunks < self.rows:
-                    living = self.alive[at]
-                    before = int(np.count_nonzero(living[:before]))
-                    at, packed = at[living], packed[living]
-                rows.append(at)
-                counts.append(packed)
-                runs.append((before, len(at)))
-        if len(rows) == 1:
-            return rows[0], counts[0], runs
-        if not rows:
-            return np.empty(0, np.int64), np.empty(0, np.uint8), runs
-        return _joined(rows, np.int64), _joined(counts, np.uint8), runs
+        ranges = self._ranges(term, prefix)
+        runs = [(*segment.run(low, own), first) for segment, first, low, own, _ in ranges]
+        count = sum([len(rows) for rows, _, _ in runs])
+        if prefix:
+            runs += [(*segment.run(own, high), first) for segment, first, _, own, high in ranges]
+        total = sum([len(rows) for rows, _, _ in runs])
+        at, packed = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.uint8)
+        end = 0
+        for rows, fields, first in runs:
+            begin, end = end, end + len(rows)
+            at[begin:end] = rows
+            at[begin:end] += first
+            packed[begin:end] = fields
+        if self.chunks < self.rows:
+            living = self.alive.take(at)
+            count = int(np.count_nonzero(living[:count]))
+            at, packed = at[living], packed[living]
+        return at, packed, count
 
     def derived(self, compute: Callable[[Corpus], T]) -> T:
         """The result of a function of this corpus, computed once."""
@@ -370,17 +402,29 @@ class Corpus:
         """The same for some rows, whatever their signs."""
         import numpy as np
 
+        if not _ascending(rows):
+            order = np.argsort(rows, kind="stable")
+            near = np.empty(len(rows), dtype=np.float32)
+            near[order] = self.nearness_of(vector, rows[order])
+            return near
         asked, scale = _levels(vector)
         near = np.zeros(len(rows), dtype=np.float32)
-        for first, part in zip(self.firsts, self.parts, strict=True):
-            segment = part.segment
-            inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
-            if segment.dimension == len(asked) and len(inside):
-                at = rows[inside] - first
-                found = np.empty(len(at), dtype=np.float32)
-                _products(segment.vector_rows(at), asked, found)
-                near[inside] = found * segment.scales[at]
-        return near * scale
+        for segment, first, own in self._in_parts(rows):
+            if segment.dimension == len(asked):
+                at = rows[own] - first
+                _products(segment.vector_rows(at), asked, near[own])
+                near[own] *= segment.scales.take(at)
+        near *= scale
+        return near
+
+    def _in_parts(self, rows: NDArray[np.int64]) -> Iterator[tuple[PostingSegment, int, slice]]:
+        """The segments that have some of these ascending rows: their first row, and which rows."""
+        bounds = rows.searchsorted([*self.firsts, self.rows]).tolist()
+        for part, first, low, high in zip(
+            self.parts, self.firsts, bounds[:-1], bounds[1:], strict=True
+        ):
+            if low < high:
+                yield part.segment, first, slice(low, high)
 
     def _by_signs(self, vector: NDArray[np.float32]) -> NDArray[np.int64]:
         """The current rows whose signs agree best with the vector's."""
@@ -392,67 +436,22 @@ class Corpus:
         for first, part in zip(self.firsts, self.parts, strict=True):
             signs = part.segment.signs
             if signs.shape[1] == len(asked):
-                _differences(signs, asked, apart[first : first + part.segment.rows])
+                count_differences(signs, asked, apart[first : first + part.segment.rows])
         if self.chunks < self.rows:
             apart[~self.alive] = most
-        # Keep all ties with the last one, so that the cut does not depend on the layout.
-        counts = np.cumsum(np.bincount(apart, minlength=most + 1))
-        last = int(np.searchsorted(counts, min(SIGNS_FIRST, len(apart))))
-        rows = np.flatnonzero(apart <= min(last, most - 1))
+        rows = fewest_differences(apart, most, SIGNS_FIRST)
         if len(rows) <= BY_SIGNS:
             return rows
-        lost = self._lost_by_signs(vector, asked, rows)
-        best: NDArray[np.int64] = rows[lost <= np.partition(lost, BY_SIGNS - 1)[BY_SIGNS - 1]]
-        return best
-
-    def _lost_by_signs(
-        self, vector: NDArray[np.float32], asked: NDArray[np.uint64], rows: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
-        """How much of the query's vector has another sign in each row, in integers.
-
-        Counting signs takes the many small numbers of a vector as important as the few large ones.
-        """
-        import numpy as np
-
-        weights = np.zeros(len(asked) * 64, dtype=np.int32)
-        weights[: len(vector)] = np.abs(_levels(vector)[0])
-        # For each byte of signs, what each of its 256 values costs.
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.int32)
-        costs = weights.reshape(-1, 8) @ bits.T
         signs = np.empty((len(rows), len(asked)), dtype=np.uint64)
-        for first, part in zip(self.firsts, self.parts, strict=True):
-            low, high = np.searchsorted(rows, (first, first + part.segment.rows))
-            if low < high:
-                signs[low:high] = part.segment.signs[rows[low:high] - first]
-        differ = np.ascontiguousarray(np.bitwise_xor(signs, asked).view(np.uint8).T)
-        lost = np.zeros(len(rows), dtype=np.int32)
-        for byte, cost in zip(differ, costs, strict=True):
-            lost += cost.take(byte)
-        return lost
+        for segment, first, own in self._in_parts(rows):
+            signs[own] = segment.signs.take(rows[own] - first, axis=0)
+        lost = lost_weight(signs, asked, _levels(vector)[0])
+        last = np.partition(lost, BY_SIGNS - 1)[BY_SIGNS - 1]
+        return rows.take(np.flatnonzero(lost <= last))
 
 
-def _differences(
-    signs: NDArray[np.uint64], asked: NDArray[np.uint64], out: NDArray[np.int16]
-) -> None:
-    """Write to `out` in how many bits each row differs, a block of rows at a time."""
-    import numpy as np
-
-    words = len(asked)
-    differ = np.empty((min(SIGNS_AT_ONCE, len(signs)), words), dtype=np.uint64)
-    counts = np.empty(differ.shape, dtype=np.uint8)
-    for at in range(0, len(signs), SIGNS_AT_ONCE):
-        some = signs[at : at + SIGNS_AT_ONCE]
-        count = np.bitwise_count(
-            np.bitwise_xor(some, asked, out=differ[: len(some)]), out=counts[: len(some)]
-        )
-        into = out[at : at + SIGNS_AT_ONCE]
-        if words == _PACKED:
-            # The four counts of a row are the bytes of one number, which are added in pairs.
-            packed = count.view(np.uint32)[:, 0]
-            pairs = (packed & _LOW_BYTES) + ((packed >> np.uint32(8)) & _LOW_BYTES)
-            into[:] = (pairs + (pairs >> np.uint32(16))) & np.uint32(0xFFFF)
-        else:
-            np.add.reduce(count, axis=1, dtype=np.int16, out=into)
+def _ascending(rows: NDArray[np.int64]) -> bool:
+    return bool((rows[1:] >= rows[:-1]).all())
 
 
 def _products(

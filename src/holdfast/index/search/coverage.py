@@ -31,33 +31,37 @@ class Coverage(NamedTuple):
 
 
 def coverage_of(lexical: Lexical, corpus: Corpus, rows: Rows) -> Coverage:
-    """The coverage of some rows. Callees are not searched, so they do not count."""
+    """The coverage of some rows, which ascend. Callees are not searched, so they do not count."""
     import numpy as np
 
-    place = np.full(corpus.rows, -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    in_chunk, in_stem, stem_terms, here = np.zeros((4, len(rows)))
-    in_file = np.zeros(len(corpus.files))
+    wanted = np.zeros(corpus.rows, dtype=np.bool_)
+    wanted[rows] = True
+    files = corpus.file_of.take(rows)
+    in_chunk, in_stem, stem_terms, in_file, here = np.zeros((5, len(rows)))
     total = 0.0
     for word in lexical.occurrences:
         total += word.weight
-        at = place.take(word.rows)
         # Backwards, so that of several forms the first one, which counts most, is written last.
-        found = np.flatnonzero((at >= 0) & (word.fields != Field.CALL))[::-1]
+        found = np.flatnonzero(wanted.take(word.rows))[::-1]
+        fields = word.fields.take(found)
+        found = found[fields != Field.CALL]
+        fields = fields[fields != Field.CALL]
+        at, worths = rows.searchsorted(word.rows.take(found)), word.worths.take(found)
         here.fill(0.0)
-        here[at[found]] = word.worths[found]
+        here[at] = worths
         in_chunk += word.weight * here
-        found = found[word.fields[found] == Field.STEM]
-        here.fill(0.0)
-        here[at[found]] = word.worths[found]
-        stem_terms += here
-        in_stem += word.weight * here
-        in_file += word.weight * (word.in_files > 0)
+        of_stem = fields == Field.STEM
+        if of_stem.any():
+            here.fill(0.0)
+            here[at[of_stem]] = worths[of_stem]
+            stem_terms += here
+            in_stem += word.weight * here
+        in_file += word.weight * (word.in_files.take(files) > 0)
     total = total or 1.0
     lengths = np.maximum(corpus.lengths[rows, Field.STEM], 1)
     return Coverage(
         in_chunk / total,
-        in_file[corpus.file_of[rows]] / total,
+        in_file / total,
         in_stem / total,
         np.minimum(stem_terms / lengths, 1.0),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.index.search.chunk_kinds import is_function
@@ -108,6 +109,7 @@ def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> Non
     into[asking[order]] = found[order]
 
 
+@lru_cache(maxsize=65536)
 def _part(path: str) -> tuple[int, str]:
     """Whether a file is a header or a source file, and its stem."""
     if not path.lower().endswith(_EITHER):

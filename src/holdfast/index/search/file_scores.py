@@ -44,30 +44,45 @@ def file_bm25(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
     return scores / best if best > 0 else scores
 
 
-def file_similarity(
-    vector: NDArray[np.float32], near: NDArray[np.float32], corpus: Corpus, files: Numbers
-) -> Floats:
+def file_starts(corpus: Corpus) -> tuple[Numbers, Numbers]:
+    """The first row of each file, and how many rows it has; they are consecutive."""
+    import numpy as np
+
+    first = np.zeros(len(corpus.files), dtype=np.int64)
+    living = np.flatnonzero(corpus.alive)[::-1]
+    first[corpus.file_of[living]] = living
+    count = np.bincount(corpus.file_of[living], minlength=len(corpus.files))
+    return first, count.astype(np.int64, copy=False)
+
+
+def rows_of_files(corpus: Corpus, files: Numbers) -> tuple[Numbers, Numbers]:
+    """All rows of some files, whose rows ascend too, and for each row its file's position."""
+    import numpy as np
+
+    starts, counts = corpus.derived(file_starts)
+    count = counts.take(files)
+    ends = np.cumsum(count)
+    places = np.repeat(np.arange(len(files)), count)
+    return np.arange(len(places)) + np.repeat(starts.take(files) - ends + count, count), places
+
+
+def file_similarity(own: NDArray[np.float32], places: Numbers, files: int) -> Floats:
     """How similar some files are to a query's vector, scaled to 1 for the most similar of them.
 
+    `own` has the similarities of their rows, and `places` which of the files each row belongs to.
     A file's similarity is the root mean square of its chunks', so similar chunks count more than
-    many chunks. `near` has the similarities of all rows, if all were compared.
+    many chunks.
     """
     import numpy as np
 
-    of = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
-    of[files] = np.arange(len(files))
-    places = of.take(corpus.file_of)
-    rows = np.flatnonzero(places >= 0)
-    places = places.take(rows)
-    own = near.take(rows) if corpus.exhaustive else corpus.nearness_of(vector, rows)
     squares = np.square(np.maximum(own, 0), dtype=np.float64)
-    sums = np.bincount(places, weights=squares, minlength=len(files))
-    counts = np.bincount(places, minlength=len(files))
+    sums = np.bincount(places, weights=squares, minlength=files)
+    counts = np.bincount(places, minlength=files)
     nearness = np.sqrt(sums / np.maximum(counts, 1))
     # With few files the last may be nearly as good as the first, so the scale starts at 0.
     few = len(nearness) < CALIBRATED_ON
     low = 0.0 if few else float(np.sort(nearness)[len(nearness) // FAINT])
     high = float(nearness.max())
     if high <= low:
-        return np.zeros(len(files))
+        return np.zeros(files)
     return np.clip((nearness - low) / (high - low), 0.0, 1.0)

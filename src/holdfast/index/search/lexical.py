@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 PREFIX_CHARACTERS_MIN = 3
 SPARSE = 8
 """A word with less than one entry per this many rows is added row by row, not by a full pass."""
+FEW = 16
+"""With less than one entry per this many rows, its rows are sorted instead."""
 PREFIX_ENTRIES_MAX = 20_000
 """A prefix with more entries than this is too common to be searched for."""
 _CALLS = Field.CALL << 5
@@ -76,20 +78,48 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
         for entries, share in shares:
             value[at : at + entries] *= np.float32(share)
             at += entries
-        frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
+        there, frequency = _frequencies(rows, value, corpus.rows)
         containing = exact_rows or int(np.count_nonzero(frequency))
         weight = word.asked * idf(corpus.chunks, containing)
-        if len(rows) * SPARSE < corpus.rows:
-            there = np.flatnonzero(frequency > 0)
-            frequency = frequency.take(there)
-            scores[there] += weight * (frequency / (frequency + weights.fields.saturation))
-        else:
-            scores += weight * (frequency / (frequency + weights.fields.saturation))
-        in_files: NDArray[np.float64] = np.bincount(
-            corpus.file_of.take(rows), weights=value, minlength=len(corpus.files)
-        ).astype(np.float64, copy=False)
+        part = frequency + weights.fields.saturation
+        np.divide(frequency, part, out=part)
+        part *= weight
+        scores[there] += part
+        in_files = _sums(corpus.file_of.take(rows), value, len(corpus.files))
         found.append(Occurrences(rows, fields, worths, in_files, weight, word.asked))
     return Lexical(scores, found, missing)
+
+
+def _frequencies(
+    rows: NDArray[np.int64], values: NDArray[np.float32], total: int
+) -> tuple[NDArray[np.int64] | slice, NDArray[np.float64]]:
+    """The sum of the values of each row, and which rows these are: of all, or of those that occur.
+
+    Values are added in their order either way, so the sums are the same to the last bit.
+    """
+    import numpy as np
+
+    if len(rows) * FEW < total:
+        order = np.argsort(rows, kind="stable")
+        in_order = rows.take(order)
+        first = np.ones(len(rows), dtype=np.bool_)
+        np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
+        return in_order[first], _sums(np.cumsum(first) - 1, values.take(order))
+    sums = _sums(rows, values, total)
+    if len(rows) * SPARSE < total:
+        there = np.flatnonzero(sums > 0)
+        return there, sums.take(there)
+    return slice(None), sums
+
+
+def _sums(
+    places: NDArray[np.int64], values: NDArray[np.float32], places_min: int = 0
+) -> NDArray[np.float64]:
+    """The sum of the values at each place."""
+    import numpy as np
+
+    sums = np.bincount(places, weights=values, minlength=places_min)
+    return sums.astype(np.float64, copy=False)  # Without values they would be integers.
 
 
 def idf(chunks: int, containing: int) -> float:
@@ -139,29 +169,21 @@ def _gather(
     import numpy as np
 
     prefix = word.prefix
-    rows, packed, runs = corpus.runs(word.term, prefix=prefix > 0)
-    if prefix and len(rows) > PREFIX_ENTRIES_MAX:
+    if prefix and corpus.is_common(word.term, PREFIX_ENTRIES_MAX):
         prefix = 0.0
-        rows, packed, runs = corpus.runs(word.term)
-    if not len(rows) and not word.others:
-        return None
-    exact = at = 0
-    itself, begun = [], []
-    for own, entries in runs:
-        end = at + own
-        itself.append((rows[at:end], packed[at:end], 1.0, 1.0 + prefix))
-        begun.append((rows[end : at + entries], packed[end : at + entries], prefix, prefix))
-        searched = rows[at:end].take(np.flatnonzero(packed[at:end] < _CALLS))
-        # The entries of a term are ordered by row.
-        exact += int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
-        at += entries
+    rows, packed, own = corpus.with_longer(word.term, prefix=prefix > 0)
     others = [(*corpus.entries(term), word.stemmates, word.stemmates) for term in word.others]
     others = [piece for piece in others if len(piece[0])]
-    pieces = [*itself, *sorted([*others, *begun], key=lambda piece: -piece[2])]
+    itself = (rows[:own], packed[:own], 1.0, 1.0 + prefix)
+    longer = (rows[own:], packed[own:], prefix, prefix)
+    pieces = [itself, *sorted([*others, longer], key=lambda piece: -piece[2])]
     sizes = [len(piece[0]) for piece in pieces]
     if not any(sizes):
         return None
-    if others or len(runs) > 1:
+    # The entries of a term are ordered by row.
+    searched = itself[0].take(np.flatnonzero(itself[1] < _CALLS))
+    exact = int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
+    if others:
         rows = np.concatenate([piece[0] for piece in pieces])
         packed = np.concatenate([piece[1] for piece in pieces])
     worths = np.repeat(np.array([piece[2] for piece in pieces], dtype=np.float32), sizes)

@@ -150,10 +150,17 @@ class MappedSegment(PostingSegment):
         self._blocks.check_size()
 
     def run(self, low: int, high: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        return self._array("entry_rows", low, high), self._array("entry_counts", low, high)
+        rows, counts = self._entries
+        self._blocks.need(*self._sections["entry_rows"].bounds(low, high))
+        self._blocks.need(*self._sections["entry_counts"].bounds(low, high))
+        return rows[low:high], counts[low:high]
+
+    @cached_property
+    def _entries(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """All entries; their bytes are not checked."""
+        return self._unchecked("entry_rows"), self._unchecked("entry_counts")
 
     def vector_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         self._blocks.need_each(rows * self._width + self._sections["vectors"].at, self._width)
         all_rows = self._unchecked("vectors").reshape(self._rows, self._width)
-        found: NDArray[np.int8] = all_rows[rows]
-        return found
+        return all_rows.take(rows, axis=0)

@@ -31,15 +31,8 @@ def match_strength(candidates: Candidates, order: Sequence[int]) -> float:
     known = sum(word.weight for word in lexical.occurrences)
     asked = known + lexical.missing
     strength = float(candidates.coverage.chunk[best].max()) * known / asked if asked else 0.0
-    dense = candidates.dense
-    if dense is not None:
-        rows = candidates.rows[best]
-        corpus = candidates.corpus
-        near = (
-            dense.similarities[rows]
-            if corpus.exhaustive
-            else corpus.nearness_of(dense.vector, rows)
-        )
+    if candidates.dense is not None:
+        near = candidates.similarities[best]
         strength = (strength + max(0.0, float(near.max()))) / 2
     if candidates.analyzed.kind == "symbol":
         defined = candidates.spread(*candidates.definitions)[best]

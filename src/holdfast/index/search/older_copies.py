@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 _VERSION = re.compile(r"(?:^|/)v(\d{1,4})(?:(alpha|beta|rc)(\d{0,4}))?(?=/)")
@@ -47,21 +48,35 @@ def superseded(paths: Sequence[str], query: str) -> list[bool]:
     words = frozenset(_WORD.findall(query.lower()))
     if words & ASKS_FOR_OLDER:
         return [False] * len(paths)
-    versions = [version_in(path) for path in paths]
+    told = [_copy_of(path) for path in paths]
     newest: dict[str, Version] = {}
-    for path, found in zip(paths, versions, strict=True):
-        if found is not None:
-            place = _without(path, found[0])
-            newest[place] = max(newest.get(place, found[1]), found[1])
+    for one in told:
+        if one.version is not None:
+            newest[one.current] = max(newest.get(one.current, one.version), one.version)
     known = frozenset(paths)
 
-    def has_newer(path: str, found: tuple[str, Version] | None) -> bool:
-        if found is None:
-            current = _OLD.sub("", path)
-            return current != path and current in known
-        return found[1] < newest[_without(path, found[0])] and found[0] not in words
+    def has_newer(path: str, one: _Copy) -> bool:
+        if one.version is None:
+            return one.current != path and one.current in known
+        return one.version < newest[one.current] and one.folder not in words
 
-    return [has_newer(*one) for one in zip(paths, versions, strict=True)]
+    return [has_newer(*one) for one in zip(paths, told, strict=True)]
+
+
+class _Copy(NamedTuple):
+    """What a path tells: the path of the current file, or one with `*` for the version."""
+
+    current: str
+    folder: str = ""
+    version: Version | None = None
+
+
+@lru_cache(maxsize=65536)
+def _copy_of(path: str) -> _Copy:
+    found = version_in(path)
+    if found is None:
+        return _Copy(_OLD.sub("", path))
+    return _Copy(_without(path, found[0]), *found)
 
 
 def _without(path: str, version: str) -> str:

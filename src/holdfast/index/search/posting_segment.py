@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.index.embedding.provider import NOT_FINITE, usable
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search.fields import FIELDS
+from holdfast.index.search.term_list import TermList
 from holdfast.index.search.vocabulary import EXACT as EXACT
 from holdfast.index.search.vocabulary import word_hashes
 
@@ -123,63 +124,28 @@ class PostingSegment:
         return text.split("\n") if text else []
 
     @cached_property
-    def _term_starts(self) -> NDArray[np.uint32]:
-        """Where each term begins in `joined_terms`, and where one more would begin."""
-        import numpy as np
-
-        letters = np.frombuffer(self.joined_terms, dtype=np.uint8)
-        if not len(letters):
-            return np.zeros(1, np.uint32)
-        ends = np.flatnonzero(letters == _NEW_LINE)
-        starts = np.empty(len(ends) + 2, np.uint32)
-        starts[0], starts[1:-1], starts[-1] = 0, ends, len(letters)
-        starts[1:] += 1
-        return starts
+    def _term_list(self) -> TermList:
+        return TermList(self.joined_terms)
 
     @cached_property
-    def _term_view(self) -> tuple[memoryview, memoryview]:
-        """The letters and the starts, as memoryviews, which are fast to index."""
-        return memoryview(self.joined_terms), self._term_starts.data
-
-    def _place(self, term: str, low: int = 0) -> int:
-        """The number of terms before this one: `bisect_left`, on bytes.
-
-        The order of UTF-8 is that of the characters.
-        """
-        letters, starts = self._term_view
-        wanted = term.encode("utf-8", "surrogatepass")
-        high = len(starts) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if bytes(letters[starts[middle] : starts[middle + 1] - 1]) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def _is_at(self, term: str, place: int) -> bool:
-        letters, starts = self._term_view
-        if place >= len(starts) - 1:
-            return False
-        found = letters[starts[place] : starts[place + 1] - 1]
-        return found == term.encode("utf-8", "surrogatepass")
+    def _entry_starts(self) -> memoryview:
+        """`starts`, fast to index."""
+        return self.starts.data
 
     def entries(self, term: str) -> tuple[int, int]:
         """The range of a term's entries; empty if the segment does not have it."""
-        at = self._place(term)
-        if not self._is_at(term, at):
-            return 0, 0
-        return int(self.starts[at]), int(self.starts[at + 1])
+        at, there = self._term_list.place(term)
+        return (self._entry_starts[at], self._entry_starts[at + 1]) if there else (0, 0)
 
     def entries_of_prefix(self, prefix: str) -> tuple[int, int, int]:
         """The range of the entries of all terms with this prefix, and the end of the term's own.
 
         The term itself is the first of them: (start, end of its own entries, end of all).
         """
-        first = self._place(prefix)
-        last = self._place(prefix + _END, first)
-        own = first + 1 if first < last and self._is_at(prefix, first) else first
-        return int(self.starts[first]), int(self.starts[own]), int(self.starts[last])
+        first, there = self._term_list.place(prefix)
+        last, _ = self._term_list.place(prefix + _END)
+        starts = self._entry_starts
+        return starts[first], starts[first + there], starts[last]
 
     def check_size(self) -> None:
         """Raise DamagedBackend if the segment is in a file that became shorter."""
@@ -193,15 +159,15 @@ class PostingSegment:
         """Unstemmed names: a hash of each, and the bounds of their entries."""
         import numpy as np
 
-        first = self._place(EXACT)
-        last = self._place(EXACT + _END, first)
+        first, _ = self._term_list.place(EXACT)
+        last, _ = self._term_list.place(EXACT + _END)
         return self._hashes(first, last), self.starts[first : last + 1].astype(np.int64)
 
     def _hashes(self, first: int, last: int) -> NDArray[np.uint64]:
         """A hash of each term of a range, computed for a few thousand at a time."""
         import numpy as np
 
-        starts = self._term_starts
+        starts = self._term_list.starts
         if first == last:
             return np.empty(0, np.uint64)
         letters = np.frombuffer(self.joined_terms, dtype=np.uint8)

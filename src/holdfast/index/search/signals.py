@@ -137,9 +137,7 @@ def dense(c: Candidates) -> Floats:
     """The similarity of the chunk's vector to the query's, scaled likewise."""
     lane = c.dense
     assert lane is not None
-    all_rows, exhaustive = lane.similarities, c.corpus.exhaustive
-    own = all_rows[c.rows] if exhaustive else c.corpus.nearness_of(lane.vector, c.rows)
-    return min_max_scaled(own, all_rows[lane.top[:SCALED_OVER]])
+    return min_max_scaled(c.similarities, lane.similarities[lane.top[:SCALED_OVER]])
 
 
 def dense_weight(c: Candidates) -> float:
@@ -161,9 +159,8 @@ def file_words(c: Candidates) -> Floats:
 
 def file_meaning(c: Candidates) -> Floats:
     """The root mean square similarity of the file's chunks."""
-    assert c.dense is not None
     files, place = c.file_runs
-    near = file_scores.file_similarity(c.dense.vector, c.dense.similarities, c.corpus, files)
+    near = file_scores.file_similarity(c.file_similarities, c.file_rows[1], len(files))
     return near[place]
 
 
