@@ -91,13 +91,26 @@ def encode(listings: dict[str, DirectoryListing], policy: Policy) -> bytes | Non
     return zlib.compress(msgspec.msgpack.encode(stored), 1)
 
 
+def is_outdated(data: bytes | None, policy: Policy) -> bool:
+    """Whether there are stored listings that this code does not use, and could replace."""
+    return data is not None and _CODE is not None and not _is_current(data, policy)
+
+
+def _is_current(data: bytes, policy: Policy) -> bool:
+    """Whether the same version, code and policy made the listings, by their first bytes."""
+    made = msgspec.msgpack.encode((VERSION, _CODE, _policy_check(policy)))[1:]
+    with suppress(zlib.error):
+        return zlib.decompressobj().decompress(data, 1 + len(made))[1:] == made
+    return False
+
+
 def decode(data: bytes, policy: Policy) -> dict[str, DirectoryListing] | None:
     """The stored listings; None if another version, other code or another policy made them."""
+    if _CODE is None or not _is_current(data, policy):
+        return None
     with suppress(zlib.error, msgspec.DecodeError, msgspec.ValidationError, IndexError):
         stored = msgspec.msgpack.decode(zlib.decompress(data), type=_Stored)
-        made = (stored.version, stored.code, stored.policy)
-        if made == (VERSION, _CODE, _policy_check(policy)):
-            return {key: _listing(one, stored) for key, one in stored.directories.items()}
+        return {key: _listing(one, stored) for key, one in stored.directories.items()}
     return None
 
 

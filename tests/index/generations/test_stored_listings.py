@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast.files import disk, listing_cache
+from holdfast.files import disk, listing_cache, listing_store
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
@@ -77,3 +77,30 @@ def test_damaged_listings_are_not_used(world: World, statement: str) -> None:
     world.write("src/discount.py", "def discount_of(item):\n    return 2\n")
     assert manage_index(world.index, "sync", world.root)["status"] == "ok"
     assert "src/discount.py" in _files(world, "discount of an item")
+
+
+@pytest.mark.shows("FILES-STORED-LISTINGS")
+def test_a_sync_without_changes_replaces_the_listings_of_other_code_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an upgrade every first walk decided on all names, until a file came or went."""
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    before = _files(world)
+    assert listing_store._CODE is not None
+    monkeypatch.setattr(listing_store, "_CODE", listing_store._CODE ^ 1)
+    listing_cache._trees.clear()
+    world.later(60)
+    names = _decided(monkeypatch)
+    assert _files(world) == before
+    assert names, "the listings of other code are not used"
+    generations = []
+    for _ in range(3):
+        assert manage_index(world.index, "sync", world.root)["status"] == "ok"
+        with world.index.backend.reader(world.root) as reader:
+            generations.append(reader.identity)
+    assert len(set(generations)) == 1, "they are replaced by the first sync only"
+    listing_cache._trees.clear()
+    names.clear()
+    world.later(60)
+    assert _files(world) == before
+    assert names == []

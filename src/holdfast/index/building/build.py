@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
-from holdfast.files.listing_store import stored_listings, use_listings
+from holdfast.files.listing_store import is_outdated, stored_listings, use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, compressed, covered
 from holdfast.index.building.build_tools import BuildTools
@@ -80,17 +80,22 @@ def _build(
     meter = Meter(report, tools.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
-    use_listings(root, policy, lambda: _stored_listings(root, tools.backend))
+    listings = _stored_listings(root, tools.backend)
+    use_listings(root, policy, lambda: listings)
     found = _listed(root, policy)
     identity: Identity = (0, "")
     plan = make_plan(Snapshot({}, 0), found)
+    outdated = False
     if not whole:
         with tools.backend.reader(root) as reader:
             identity, totals = reader.identity, reader.totals()
             before = known[1] if known and known[0] == identity else reader.snapshot()
         refuse_emptied_tree(root, found, len(before.entries))
         plan = make_plan(before, found)
-        if not plan.needed:
+        # After an upgrade, listings of the code before are replaced: every first walk of a process
+        # would decide on all names again.
+        outdated = is_outdated(listings, policy)
+        if not plan.needed and not outdated:
             return Built(
                 totals, Changes(), markers.COMPLETED, found.skipped, published=False,
                 unreadable=plan.unreadable, identity=identity, snapshot=before,
@@ -115,7 +120,7 @@ def _build(
             _remove(writer, path)
         for path in changes.touched:
             writer.restat(path, files.entries[path])
-        if whole or changes.added or changes.removed:
+        if whole or outdated or changes.added or changes.removed:
             writer.put_listings(stored_listings(root, policy))
         totals = writer.totals()
         meter.publishing(totals.files)
