@@ -40,7 +40,7 @@ RECOVERY = "[holdfast: before this compaction you had seen"
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 OWN_UNCHANGED = ("Wasted call", "file unchanged since")
 
-RESTORED = re.compile(r"\[holdfast: lines (\d+)-(\d+) of (\S+) as they were then\]")
+RESTORED = re.compile(r"\[holdfast: (?:lines \d+-\d+|(all) \d+ lines) of \S+ as they were then\]")
 OURS_SAME = re.compile(r"\[readcache: unchanged(?: in lines (\d+)-(\d+) of|,) (\d+)(?: lines)?\]\Z")
 OURS_INSIDE = re.compile(r"\[readcache: unchanged in lines (\d+)-(\d+); changes exist outside")
 OURS_DIFF = re.compile(r"\[readcache: \d+ lines changed of (\d+)\]")
@@ -315,8 +315,10 @@ def _short(
             raise Wrong(f"not the lines it names: {head}")
         _held(known, path, rows, first, last, head)
         verdict.add("unseen", head)
-    elif RESTORED.match(head):
+    elif match := RESTORED.match(head):
         pairs = [NUMBERED.match(line) for line in text.split("\n")[1:]]
+        if match[1]:
+            known.files[path] = {}
         known.files.setdefault(path, {}).update({int(m[1]): m[2] for m in pairs if m is not None})
         verdict.add("restored", head)
     elif match := UNSEEN.match(head):

@@ -268,7 +268,7 @@ def test_an_unchanged_that_a_compaction_kept_gets_its_text_back(place: Place, na
     pi(place, "go on", "--continue")
     last = results(place.script.played()[-1])
     assert len(last) == 2, "the first read is summarised"
-    assert last[0].startswith(f"[holdfast: lines 1-121 of {place.work}/a.py as they were then]")
+    assert last[0].startswith(f"[holdfast: all 121 lines of {place.work}/a.py as they were then]")
     assert last[1].startswith("[holdfast: lines 1-90 unchanged")
     judge(place.script.requests, str(place.work))
 

@@ -183,7 +183,7 @@ def test_our_own_unchanged_that_lost_its_text_gets_it_back(log: RequestLog) -> N
         assert isinstance(found, Evidence)
         assert dict(found.ledger.view("/w/a", load).live(0, None)) == {**WHOLE, 6: ""}
         put = str(reply.get("uses", {}).get("2", ""))
-        head = "[holdfast: lines 1-6 of /w/a as they were then]\n1: line"
+        head = "[holdfast: all 6 lines of /w/a as they were then]\n1: line"
         assert put.startswith(head) if lost else not put
 
 

@@ -108,11 +108,13 @@ class OpenCodeSession(Session):
         self.restored += 1
         head, *rows = put[use["id"]]["output"].split("\n")
         file, first, printed = self.was[use["id"]]
-        found = re.fullmatch(r"\[holdfast: lines (\d+)-(\d+) of (\S+) as they were then\]", head)
+        which = r"lines \d+-\d+|all \d+ lines"
+        found = re.fullmatch(rf"\[holdfast: ({which}) of (\S+) as they were then\]", head)
         numbered = [f"{number}: {row}" for number, row in enumerate(printed, first)]
-        if found is None or found[3] != path_of(file) or rows != numbered:
+        if found is None or found[2] != path_of(file) or rows != numbered:
             raise Untrue(f"not what was there then: {head!r}")
-        return [Message(file, "shown", first, tuple(printed), call=use["id"])]
+        whole = found[1].startswith("all ")
+        return [Message(file, "shown", first, tuple(printed), whole, call=use["id"])]
 
     def _answered(self, file: int, first: int, rows: list[str], call: str, found: Any) -> None:
         self.was[call] = (file, first, rows)

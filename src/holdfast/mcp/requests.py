@@ -64,5 +64,6 @@ def outcome_of(event: HookEvent, log: RequestLog) -> Outcome:
 def restored(lines: Printed) -> str:
     """The text that replaces a short answer whose lines are no longer in the context."""
     last = lines.first + len(lines.rows) - 1
-    head = f"[holdfast: lines {lines.first}-{last} of {lines.path} as they were then]"
+    which = f"all {last} lines" if lines.whole else f"lines {lines.first}-{last}"
+    head = f"[holdfast: {which} of {lines.path} as they were then]"
     return "\n".join((head, *(f"{n}: {row}" for n, row in enumerate(lines.rows, lines.first))))
