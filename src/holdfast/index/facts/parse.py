@@ -113,9 +113,16 @@ def captures(
     grammar: tuple[str, str], query: str, tree: tree_sitter.Tree
 ) -> list[tree_sitter.Node]:
     """The nodes of a tree that a query captures as `n`, in no strict order."""
+    return captures_by_name(grammar, query, tree).get("n", [])
+
+
+def captures_by_name(
+    grammar: tuple[str, str], query: str, tree: tree_sitter.Tree
+) -> dict[str, list[tree_sitter.Node]]:
+    """The same for all names of a query."""
     from tree_sitter import QueryCursor
 
-    return QueryCursor(_query(grammar, query)).captures(tree.root_node).get("n", [])
+    return QueryCursor(_query(grammar, query)).captures(tree.root_node)
 
 
 def decodable(source: bytes) -> bytes:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import expressions
 from holdfast.index.facts.model import MODULE, Call
+from holdfast.index.facts.parse import captures_by_name, size_limits
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -45,6 +47,27 @@ PROTOCOLS = frozenset(
 )  # fmt: skip
 
 
+_WITH = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__"})
+_ITERATED = frozenset({*_ITERATING, "__aiter__", "__anext__"})
+_OPERATORS = frozenset({*_BINARY.values(), "__contains__"})
+_KINDS = {
+    "binary_operator": _OPERATORS,
+    "comparison_operator": _OPERATORS,
+    "augmented_assignment": frozenset({"__iadd__"}),
+    "unary_operator": frozenset(_UNARY.values()),
+    "subscript": frozenset({"__getitem__", "__setitem__", "__delitem__"}),
+    "call": frozenset(_FUNCTIONS.values()) | _ITERATED,
+    "for_statement": _ITERATED,
+    "for_in_clause": _ITERATED,
+    "with_item": _WITH,
+}
+"""What is looked at in Python, and the methods that it may call."""
+_QUERY = " ".join(
+    f"({kind}{' function: (identifier)' if kind == 'call' else ''}) @{kind}" for kind in _KINDS
+)
+_START, _END = attrgetter("start_byte"), attrgetter("end_byte")
+
+
 def implicit_calls(walk: Walk) -> list[Call]:
     """The calls that operators, statements and properties of this file make.
 
@@ -69,17 +92,30 @@ class _Reader:
         self._symbols = [at for _, _, at in starts]
 
     def calls(self, root: Node) -> Iterator[Call]:
-        """By properties, found by their names, and by protocols, for which every node is seen."""
+        """By properties, found by their names, and by protocols, found by the kinds of nodes."""
         yield from self._properties(root)
         protocols = self._names & PROTOCOLS
-        stack, seen = [root] if protocols else [], 0
-        while stack and seen < NODES_MAX:
-            node = stack.pop()
-            seen += 1
-            stack.extend(node.named_children)
+        if not protocols:
+            return
+        for node in self._nodes(protocols):
             for name, value in self._python(node):
                 if name in protocols and (call := self._call(node, name, value)) is not None:
                     yield call
+
+    def _nodes(self, protocols: set[str]) -> list[Node]:
+        """The nodes that may call one of these; the last of the file first, outer before inner."""
+        tree = self._walk.tree
+        assert tree is not None
+        with size_limits(len(self._walk.source)):
+            found = captures_by_name(self._walk.language.grammar, _QUERY, tree)
+        nodes = [
+            node
+            for kind, names in _KINDS.items() if names & protocols
+            for node in found.get(kind, ())
+        ]  # fmt: skip
+        nodes.sort(key=_START)
+        nodes.sort(key=_END, reverse=True)
+        return nodes[:NODES_MAX]
 
     def _properties(self, root: Node) -> Iterator[Call]:
         names = sorted(self._names - PROTOCOLS)

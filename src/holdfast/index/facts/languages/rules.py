@@ -176,24 +176,48 @@ NEAR = 200
 """How many symbols are searched for a variable of the module."""
 FAR = 20_000
 """How much of a function is searched for a declaration."""
+_NEW_LINE = 10
+DECLARED_BEFORE = 200
+"""How far before a name `const`, `let` or `var` is searched for."""
+_DECLARED = re.compile(rb"\b(?:const|let|var)\s+\Z")
+_ASSIGNED = re.compile(rb"\s*(?::[^=\n]+)?=[^=]")
+_WORD_ENDS = re.compile(rb".\b", re.DOTALL)
 _NESTED = re.compile(r"([\w$.]+)(?:\[[^\[\]]*\]|\.setdefault\(\)|\.get\(\))")
 
 
 def _home(walk: Walk, node: tree_sitter.Node, name: str) -> int:
     """The scope of a container: the function that declares it, or the module."""
-    word = re.escape(name.encode())
-    named = rb"\b(?:const|let|var)\s+%s\b|^[ \t]*%s\s*(?::[^=\n]+)?=[^=]" % (word, word)
-    declared = re.compile(named, re.MULTILINE)
+    word = name.encode()
     scope = walk.symbol()
     while scope != MODULE:
         symbol = walk.symbols[scope]
-        if re.search(rf"\b{re.escape(name)}\b", symbol.signature.partition("(")[2]):
+        given = symbol.signature.partition("(")[2]
+        if name in given and re.search(rf"\b{re.escape(name)}\b", given):
             return scope
-        if declared.search(walk.source, symbol.start, min(node.start_byte, symbol.start + FAR)):
+        if _declares(walk.source, word, symbol.start, min(node.start_byte, symbol.start + FAR)):
             return scope
         scope = symbol.parent
     known = any(s.name == name and s.parent == MODULE for s in walk.symbols[:NEAR])
     return MODULE if known else walk.symbol()
+
+
+def _declares(source: bytes, word: bytes, start: int, end: int) -> bool:
+    """Whether a name is declared, or assigned at the beginning of a line, in a part of the source.
+
+    The places of the name are found first: a pattern for every name would have to be compiled.
+    """
+    at = source.find(word, start, end)
+    while at >= 0:
+        after = at + len(word)
+        line = max(start, source.rfind(b"\n", start, at) + 1)
+        begins = line == 0 or source[line - 1] == _NEW_LINE
+        if begins and not source[line:at].strip(b" \t") and _ASSIGNED.match(source, after, end):
+            return True
+        before = source[max(start, at - DECLARED_BEFORE) : at]
+        if _DECLARED.search(before) and _WORD_ENDS.match(source, after - 1, end):
+            return True
+        at = source.find(word, at + 1, end)
+    return False
 
 
 def _constructor_of(walk: Walk) -> int:
