@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ROW_BITS, _COUNT_BITS = 32, 8
 _TERM_SHIFT = _ROW_BITS + _COUNT_BITS
+ENTRIES_AT_ONCE = 1 << 19
 
 
 class _Numbers(dict[str, int]):
@@ -124,13 +125,10 @@ class Merger:
         places[np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))] = (
             np.arange(len(names), dtype=np.uint64)
         )
-        terms = entries >> np.uint64(_TERM_SHIFT)
-        entries &= np.uint64((1 << _TERM_SHIFT) - 1)
-        entries |= (places << np.uint64(_TERM_SHIFT))[terms]
-        per_term = np.empty(len(names), dtype=np.int64)
-        per_term[places] = np.bincount(terms.view(np.int64), minlength=len(names))
-        del terms
+        per_term = _renumber(entries, places)
         entries.sort()
+        entry_rows, entry_counts = _split(entries)
+        del entries
         if not per_term.all():
             names = [name for name, any_ in zip(names, per_term.tolist(), strict=True) if any_]
             per_term = per_term[per_term > 0]
@@ -148,13 +146,43 @@ class Merger:
             digests,
             "\n".join(names).encode("utf-8", "surrogatepass"),
             starts,
-            ((entries >> np.uint64(_COUNT_BITS)) & np.uint64((1 << _ROW_BITS) - 1)).astype(
-                np.uint32
-            ),
-            entries.astype(np.uint8),
+            entry_rows,
+            entry_counts,
             vectors,
             scales,
         )
+
+
+def _renumber(entries: NDArray[np.uint64], places: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Replace the numbers of terms by their places; returns how many entries each place has.
+
+    A block at a time: whole arrays in between would be as large as the entries.
+    """
+    import numpy as np
+
+    shifted = places << np.uint64(_TERM_SHIFT)
+    per_term = np.zeros(len(places), dtype=np.int64)
+    for at in range(0, len(entries), ENTRIES_AT_ONCE):
+        some = entries[at : at + ENTRIES_AT_ONCE]
+        terms = (some >> np.uint64(_TERM_SHIFT)).view(np.int64)
+        some &= np.uint64((1 << _TERM_SHIFT) - 1)
+        some |= shifted.take(terms)
+        per_term += np.bincount(terms, minlength=len(places))
+    in_order = np.empty_like(per_term)
+    in_order[places] = per_term
+    return in_order
+
+
+def _split(entries: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    """The rows of entries, and their fields with counts."""
+    import numpy as np
+
+    rows, counts = np.empty(len(entries), np.uint32), np.empty(len(entries), np.uint8)
+    for at in range(0, len(entries), ENTRIES_AT_ONCE):
+        some = entries[at : at + ENTRIES_AT_ONCE]
+        rows[at : at + ENTRIES_AT_ONCE] = some >> np.uint64(_COUNT_BITS)  # without the term
+        counts[at : at + ENTRIES_AT_ONCE] = some
+    return rows, counts
 
 
 def merge(
