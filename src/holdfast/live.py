@@ -46,6 +46,9 @@ LOOK_EVERY_S = 30.0
 
 SETTLE_MS = 80
 
+THREADS = ("holdfast-notices", "holdfast-live")
+"""The threads of a `RefreshLoop`: one hears of changed files, the other looks."""
+
 log = logging.getLogger("holdfast.live")
 
 Documents = dict[str, dict[str, Any]]
@@ -158,8 +161,8 @@ class RefreshLoop:
         self._lock = threading.Lock()
         self.ready = threading.Event()
         self._threads = [
-            threading.Thread(target=self._watch, name="holdfast-notices", daemon=True),
-            threading.Thread(target=self._run, name="holdfast-live", daemon=True),
+            threading.Thread(target=target, name=name, daemon=True)
+            for name, target in zip(THREADS, (self._watch, self._run), strict=True)
         ]
 
     def start(self) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,26 @@ def served(
 ) -> tuple[Site, SyncService]:
     app = App(home=tmp_path / "home", clock=clock or Clock())
     service = SyncService(ServeOptions(store=str(tmp_path / "home" / "spaces"), **options))
-    return site(app, service, OriginPolicy(), token), service
+    SITES.append(site(app, service, OriginPolicy(), token))
+    return SITES[-1], service
+
+
+SITES: list[Site] = []
+
+
+@pytest.fixture(autouse=True)
+def dashboards_end() -> Iterator[None]:
+    """A page that is opened starts the dashboard, which ends with its server."""
+    yield
+    while SITES:
+        (page,) = (part for part in SITES.pop().parts if part.path == "/")
+        asyncio.run(_ended(page))
+
+
+async def _ended(page: SitePart) -> None:
+    assert page.life is not None
+    async with page.life():
+        pass
 
 
 def routes(whole: Site, tmp_path: Path) -> list[str]:
