@@ -1,17 +1,20 @@
 """Starts hosts and servers by a fork of a process that has imported them.
 
-Importing the SDK takes more than a second of processor time, and more than a hundred tests start a
-host or a server. The forked process runs the same module with the arguments, environment, directory
-and streams that `subprocess.Popen` would give it. Tests of how a program starts use `Popen`.
+Importing what a host uses takes two seconds of processor time, and hundreds of tests start a host,
+a server or a command. The forked process runs the same module with the arguments, environment,
+directory and streams that `subprocess.Popen` would give it. Tests of how a program starts, and of
+what it imports, use `Popen`.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import importlib
 import json
 import os
+import pkgutil
 import random
 import runpy
 import select
@@ -19,36 +22,57 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+import holdfast
+
 WAIT_S = 60.0
-IMPORTED = (
-    "holdfast.cli.host",
-    "holdfast.cli.serve",
-    "holdfast.mcp.host_context",
-    "holdfast.mcp.sdk_server",
-    "holdfast.web.compose",
+OTHERS = (
+    "encodings.idna",
+    "anyio._backends._asyncio",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.asyncio",
+    "uvicorn.loops.auto",
     "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "websockets.extensions.permessage_deflate",
 )
+"""What is imported late and is not ours."""
+LEFT_OUT = ("__main__", "compiled")
+"""Modules that run when they are imported, or that import numba."""
+
+
+class SharedForkServer:
+    """A process that has imported everything, and forks for several clients."""
+
+    def __init__(self, clients: int) -> None:
+        ours, theirs = zip(*(socket.socketpair() for _ in range(clients)), strict=True)
+        fds = [end.fileno() for end in theirs]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fork_server", *map(str, fds)],
+            cwd=Path(__file__).resolve().parents[1],
+            pass_fds=fds,
+            stdin=subprocess.DEVNULL,
+        )
+        for end in theirs:
+            end.close()
+        self.clients = [ForkServer(end) for end in ours]
+
+    def close(self) -> None:
+        for client in self.clients:
+            client.close()
+        self._process.wait(WAIT_S)
 
 
 class ForkServer:
     """The client's end: asks for processes and hears how they ended."""
 
-    def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair()
-        root = Path(__file__).resolve().parents[1]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())],
-            cwd=root,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-        )
-        theirs.close()
+    def __init__(self, server: socket.socket) -> None:
+        self._socket = server
         self._lock = threading.Lock()
         self._pending = b""
         self._codes: dict[int, int] = {}
@@ -99,15 +123,53 @@ class ForkServer:
 
     def close(self) -> None:
         self._socket.close()
-        self._process.wait(WAIT_S)
 
 
-@cache
+_own: ForkServer | None = None
+
+
 def fork_server() -> ForkServer:
-    """One for this process, started when it is first needed."""
-    made = ForkServer()
-    atexit.register(made.close)
-    return made
+    """The one of this process; started when it is first needed, if no other was adopted."""
+    global _own
+    if _own is None:
+        server = SharedForkServer(1)
+        atexit.register(server.close)
+        (_own,) = server.clients
+    return _own
+
+
+def adopt(server: ForkServer) -> None:
+    """Use a server that was started before this process was forked."""
+    global _own
+    _own = server
+
+
+def run(
+    *arguments: str,
+    env: Mapping[str, str],
+    cwd: Path,
+    module: str = "holdfast.cli.main",
+    text: str = "",
+    timeout: float = WAIT_S,
+) -> subprocess.CompletedProcess[str]:
+    """A command to its end, as `subprocess.run` of `python -m holdfast.cli.main` gives it."""
+    with (
+        tempfile.TemporaryFile("w+b") as given,
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as output,
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as errors,
+    ):
+        given.write(text.encode())
+        given.seek(0)
+        server = fork_server()
+        streams = [given.fileno(), output.fileno(), errors.fileno()]
+        pid = server.fork(module, arguments, env, cwd, streams)
+        code = server.code(pid, timeout)
+        if code is None:
+            os.kill(pid, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(arguments, timeout)
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
 
 class Forked:
@@ -169,7 +231,10 @@ def _serve(client: socket.socket) -> dict[str, Any] | None:
             os.read(reading, 4096)
             _report_ended(client)
         if client.fileno() in ready:
-            head, fds, _, _ = socket.recv_fds(client, 4, 8)
+            try:
+                head, fds, _, _ = socket.recv_fds(client, 4, 8)
+            except ConnectionResetError:  # It did not wait to hear how the last ones ended.
+                return None
             if not head:
                 return None
             size = int.from_bytes(head, "big")
@@ -206,11 +271,38 @@ def _report_ended(client: socket.socket) -> None:
             client.sendall(json.dumps(message).encode() + b"\n")
 
 
-def main() -> None:
-    client = socket.socket(fileno=int(sys.argv[1]))
-    for name in IMPORTED:
+def _import_all() -> None:
+    """What a host, a server or a command may import, at the start or late."""
+    for name in OTHERS:
         importlib.import_module(name)
-    request = _serve(client)
+    for module in pkgutil.walk_packages(holdfast.__path__, "holdfast."):
+        if not module.name.endswith(LEFT_OUT):
+            importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()  # Forks need not look there for garbage, nor copy it.
+
+
+def _serve_all(fds: Sequence[int]) -> dict[str, Any] | None:
+    """A process for each client, which forks for it; returns in each child."""
+    children = []
+    for fd in fds:
+        pid = os.fork()
+        if pid == 0:
+            for other in fds:
+                if other != fd:
+                    os.close(other)
+            return _serve(socket.socket(fileno=fd))
+        children.append(pid)
+    for fd in fds:
+        os.close(fd)
+    for pid in children:
+        os.waitpid(pid, 0)
+    return None
+
+
+def main() -> None:
+    _import_all()
+    request = _serve_all([int(fd) for fd in sys.argv[1:]])
     if request is None:
         return
     os.setsid()
