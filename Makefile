@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NODE := .node/installed
-PARALLEL := --numprocesses=auto --dist=worksteal
+CORES := $(shell getconf _NPROCESSORS_ONLN)
 
 # Tests and benchmarks start thousands of processes; each would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,10 +31,10 @@ quick: $(STAMP)  ## lint, types and every test that needs no PostgreSQL, browser
 	@$(MAKE) --no-print-directory --jobs=3 lint types quick-tests
 
 quick-tests: $(STAMP)
-	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q $(PARALLEL) --numprocesses=$$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 ))
+	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q --workers=$$(( $(CORES) * 3 / 2 ))
 
 test: $(STAMP) $(NODE)  ## everything the project promises, checked, on all cores
-	$(BIN)/python -m pytest $(PARALLEL) || { test $$? = 1 && test -n "$$CI" && $(BIN)/python -m tests.again; }
+	$(BIN)/python -m pytest --workers=$(CORES) || { test $$? = 1 && test -n "$$CI" && $(BIN)/python -m tests.again; }
 
 lint: $(STAMP)   ## ruff: style and common mistakes; phrases that readers would have to decode
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.postgres import PostgresServer, running_server
 from tests.scale import QUICK, SOAKING
+from tests.workers import Workers
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -44,6 +46,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--cases", metavar="DIR", help="a directory of conformance cases to play instead of our own"
     )
+    parser.addoption("--workers", type=int, default=1, help="run the tests in so many processes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Workers(config.option.workers, PARSING), "workers")
 
 
 def pytest_collection_finish() -> None:
@@ -86,3 +93,14 @@ def own_process_kind() -> Iterator[None]:
     extractor = sys.modules.get("holdfast.index.facts.extractor")
     if extractor is not None:
         extractor._shared = False  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_thread_is_left() -> Iterator[None]:
+    """A dashboard that is not stopped watches files for as long as its worker runs."""
+    before = set(threading.enumerate())
+    yield
+    live = sys.modules.get("holdfast.live")
+    names = () if live is None else live.THREADS
+    left = [thread.name for thread in {*threading.enumerate()} - before if thread.name in names]
+    assert left == [], "a test left a DashboardService or a RefreshLoop running: call its stop()"
