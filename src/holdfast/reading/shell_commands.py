@@ -150,29 +150,25 @@ def _nl(words: list[str]) -> Filtered | None:
 
 
 def _head(words: list[str]) -> Filtered | None:
-    found = _counted(words)
-    if found is None:
+    counted = _counted(words, r"-?[0-9]{1,9}")
+    if counted is None:
         return None
-    files, text = found
-    if not re.fullmatch(r"-?[0-9]{1,9}", text):
-        return None
+    files, text = counted
     return Filtered(files, [Step(take=int(text))])
 
 
 def _tail(words: list[str]) -> Filtered | None:
-    found = _counted(words)
-    if found is None:
+    counted = _counted(words, r"[-+]?[0-9]{1,9}")
+    if counted is None:
         return None
-    files, text = found
-    if not re.fullmatch(r"[-+]?[0-9]{1,9}", text):
-        return None
+    files, text = counted
     if text.startswith("+"):
         return Filtered(files, [Step(skip=max(0, int(text) - 1))])
     return Filtered(files, [Step(take=int(text.removeprefix("-")), tail=True)])
 
 
-def _counted(words: list[str]) -> tuple[list[str], str] | None:
-    """The files and the count of head or tail, by default ten lines."""
+def _counted(words: list[str], form: str) -> tuple[list[str], str] | None:
+    """The files and the count of head or tail, by default ten lines; None if not of this form."""
     files, rest, count = list[str](), list(words), "10"
     while rest:
         word = rest.pop(0)
@@ -188,7 +184,7 @@ def _counted(words: list[str]) -> tuple[list[str], str] | None:
             return None
         else:
             files.append(word)
-    return files, count
+    return (files, count) if re.fullmatch(form, count) else None
 
 
 def _sed(words: list[str]) -> Filtered | None:

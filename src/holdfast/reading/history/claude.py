@@ -18,6 +18,7 @@ from holdfast.reading.history.steps import (
     Context,
     Returned,
     Said,
+    mapping_or_empty,
     mappings,
     text_of,
 )
@@ -94,10 +95,11 @@ class _Reader:
         if isinstance(content, str):
             context.steps.append(Said("assistant", content, at))
         for block in mappings(content):
-            arguments, call = block.get("input"), block.get("id")
+            call = block.get("id")
             if block.get("type") == "tool_use" and isinstance(call, str):
-                arguments = arguments if isinstance(arguments, Mapping) else {}
-                step = Called(call, str(block.get("name")), arguments, at)
+                step = Called(
+                    call, str(block.get("name")), mapping_or_empty(block.get("input")), at
+                )
                 if (context.name, call) not in self._calls:
                     self._calls[context.name, call] = step
                     context.steps.append(step)

@@ -21,6 +21,7 @@ from holdfast.reading.history.steps import (
     Returned,
     Said,
     Step,
+    mapping_or_empty,
     mappings,
     text_of,
 )
@@ -65,8 +66,8 @@ def _gemini_steps(messages: Iterable[Mapping[str, Any]], context: Context) -> li
         if text and message.get("type") in ("user", "gemini"):
             out.append(Said("user" if role == "user" else "assistant", text))
         for tool in mappings(message.get("toolCalls")):
-            call, name, arguments = str(tool.get("id")), str(tool.get("name")), tool.get("args")
-            arguments = arguments if isinstance(arguments, Mapping) else {}
+            call, name = str(tool.get("id")), str(tool.get("name"))
+            arguments = mapping_or_empty(tool.get("args"))
             out.append(Called(call, name, arguments))
             failed = tool.get("status") != "success"
             shown = _response(tool.get("result"))
@@ -113,10 +114,8 @@ def _qwen_part(
 ) -> None:
     request, reply = part.get("functionCall"), part.get("functionResponse")
     if isinstance(request, Mapping):
-        call, arguments = str(request.get("id")), request.get("args")
-        step = Called(
-            call, str(request.get("name")), arguments if isinstance(arguments, Mapping) else {}
-        )
+        call = str(request.get("id"))
+        step = Called(call, str(request.get("name")), mapping_or_empty(request.get("args")))
         calls[call] = step
         context.steps.append(step)
     elif isinstance(reply, Mapping):

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from holdfast.reading.history.steps import Blanked, Called, Compacted, Context, Returned, Said
+from holdfast.reading.history.steps import (
+    Blanked,
+    Called,
+    Compacted,
+    Context,
+    Returned,
+    Said,
+    mapping_or_empty,
+)
 
 AGENT = "opencode"
 BUSY_S = 2.0
@@ -80,8 +88,8 @@ def _part(context: Context, role: str, part: Mapping[str, Any]) -> None:
 
 
 def _tool(context: Context, part: Mapping[str, Any], state: Mapping[str, Any]) -> None:
-    call, tool, arguments = str(part.get("callID")), str(part.get("tool")), state.get("input")
-    arguments = arguments if isinstance(arguments, Mapping) else {}
+    call, tool = str(part.get("callID")), str(part.get("tool"))
+    arguments = mapping_or_empty(state.get("input"))
     context.steps.append(Called(call, tool, arguments))
     failed = state.get("status") == "error"
     text = state.get("error" if failed else "output")

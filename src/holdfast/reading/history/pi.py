@@ -10,6 +10,7 @@ from holdfast.reading.history.steps import (
     Context,
     Returned,
     Said,
+    mapping_or_empty,
     mappings,
     text_of,
 )
@@ -53,9 +54,9 @@ def _message(context: Context, message: Mapping[str, object], calls: dict[str, C
     if isinstance(content, str):
         context.steps.append(Said("user" if role == "user" else "assistant", content))
     for block in mappings(content):
-        arguments, call = block.get("arguments"), block.get("id")
+        call = block.get("id")
         if block.get("type") == "toolCall" and isinstance(call, str):
-            arguments = arguments if isinstance(arguments, Mapping) else {}
+            arguments = mapping_or_empty(block.get("arguments"))
             calls[call] = Called(call, str(block.get("name")), arguments)
             context.steps.append(calls[call])
         elif block.get("type") == "text":

@@ -86,6 +86,11 @@ def text_of(content: object) -> str:
     return ""
 
 
+def mapping_or_empty(value: object) -> Mapping[str, Any]:
+    """The arguments of a call; a log may have something else in their place."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def mappings(value: object) -> Iterator[Mapping[str, Any]]:
     """The objects in a list; nothing when it is not a list."""
     for one in value if isinstance(value, list) else ():
