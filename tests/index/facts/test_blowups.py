@@ -20,10 +20,11 @@ from holdfast.index.facts.languages import c, markdown
 from holdfast.index.facts.languages.config import members
 from holdfast.index.facts.languages.line_patterns import TABLE
 from holdfast.index.generations.model import SourceFile
+from tests.scale import size
 
 SECONDS = 30.0
 SCOPES = b"a<b>::" * 60
-LONG, WIDE = 400_000, 200_000
+LONG = size(400_000, 100_000)
 
 TEXTS = {
     "scopes.cpp": b"int " + SCOPES + b"x[3], *" + SCOPES + b"y;\n" + SCOPES + b"z w;\n",

@@ -133,10 +133,10 @@ def test_a_long_page_has_as_many_results_as_requested(world: World) -> None:
 
 
 @pytest.mark.shows("ANSWER-PAGES")
-def test_the_same_cursor_gives_the_same_page(zoo: World) -> None:
-    cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
-    once = search(zoo, "feeding time", limit=4, cursor=cursor)
-    assert places(search(zoo, "feeding time", limit=4, cursor=cursor)) == places(once)
+def test_the_same_cursor_gives_the_same_page(still_zoo: World) -> None:
+    cursor = search(still_zoo, "feeding time", limit=4)["continuation"]["cursor"]
+    once = search(still_zoo, "feeding time", limit=4, cursor=cursor)
+    assert places(search(still_zoo, "feeding time", limit=4, cursor=cursor)) == places(once)
 
 
 @pytest.mark.shows("ANSWER-PAGES-FROZEN")
@@ -162,14 +162,14 @@ def test_a_page_of_a_ranking_that_is_no_more_is_refused(zoo: World, how: str) ->
 
 
 @pytest.mark.shows("ANSWER-PAGES-FROZEN")
-def test_a_cursor_belongs_to_its_question(zoo: World) -> None:
-    cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
+def test_a_cursor_belongs_to_its_question(still_zoo: World) -> None:
+    cursor = search(still_zoo, "feeding time", limit=4)["continuation"]["cursor"]
     for other in (
         {"query": "feeding"}, {"scope": "mixed"}, {"group_by": "file"}, {"snippet": "feeding time"}
     ):  # fmt: skip
         asked: Any = {"query": "feeding time", **other}
         with pytest.raises(UsageError, match="another question"):
-            search(zoo, asked.pop("query"), cursor=cursor, **asked)
+            search(still_zoo, asked.pop("query"), cursor=cursor, **asked)
 
 
 @pytest.mark.shows("ANSWER-PAGES")
@@ -215,10 +215,10 @@ def test_a_cursor_that_somebody_made_up_is_no_cursor(
 
 
 @pytest.mark.shows("ANSWER-PAGES")
-def test_a_cursor_behind_the_end_is_a_page_of_nothing_at_the_end(zoo: World) -> None:
-    given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
+def test_a_cursor_behind_the_end_is_a_page_of_nothing_at_the_end(still_zoo: World) -> None:
+    given = pages.decode(search(still_zoo, "feeding time", limit=4)["continuation"]["cursor"])
     behind = pages.encode(Cursor(1_000, given.depth, given.question, given.state))
-    answer = search(zoo, "feeding time", cursor=behind)
+    answer = search(still_zoo, "feeding time", cursor=behind)
     counts = answer["counts"]
     assert (answer["results"], counts["from"], counts["to"]) == (
         [],
@@ -319,21 +319,21 @@ def test_a_result_that_is_cut_ends_with_the_call_that_shows_it(zoo: World) -> No
 
 
 @pytest.mark.shows("ANSWER-CONTEXT")
-def test_what_the_reader_holds_is_pointed_at(zoo: World) -> None:
+def test_what_the_reader_holds_is_pointed_at(still_zoo: World) -> None:
     asked: list[tuple[str, int, int]] = []
 
     def holds(path: str, first: int, last: int) -> bool:
         asked.append((path, first, last))
         return path.endswith("yak.py")
 
-    answer = search(zoo, "feed_yak", holds=holds)
+    answer = search(still_zoo, "feed_yak", holds=holds)
     held = [r for r in answer["results"] if r.get("in_context")]
     assert [r["file"] for r in held] == ["src/zoo/yak.py"]
     assert held[0]["span"] == {"startLine": 1, "endLine": 6}
     assert "preview" not in held[0]
     assert all("preview" in r for r in answer["results"] if r not in held)
-    assert (str(zoo.tree / "src/zoo/yak.py"), 1, 6) in asked
-    raw = search(zoo, "feed_yak", holds=holds, result_mode="raw")["results"]
+    assert (str(still_zoo.tree / "src/zoo/yak.py"), 1, 6) in asked
+    raw = search(still_zoo, "feed_yak", holds=holds, result_mode="raw")["results"]
     assert all(("content" in r) != bool(r.get("in_context")) for r in raw)
 
 
@@ -432,12 +432,12 @@ def test_the_form_of_a_cursor_has_a_version() -> None:
 
 
 @pytest.mark.shows("ANSWER-RE", "ANSWER-SPAN")
-def test_a_pattern_answers_with_the_place_of_every_match(zoo: World) -> None:
-    answer = search(zoo, r"re:zoo\.(yak|wolf)\b")
+def test_a_pattern_answers_with_the_place_of_every_match(still_zoo: World) -> None:
+    answer = search(still_zoo, r"re:zoo\.(yak|wolf)\b")
     assert places(answer) == [("src/zoo/wolf.py", 1), ("src/zoo/yak.py", 1)]
     for result in answer["results"]:
         (match,) = result["matches"]
-        line = (zoo.tree / result["file"]).read_text().splitlines()[match["line"] - 1]
+        line = (still_zoo.tree / result["file"]).read_text().splitlines()[match["line"] - 1]
         word = line[match["startColumn"] - 1 : match["endColumn"] - 1]
         assert word == "zoo." + Path(result["file"]).stem
         assert match["line"] in result["matchedLines"]
@@ -457,18 +457,18 @@ def test_files_that_changed_or_went_a_moment_ago_are_searched_as_they_are(zoo: W
 
 
 @pytest.mark.shows("ANSWER-RE")
-def test_words_beside_a_pattern_set_the_order_and_leave_nothing_out(zoo: World) -> None:
-    answer = search(zoo, r"re:def\s+feed_ feed yak", limit=50)
+def test_words_beside_a_pattern_set_the_order_and_leave_nothing_out(still_zoo: World) -> None:
+    answer = search(still_zoo, r"re:def\s+feed_ feed yak", limit=50)
     assert places(answer)[0] == ("src/zoo/yak.py", 1)
     assert {place[0] for place in places(answer)} == {f"src/zoo/{name}.py" for name in ANIMALS}
 
 
 @pytest.mark.shows("ANSWER-RE-BOUNDS")
-def test_an_answer_that_was_cut_says_so(zoo: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_was_cut_says_so(still_zoo: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from holdfast.index.search import exact
 
     monkeypatch.setattr(exact.Bounds.__init__, "__defaults__", (3.0, 0.5, 2, 3, lambda: 0.0))
-    answer = search(zoo, "re:zoo")
+    answer = search(still_zoo, "re:zoo")
     assert answer["counts"]["complete"] is False
     assert any(w.startswith("EXACT_CUT:") and "narrow it" in w for w in answer["warnings"])
 
@@ -531,30 +531,30 @@ def test_a_file_whose_name_tells_no_language_is_kept_by_the_one_it_is_in(
 
 
 @pytest.mark.shows("ANSWER-WARNINGS")
-def test_an_empty_answer_says_why_and_what_to_ask_instead(zoo: World) -> None:
-    answer = search(zoo, "zoo path:nowhere must:unicorn")
+def test_an_empty_answer_says_why_and_what_to_ask_instead(still_zoo: World) -> None:
+    answer = search(still_zoo, "zoo path:nowhere must:unicorn")
     assert answer["status"] == "ok"
     assert answer["results"] == []
     assert any(w.startswith("FILTER_MUST_UNSATISFIED:") for w in answer["warnings"])
     assert any("path:*nowhere*" in w for w in answer["warnings"])
     calls = [step["args"] for step in answer["hints"]["nextSteps"]]
-    assert {"path": zoo.root, "query": "zoo"} in calls
-    wrong = search(zoo, "lang:pyhton zoo")
+    assert {"path": still_zoo.root, "query": "zoo"} in calls
+    wrong = search(still_zoo, "lang:pyhton zoo")
     assert any("did you mean lang:python?" in w for w in wrong["warnings"])
     assert wrong["results"]
 
 
 @pytest.mark.shows("ANSWER-WARNINGS")
-def test_what_an_empty_answer_says_is_so(zoo: World) -> None:
+def test_what_an_empty_answer_says_is_so(still_zoo: World) -> None:
     """`no chunk holds 'zoo'` was said where every chunk does."""
     for query in ("must:zoo exclude:zoo", "must:zoo path:cart.py", "must:Paying"):
-        (said,) = search(zoo, query)["warnings"]
+        (said,) = search(still_zoo, query)["warnings"]
         assert "of those that the scope and the rest of the query leave" in said
     # Plain text that looks like an operator stays plain text in the call that widens.
-    answer = search(zoo, r"\lang:go zoo path:nowhere/")
+    answer = search(still_zoo, r"\lang:go zoo path:nowhere/")
     query = answer["hints"]["nextSteps"][0]["args"]["query"]
     assert operators.parse(query).query == operators.Query("lang:go zoo")
-    (said,) = search(zoo, "zoo path:src/nowhere/")["warnings"]
+    (said,) = search(still_zoo, "zoo path:src/nowhere/")["warnings"]
     assert "path:*nowhere*" in said
 
 
@@ -617,10 +617,10 @@ def test_debug_tells_the_lane_that_found_a_result(clones: World) -> None:
 
 
 @pytest.mark.shows("ANSWER-NEXT")
-def test_an_answer_ends_with_what_to_do_next(zoo: World) -> None:
-    answer = search(zoo, "feed_yak", limit=2)
+def test_an_answer_ends_with_what_to_do_next(still_zoo: World) -> None:
+    answer = search(still_zoo, "feed_yak", limit=2)
     best = answer["results"][0]
-    assert answer["recommendedNextAction"]["args"]["path"] == str(zoo.tree / best["file"])
+    assert answer["recommendedNextAction"]["args"]["path"] == str(still_zoo.tree / best["file"])
     assert answer["hints"]["nextSteps"][-1] == answer["continuation"]["call"]
 
 
@@ -827,16 +827,16 @@ def test_an_answer_says_when_the_tree_was_looked_at(zoo: World) -> None:
 
 
 @pytest.mark.shows("ANSWER-DEBUG")
-def test_debug_tells_every_signal(zoo: World) -> None:
-    answer = search(zoo, "feed_yak path:src/ exclude:wolf", debug=True)
+def test_debug_tells_every_signal(still_zoo: World) -> None:
+    answer = search(still_zoo, "feed_yak path:src/ exclude:wolf", debug=True)
     signals = answer["results"][0]["debug"]["signals"]
     assert {"lexical", "dense", "definition", "role"} <= signals.keys()
     summary = answer["hints"]["debugSearch"]
     assert summary["operatorSummary"]["operators"] == [["path", "src/"], ["exclude", "wolf"]]
     assert summary["roots"][0]["generation"][0] == 1
-    exact = search(zoo, "re:yak", debug=True)["hints"]["debugSearch"]["roots"][0]["exact"]
+    exact = search(still_zoo, "re:yak", debug=True)["hints"]["debugSearch"]["roots"][0]["exact"]
     assert exact["looked"] < exact["chunks"]
-    assert "debug" not in search(zoo, "feed_yak")["results"][0]
+    assert "debug" not in search(still_zoo, "feed_yak")["results"][0]
 
 
 @pytest.mark.shows("ANSWER-READS")
@@ -863,8 +863,8 @@ def test_what_has_no_meaning_is_refused(still_zoo: World, more: Any, says: str) 
         search_code(still_zoo.index, **{"path": still_zoo.root, "query": "zoo", **more})
 
 
-def test_a_limit_beyond_the_most_is_the_most(zoo: World) -> None:
-    assert search(zoo, "zoo", limit=1000)["limit"] == LIMIT_MAX
+def test_a_limit_beyond_the_most_is_the_most(still_zoo: World) -> None:
+    assert search(still_zoo, "zoo", limit=1000)["limit"] == LIMIT_MAX
 
 
 @pytest.mark.shows("ANSWER-FILTERS")
@@ -879,12 +879,12 @@ def test_an_answer_that_filters_left_too_much_of_is_not_complete(zoo: World) -> 
 
 
 @pytest.mark.shows("ANSWER-WARNINGS")
-def test_a_question_of_ten_thousand_words_is_cut_and_said_so(zoo: World) -> None:
+def test_a_question_of_ten_thousand_words_is_cut_and_said_so(still_zoo: World) -> None:
     """Each word was looked for by itself: seven seconds in a tree of a hundred chunks."""
-    answer = search(zoo, "feed yak " + " ".join(f"word{n}" for n in range(10_000)))
+    answer = search(still_zoo, "feed yak " + " ".join(f"word{n}" for n in range(10_000)))
     assert answer["results"][0]["file"] == "src/zoo/yak.py"
     assert any(w.startswith("QUERY_LONG:") for w in answer["warnings"])
-    assert "warnings" not in search(zoo, "feed yak " * 80)
+    assert "warnings" not in search(still_zoo, "feed yak " * 80)
 
 
 # Code like this.
