@@ -109,14 +109,14 @@ def begun_log(store: Store, name: str, writer: str) -> StoredLog:
     return log
 
 
-def no_such_session(name: str, known: Sequence[str] = ()) -> NoSuchSession:
+def no_such_session(name: str, names: Sequence[str] = ()) -> NoSuchSession:
     """The error for a session without entries, with a hint that names existing ones."""
     from difflib import get_close_matches
 
     error = NoSuchSession(name, "nothing was read in it")
-    near = get_close_matches(name, known, 1)
-    more = ", …" if len(known) > NAMED_MAX else ""
-    others = f"there are: {', '.join(known[:NAMED_MAX])}{more}; " if known else ""
+    near = get_close_matches(name, names, 1)
+    more = ", …" if len(names) > NAMED_MAX else ""
+    others = f"there are: {', '.join(names[:NAMED_MAX])}{more}; " if names else ""
     others = f"did you mean --session {near[0]}? " if near else others
     error.hint = f"{others}holdfast read PATH --session {name} begins it"
     return error

@@ -51,9 +51,9 @@ def plugin_event(
     )
 
 
-def _said(given: object) -> tuple[tuple[str, str], ...]:
+def _said(texts: object) -> tuple[tuple[str, str], ...]:
     """Pairs of role and text, as far as the plugin passes them."""
-    pairs = [one for one in given if isinstance(one, list)] if isinstance(given, list) else []
+    pairs = [one for one in texts if isinstance(one, list)] if isinstance(texts, list) else []
     return tuple(
         (one[0], one[1])
         for one in pairs

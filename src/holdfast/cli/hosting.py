@@ -140,14 +140,14 @@ class CommandService:
     def _run(
         self,
         request: Mapping[str, Any],
-        shown: Deliver,
+        deliver: Deliver,
         progress: Deliver,
         gone: threading.Event,
     ) -> Mapping[str, Any]:
         if gone.is_set():
             return LOCAL  # its process ended while it waited for a thread
         out_terminal, err_terminal = request["terminal"]
-        out = _Output(out_terminal, request["encoding"], shown)
+        out = _Output(out_terminal, request["encoding"], deliver)
         err = _Output(err_terminal, request["encoding"], progress)
         noted = self._shared.note_printed
         CONSOLE.set(Console(request["cwd"], out, err, request["columns"], gone.is_set, noted))

@@ -167,7 +167,7 @@ def _one(
 
 
 def _show(
-    title: str, needed: list[Edit], kept: list[Path], dry_run: bool, next_step: str | None
+    title: str, needed: list[Edit], untouched: list[Path], dry_run: bool, next_step: str | None
 ) -> None:
     """Print what was done, or would be; `next_step` is None for an uninstallation."""
     name = styled(title, output.BOLD)
@@ -185,7 +185,7 @@ def _show(
             for line in edit.diff().splitlines():
                 colour = {"+": output.GREEN, "-": output.RED}.get(line[:1], output.DIM)
                 print("    " + styled(line, colour))
-    for path in kept:
+    for path in untouched:
         print(f"  backup: {path}")
     if next_step and not dry_run:
         print(f"  next: {next_step}")

@@ -47,13 +47,13 @@ def _stands_alone(text: bytes, line: int, texts: dict[int, list[tuple[bytes, int
     return len(texts[first]) == 1 and len(texts[last]) == 1
 
 
-def printed(text: str, first: int, kept: frozenset[int] | None, numbers: bool) -> str:
-    """The lines of a text that begins at line `first`; `kept` are those to show, None for all."""
+def printed(text: str, first: int, wanted: frozenset[int] | None, numbers: bool) -> str:
+    """The lines of a text that begins at line `first`; `wanted` are those to show, None for all."""
     cut = _CUT.search(text)
     body = text if cut is None else text[: cut.start()]
     shown = [
         f"{number} {line}".rstrip() if numbers else line
         for number, line in enumerate(body.split("\n"), first)
-        if kept is None or number in kept
+        if wanted is None or number in wanted
     ]
     return "\n".join(shown) + ("" if cut is None else cut[0])

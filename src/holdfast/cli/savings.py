@@ -52,23 +52,23 @@ def _progress(done: int, of: int) -> None:
         print(f"looking at session {done + 1} of {of}", end=end, file=sys.stderr, flush=True)
 
 
-def _show(found: SavingsAnswer) -> None:
-    if not found.agents:
+def _show(answer: SavingsAnswer) -> None:
+    if not answer.agents:
         print("no sessions with reads were found; --since DAYS looks further back")
     else:
         head = ["agent", "contexts", "read", "saved", "replay saves", "possible", "by rule"]
         rows = [
             [kind_of(one), str(one.contexts), _count(one.read_tokens), *_cells(one)]
-            for one in found.agents
+            for one in answer.agents
         ]
         print_table(head, rows)
         print("read: tokens (bytes divided by four); saved: by Holdfast in these sessions;")
         print("replay saves: by the same rules if played again; possible: without losing a line")
-        for one in found.agents:
+        for one in answer.agents:
             print(f"{kind_of(one)}: {focus_text(one)}")
-    if found.left_out:
-        print(f"{_counted(found.left_out, 'older session')} left out; --limit N looks at more")
-    for line in found.unreadable:
+    if answer.left_out:
+        print(f"{_counted(answer.left_out, 'older session')} left out; --limit N looks at more")
+    for line in answer.unreadable:
         print(f"not readable: {line}", file=sys.stderr)
 
 

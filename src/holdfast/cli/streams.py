@@ -39,8 +39,8 @@ def harmless(text: str) -> str:
     return re.sub(_CONTROL, _escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode()
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
 
 
 class Screen(TextIOWrapper):

@@ -86,10 +86,10 @@ class Guide:
             self.surprises += 1
             print(f"(exit code {code}, expected {expect})", file=sys.stderr)
 
-    def end(self, kept: Path | None) -> None:
+    def end(self, home: Path | None) -> None:
         print()
-        if kept is not None:
-            print(f"Everything is in {kept}; look with: HOLDFAST_HOME={kept} holdfast memory log")
+        if home is not None:
+            print(f"Everything is in {home}; look with: HOLDFAST_HOME={home} holdfast memory log")
         print("That was the tour. Next:")
         print(
             "  holdfast install      have your agents use all this (--dry-run shows what it writes)"
@@ -127,12 +127,12 @@ class Recorder(Guide):
             errors=err.getvalue(),
         )
 
-    def end(self, kept: Path | None) -> None:
+    def end(self, home: Path | None) -> None:
         self._line(
             status="wrong" if self.surprises else "ok",
             steps=self._steps,
             surprises=self.surprises,
-            home=None if kept is None else str(kept),
+            home=None if home is None else str(home),
         )
 
     def _line(self, **facts: object) -> None:

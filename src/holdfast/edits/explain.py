@@ -108,14 +108,14 @@ def _occurrences(text: str, old: str) -> list[int]:
     return starts
 
 
-def _difference(found: Nearest) -> str:
-    mine, theirs = _quoted(found.ours), _quoted(found.theirs)
-    note = f"first difference: line {found.theirs_line} has {theirs}, the old text has {mine}"
-    if found.ours_line > 1:
-        note += f" in its line {found.ours_line}"
+def _difference(nearest: Nearest) -> str:
+    mine, theirs = _quoted(nearest.ours), _quoted(nearest.theirs)
+    note = f"first difference: line {nearest.theirs_line} has {theirs}, the old text has {mine}"
+    if nearest.ours_line > 1:
+        note += f" in its line {nearest.ours_line}"
     unusual = [
         f"{who} has {names}"
-        for who, token in (("the file", found.theirs), ("the old text", found.ours))
+        for who, token in (("the file", nearest.theirs), ("the old text", nearest.ours))
         if token is not None and (names := unusual_characters(token.decode("utf-8", "replace")))
     ]
     return "; ".join([note, *unusual])
@@ -129,13 +129,13 @@ def _quoted(token: bytes | None) -> str:
 
 
 def _shown(
-    lines: Sequence[str], old: str, found: Nearest, matter: Sequence[int]
+    lines: Sequence[str], old: str, nearest: Nearest, matter: Sequence[int]
 ) -> tuple[tuple[int, str], ...]:
     """The lines of a place with those around it; of a long one those that matter or differ."""
-    first, last = max(1, found.first - AROUND), min(len(lines), found.last + AROUND)
+    first, last = max(1, nearest.first - AROUND), min(len(lines), nearest.last + AROUND)
     numbers: Sequence[int] = range(first, last + 1)
     if len(numbers) > WHOLE_MAX:
-        differ = _different(lines, old, range(found.first, found.last + 1))
+        differ = _different(lines, old, range(nearest.first, nearest.last + 1))
         near = {*range(first, first + AROUND + 1), *range(last - AROUND, last + 1)}
         for middle in (*matter, *differ):
             near |= set(range(middle - AROUND, middle + AROUND + 1))

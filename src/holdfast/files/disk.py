@@ -107,10 +107,10 @@ class _TreeWalk:
         self._root, self._memory = root, listings_of(root, policy)
         self._seen: dict[str, DirectoryListing] = {}
         self._pending: list[tuple[str, str, RuleStack]] = [("", root, top_rules(root, policy))]
-        self._found = Walk()
+        self._walk = Walk()
 
     def run(self) -> Walk:
-        found = self._found
+        found = self._walk
         while self._pending:
             key, directory, rules = self._pending.pop()
             prefix = f"{key}/" if key else ""
@@ -148,16 +148,16 @@ class _TreeWalk:
 
     def _count(self, listed: DirectoryListing) -> None:
         for reason, times in listed.skipped.items():
-            self._found.skipped[reason] += times
+            self._walk.skipped[reason] += times
 
-    def _stat_known(self, known: DirectoryListing, prefix: str, directory: str) -> None:
+    def _stat_known(self, listing: DirectoryListing, prefix: str, directory: str) -> None:
         """Stat the files of a directory whose names are known to be unchanged.
 
         This loop is most of a walk that finds nothing new, so it is inlined.
         """
-        found, lstat, is_regular = self._found, os.lstat, modes.S_ISREG
+        found, lstat, is_regular = self._walk, os.lstat, modes.S_ISREG
         stats, size_bytes_max, make = found.stats, self._policy.size_bytes_max, tuple.__new__
-        for name in known.files:
+        for name in listing.files:
             try:
                 seen = lstat(f"{directory}/{name}")
             except FileNotFoundError:
@@ -172,7 +172,7 @@ class _TreeWalk:
                     found.linked += 1
             else:
                 self._take(prefix + name, seen)
-        for name in known.unsure:
+        for name in listing.unsure:
             try:
                 seen = lstat(f"{directory}/{name}")
             except FileNotFoundError:
@@ -180,32 +180,32 @@ class _TreeWalk:
             except OSError:
                 found.unreadable.add(prefix + name)
                 continue
-            self._take_script(f"{directory}/{name}", prefix + name, seen, known.rules)
-        for name in known.folders:
-            self._pending.append((prefix + name, f"{directory}/{name}", known.rules))
-        self._count(known)
+            self._take_script(f"{directory}/{name}", prefix + name, seen, listing.rules)
+        for name in listing.folders:
+            self._pending.append((prefix + name, f"{directory}/{name}", listing.rules))
+        self._count(listing)
 
     def _take_script(self, place: str, path: str, seen: os.stat_result, rules: RuleStack) -> None:
         """Take a file whose name does not say what it is, if it is a script."""
         if _is_script(place, path, seen, rules):
             self._take(path, seen)
         else:
-            self._found.skipped["kind"] += 1
+            self._walk.skipped["kind"] += 1
 
     def _list(
         self,
         listing: DirectoryListing,
-        known: DirectoryListing,
+        before: DirectoryListing,
         entries: list[os.DirEntry[str]],
         prefix: str,
     ) -> bool:
         """Decide on every name of a directory; False if the names alone do not decide."""
-        found, rules, plain = self._found, listing.rules, True
+        found, rules, plain = self._walk, listing.rules, True
         for entry in entries:
             name, path = entry.name, prefix + entry.name
             try:
                 kind = _kind_of(entry)
-                why = reason_left_out(name, path, kind, known, self._extensions, rules)
+                why = reason_left_out(name, path, kind, before, self._extensions, rules)
                 if kind == DIRECTORY and why is None and self._is_mounted(entry, path):
                     # Another file system may be gone next time, so its files are not indexed.
                     found.unreadable.add(path)
@@ -240,12 +240,12 @@ class _TreeWalk:
 
     def _take(self, path: str, seen: os.stat_result) -> None:
         if not modes.S_ISREG(seen.st_mode):
-            self._found.skipped["special"] += 1
+            self._walk.skipped["special"] += 1
         elif seen.st_size > self._policy.size_bytes_max:
-            self._found.skipped["large"] += 1
+            self._walk.skipped["large"] += 1
         else:
-            self._found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-            self._found.linked += seen.st_nlink > 1
+            self._walk.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+            self._walk.linked += seen.st_nlink > 1
 
 
 FILE, DIRECTORY, LINK = "file", "directory", "symlink"
@@ -261,24 +261,26 @@ def reason_left_out(
     name: str,
     path: str,
     kind: str,
-    known: DirectoryListing,
+    listing: DirectoryListing,
     extensions: frozenset[str],
     rules: RuleStack,
 ) -> str | None:
     """Why a name in a directory is left out; None when it is kept.
 
-    `known` has earlier decisions under the same rules. "kind" of a name without an extension means
-    that its content has to decide.
+    `listing` has earlier decisions under the same rules. "kind" of a name without an extension
+    means that its content has to decide.
     """
-    if kind == FILE and name in known.others:
-        return known.others[name]
+    if kind == FILE and name in listing.others:
+        return listing.others[name]
     if not name.isascii() and not _utf8(name):
         return "unnameable"
     if kind == LINK:
         return "symlink"
     if kind == FILE:
-        return None if name in known.files else _left_out(name, path, extensions, rules)
-    if name not in known.folders and (name in ALWAYS_EXCLUDED or rules.excludes(path, name, True)):
+        return None if name in listing.files else _left_out(name, path, extensions, rules)
+    if name not in listing.folders and (
+        name in ALWAYS_EXCLUDED or rules.excludes(path, name, True)
+    ):
         return "ignored"
     return "unnameable" if "\\" in name else None
 

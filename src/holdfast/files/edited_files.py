@@ -73,7 +73,7 @@ class EditedFiles:
         self._lock = threading.Lock()
         self._last: dict[str, _Last] = {}
         self._asking: set[str] = set()
-        self._kept: OrderedDict[str, Mapping[str, Edited | None]] = OrderedDict()
+        self._answers: OrderedDict[str, Mapping[str, Edited | None]] = OrderedDict()
 
     def of(self, root: str) -> Edited | None:
         """The last answer, without waiting; None if there is none yet."""
@@ -105,12 +105,12 @@ class EditedFiles:
     def keep(self, state: str, edited: Mapping[str, Edited | None]) -> None:
         """Remember the files that a ranking used, by the state in its cursors."""
         with self._lock:
-            self._kept[state] = edited
-            self._kept.move_to_end(state)
-            while len(self._kept) > KEPT_MAX:
-                self._kept.popitem(last=False)
+            self._answers[state] = edited
+            self._answers.move_to_end(state)
+            while len(self._answers) > KEPT_MAX:
+                self._answers.popitem(last=False)
 
     def kept(self, state: str) -> Mapping[str, Edited | None]:
         """The files that a ranking used; None if they are not remembered."""
         with self._lock:
-            return self._kept.get(state, {})
+            return self._answers.get(state, {})

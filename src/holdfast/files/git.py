@@ -382,20 +382,20 @@ def configuration_of(common: Path) -> str | None:
     return None if found is None else found.decode("utf-8", "replace")
 
 
-def _link(own: Path, common: Path, made: Path) -> None:
+def _link(own: Path, common: Path, repository: Path) -> None:
     """Make a git directory with an empty configuration over the contents of another."""
     head = small_file(own / "HEAD") or b""
-    (made / "HEAD").write_bytes(head)
-    (made / "info").mkdir()
-    (made / "info" / "exclude").write_bytes(small_file(common / "info" / "exclude") or b"")
-    (made / "objects").symlink_to(common / "objects")
-    (made / "refs").symlink_to(common / "refs")
+    (repository / "HEAD").write_bytes(head)
+    (repository / "info").mkdir()
+    (repository / "info" / "exclude").write_bytes(small_file(common / "info" / "exclude") or b"")
+    (repository / "objects").symlink_to(common / "objects")
+    (repository / "refs").symlink_to(common / "refs")
     for name in ("packed-refs", "shallow"):
         if _is_file(common / name):
-            (made / name).symlink_to(common / name)
+            (repository / name).symlink_to(common / name)
     for shared in islice(_shared_indexes(own), SHARED_INDEXES_MAX):
-        (made / shared.name).symlink_to(shared)
-    (made / "config").write_text(_configuration(common, head))
+        (repository / shared.name).symlink_to(shared)
+    (repository / "config").write_text(_configuration(common, head))
 
 
 def _shared_indexes(own: Path) -> Iterator[Path]:

@@ -89,21 +89,23 @@ def key_of(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def decide(found: Evidence) -> RepositoryIdentity | Unidentified:
+def decide(evidence: Evidence) -> RepositoryIdentity | Unidentified:
     """The identity that the evidence proves. Pure."""
-    if found.head is None:
+    if evidence.head is None:
         return Unidentified("the repository has no commits", "commit something first")
-    first = None if found.shallow else found.first_commit
+    first = None if evidence.shallow else evidence.first_commit
     by_commit = None if first is None else f"commit:{first}"
     named: tuple[tuple[Source, str | None], ...] = (
-        ("setting", found.setting),
-        ("remote", found.remote),
+        ("setting", evidence.setting),
+        ("remote", evidence.remote),
         ("first commit", by_commit),
     )
     for source, name in named:
         if name is not None:
-            return RepositoryIdentity(name, source, first, found.head, found.prefix, found.shallow)
-    if found.shallow:
+            return RepositoryIdentity(
+                name, source, first, evidence.head, evidence.prefix, evidence.shallow
+            )
+    if evidence.shallow:
         return Unidentified(
             "a shallow clone without a remote has no name and no first commit",
             "run: git fetch --unshallow, or name it under [repositories] in settings.toml",

@@ -84,13 +84,13 @@ def stamp_of(stat: Stat) -> int:
     return max(stat.mtime_ns, stat.ctime_ns)
 
 
-def as_known(known: tuple[int, int] | None, stat: Stat, taken_ns: int) -> bool:
+def as_known(recorded: tuple[int, int] | None, stat: Stat, taken_ns: int) -> bool:
     """Whether a file is unchanged as far as its stat tells, given its size and stamp before.
 
     `taken_ns` is when the files were listed then; see `moved`.
     """
     stamp = stamp_of(stat)
-    return known == (stat.size_bytes, stamp) and stamp < taken_ns - RACY_NS
+    return recorded == (stat.size_bytes, stamp) and stamp < taken_ns - RACY_NS
 
 
 def not_searched(unreadable: Iterable[str], too_large: int, unnameable: int) -> str | None:

@@ -130,7 +130,7 @@ def real_path(path: str) -> str:
         return SYSTEM[0]
 
 
-def _opened_path(descriptor: int, found: os.stat_result, path: str) -> str:
+def _opened_path(descriptor: int, stat: os.stat_result, path: str) -> str:
     """The real path of an open file; raises OSError if it is not the file that was decided about.
 
     Where the system does not tell the path of a descriptor, the file must still be the one that
@@ -141,7 +141,7 @@ def _opened_path(descriptor: int, found: os.stat_result, path: str) -> str:
     except OSError:
         real = real_path(path)
         now = os.lstat(real)
-        if (now.st_dev, now.st_ino) != (found.st_dev, found.st_ino):
+        if (now.st_dev, now.st_ino) != (stat.st_dev, stat.st_ino):
             raise FileNotFoundError(2, "the file was replaced while it was opened", path) from None
         return real
 

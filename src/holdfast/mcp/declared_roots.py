@@ -32,7 +32,7 @@ class DeclaredRoots:
     """The declared roots of each session of one server."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[object, tuple[str, ...]] = WeakKeyDictionary()
+        self._roots: WeakKeyDictionary[object, tuple[str, ...]] = WeakKeyDictionary()
 
     def of(self, ctx: Context) -> Callable[[], Iterable[str]]:
         """A function for the thread of a call, which asks the client unless its roots are known."""
@@ -41,13 +41,13 @@ class DeclaredRoots:
             capabilities = ctx.session.client_capabilities
             if capabilities is None or capabilities.roots is None:
                 return ()
-            known = self._known.get(_connection(ctx))
+            known = self._roots.get(_connection(ctx))
             return anyio.from_thread.run(self._ask, ctx) if known is None else known
 
         return declared
 
     async def changed(self, ctx: Context, params: object) -> None:
-        self._known.pop(_connection(ctx), None)
+        self._roots.pop(_connection(ctx), None)
 
     async def _ask(self, ctx: Context) -> tuple[str, ...]:
         try:
@@ -63,7 +63,7 @@ class DeclaredRoots:
         else:
             named = (directory_of(str(root.uri)) for root in found.roots[:ROOTS_MAX])
             roots = tuple(path for path in named if path is not None)
-        self._known[_connection(ctx)] = roots
+        self._roots[_connection(ctx)] = roots
         return roots
 
 

@@ -383,8 +383,8 @@ def _allowed_text(reader: Reader) -> Callable[[str], str | None]:
     return allowed
 
 
-def _edit_help(event: HookEvent, reader: Reader, known: Collection[str] = ()) -> dict[int, str]:
-    """The help for each failed edit, by index; not for the calls in `known`."""
+def _edit_help(event: HookEvent, reader: Reader, calls: Collection[str] = ()) -> dict[int, str]:
+    """The help for each failed edit, by index; not for these `calls`."""
     from holdfast.edits import Attempt, failure_of, help_text
 
     found = {}
@@ -392,7 +392,7 @@ def _edit_help(event: HookEvent, reader: Reader, known: Collection[str] = ()) ->
         if (
             not isinstance(use.call, EditCall)
             or not use.failed
-            or use.id in known
+            or use.id in calls
             or failure_of(use.text or "") is None
         ):
             continue

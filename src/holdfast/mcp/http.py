@@ -89,17 +89,17 @@ class Endpoint:
             ending.set()
             await asyncio.gather(running, return_exceptions=True)
 
-    async def _run(self, made: asyncio.Future[Managers], ending: asyncio.Event) -> None:
+    async def _run(self, managers: asyncio.Future[Managers], ending: asyncio.Event) -> None:
         context = HostContext(self._app)
         try:
             keeping, stateless = await asyncio.to_thread(self._made, context)
             async with keeping.run(), stateless.run():
-                made.set_result((keeping, stateless))
+                managers.set_result((keeping, stateless))
                 await ending.wait()
         except Exception as error:
             log.exception("the MCP tools could not be started")
-            if not made.done():
-                made.set_exception(error)
+            if not managers.done():
+                managers.set_exception(error)
         finally:
             context.close()
 

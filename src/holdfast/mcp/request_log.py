@@ -67,9 +67,9 @@ class RequestLog:
         self,
         session: str,
         sidecar: Sidecar,
-        shown: Callable[[str], Sequence[Printed]] = lambda digest: (),
+        answers: Callable[[str], Sequence[Printed]] = lambda digest: (),
     ) -> None:
-        self.session, self.sidecar, self._shown_by = session, sidecar, shown
+        self.session, self.sidecar, self._shown_by = session, sidecar, answers
         self.tree = Tree()
         self.dangling: dict[int, Printed] = {}
         """Index of a short answer in the request -> the lines that it can no longer refer to."""
@@ -244,12 +244,12 @@ def stored_lines(event: Derived, load: Load) -> Printed | None:
     return Printed(event.path, 1, tuple(rows), whole=True)
 
 
-def own_event(use: ToolUse, shown: str, load: Load) -> Anchored | Derived | None:
+def own_event(use: ToolUse, text: str, load: Load) -> Anchored | Derived | None:
     """What an answer of our own read claims, if the agent stores that with the result."""
     claimed = use.result.get("readcache") if isinstance(use.result, Mapping) else None
     if claimed is None or use.failed:
         return None
-    event, _ = read_event(claimed, None, shown, rules=Rules(verify=True, load=load))
+    event, _ = read_event(claimed, None, text, rules=Rules(verify=True, load=load))
     return event if isinstance(event, Anchored | Derived) else None
 
 

@@ -26,8 +26,8 @@ CONVERSATIONS_MAX = 256
 class Requests:
     """The most recently used conversations; one that was dropped proves nothing."""
 
-    def __init__(self, home: Home, shown: ShownAnswers) -> None:
-        self._home, self._shown = home, shown
+    def __init__(self, home: Home, answers: ShownAnswers) -> None:
+        self._home, self._answers = home, answers
         self._logs: OrderedDict[tuple[str, str], tuple[RequestLog, threading.Lock]] = OrderedDict()
         self._turn = threading.Lock()
 
@@ -39,7 +39,7 @@ class Requests:
             if key not in self._logs:
                 sidecar = Sidecar(sidecar_path(self._home, event.agent, event.session))
                 self._logs[key] = (
-                    RequestLog(event.session, sidecar, self._shown.lines),
+                    RequestLog(event.session, sidecar, self._answers.lines),
                     threading.Lock(),
                 )
             self._logs.move_to_end(key)

@@ -214,9 +214,9 @@ def _size(rows: Sequence[str]) -> int:
     return sum(len(row) + 1 for row in rows)
 
 
-def _cost(rows: Sequence[str], found: Focus) -> int:
+def _cost(rows: Sequence[str], focus: Focus) -> int:
     out = 150
-    for part in found.parts:
+    for part in focus.parts:
         if part.title is None:
             out += _size(rows[part.first - 1 : part.last]) + 10
         else:
@@ -224,13 +224,13 @@ def _cost(rows: Sequence[str], found: Focus) -> int:
     return out
 
 
-def to_text(rows: Sequence[str], found: Focus, again: str) -> str:
+def to_text(rows: Sequence[str], focus: Focus, again: str) -> str:
     """The file in focus, for an agent that prints text as it is."""
     out = [
-        f"[holdfast: {found.lines} lines, {found.shown} of them shown and the rest folded; read "
+        f"[holdfast: {focus.lines} lines, {focus.shown} of them shown and the rest folded; read "
         f"folded lines by their numbers in brackets; {again}]"
     ]
-    for part in found.parts:
+    for part in focus.parts:
         named = f"{part.first}-{part.last}" if part.last > part.first else f"{part.last}"
         if part.title is None:
             out += [f"[{named}:]", *rows[part.first - 1 : part.last]]

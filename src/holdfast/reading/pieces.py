@@ -237,18 +237,18 @@ def _signed(sign: str, lines: Sequence[str], old: int, new: int) -> list[_Row]:
     ]
 
 
-def _held_start(live: Mapping[int, str], runs: Sequence[Run], kept: int) -> int | None:
-    """The held line that the result begins with; None if the lines before `kept` have gaps.
+def _held_start(live: Mapping[int, str], runs: Sequence[Run], line: int) -> int | None:
+    """The held line that the result begins with; None if the lines before `line` have gaps.
 
     If the result begins with the file's first line, held lines before it are gone, so the diff
     removes them. Lines held before a later range may still exist.
     """
     if runs[0].before is None:
-        return min(kept, runs[0].first)
-    before = sorted(number for number in live if number < kept) if runs[0].first == 1 else []
+        return min(line, runs[0].first)
+    before = sorted(number for number in live if number < line) if runs[0].first == 1 else []
     if not before:
-        return kept
-    return before[0] if before == list(range(before[0], kept)) else None
+        return line
+    return before[0] if before == list(range(before[0], line)) else None
 
 
 def _held_end(live: Mapping[int, str], old: int, lines: int) -> int:

@@ -71,8 +71,8 @@ def _moved_tail(live: Mapping[int, str], rows: Sequence[str], run: Lines) -> tup
     return (at + 1, shift) if at < run.last else None
 
 
-def _named(found: Sequence[Lines]) -> str:
-    shown = found if len(found) <= RUNS_MAX else (Lines(found[0].first, found[-1].last),)
+def _named(ranges: Sequence[Lines]) -> str:
+    shown = ranges if len(ranges) <= RUNS_MAX else (Lines(ranges[0].first, ranges[-1].last),)
     names = [f"{r.first}-{r.last}" if r.last > r.first else f"{r.first}" for r in shown]
     single = len(shown) == 1 and shown[0].first == shown[0].last
     return f"{'line' if single else 'lines'} {', '.join(names)}"

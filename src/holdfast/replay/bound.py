@@ -128,9 +128,9 @@ def _saving(live: Mapping[int, int], event: Mapping[str, Any], sizes: list[int])
     return size - cost if cost < 0.9 * size else 0.0
 
 
-def _matched(held: list[int], rows: list[int], sizes: list[int]) -> list[bool]:
+def _matched(lines: list[int], rows: list[int], sizes: list[int]) -> list[bool]:
     """Which rows are held, in order; a trivial line counts only between two held rows."""
-    ours = [row if sizes[row] > 0 else -1 - at for at, row in enumerate(held)]
+    ours = [row if sizes[row] > 0 else -1 - at for at, row in enumerate(lines)]
     theirs = [row if sizes[row] > 0 else -(10**9) - at for at, row in enumerate(rows)]
     known = [False] * len(rows)
     if not set(ours) & set(theirs):

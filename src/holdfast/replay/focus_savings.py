@@ -110,26 +110,26 @@ def play(context: Context, presets: Presets, outline: Outliner, tally: Tally) ->
 def _first(
     context: Context,
     at: int,
-    found: Shown,
+    read: Shown,
     signals: Callable[[str, Sequence[str]], Signals],
     presets: Presets,
     outline: Outliner,
     tally: Tally,
 ) -> None:
-    rows = list(found.rows)
+    rows = list(read.rows)
     if rows and rows[-1] == "":
         rows.pop()
-    if not presets.applies(len(rows), subagent=context.subagent) or rules.stays_whole(found.path):
+    if not presets.applies(len(rows), subagent=context.subagent) or rules.stays_whole(read.path):
         return
     tally.firsts += 1
-    facts = outline(found.path, "\n".join(rows).encode("utf-8", "surrogatepass"))
+    facts = outline(read.path, "\n".join(rows).encode("utf-8", "surrogatepass"))
     units = [] if facts is None else units_of(facts, rows)
-    focus = rules.focus(rows, units, signals(found.path, rows))
+    focus = rules.focus(rows, units, signals(read.path, rows))
     if focus is None:
         return
-    over = max(0, found.size_bytes - sum(len(row.encode()) + 1 for row in rows)) / len(rows)
-    fold = Fold(context.name, found.path, found.size_bytes, round(_cost(rows, focus, over)))
-    uses = used_lines(context.steps[at + 1 :], found.path, rows, units)
+    over = max(0, read.size_bytes - sum(len(row.encode()) + 1 for row in rows)) / len(rows)
+    fold = Fold(context.name, read.path, read.size_bytes, round(_cost(rows, focus, over)))
+    uses = used_lines(context.steps[at + 1 :], read.path, rows, units)
     for part in focus.folds:
         if any(part.first <= n <= part.last for n in uses.lines):
             fold.misses.append(

@@ -159,8 +159,8 @@ class Player:
         self.calls[number] = call
         self._count(found, size, over)
 
-    def _called(self, tool: str, given: dict[str, Any], at: float) -> str:
-        call = self.writer.call(tool, given, at)
+    def _called(self, tool: str, arguments: dict[str, Any], at: float) -> str:
+        call = self.writer.call(tool, arguments, at)
         if isinstance(self.log, ClaudeCodeLog):
             self.log.call = call
         return call
@@ -171,18 +171,18 @@ class Player:
             self.native.record(self.log, call, found)
         return found
 
-    def _count(self, found: Decision, size: int, over: float) -> None:
-        if not isinstance(found, Short):
+    def _count(self, decision: Decision, size: int, over: float) -> None:
+        if not isinstance(decision, Short):
             self.answers["whole"] += 1
             return
         # An agent that numbers the rows it prints also numbers ours.
-        cost = len(found.text.encode()) + over * (found.text.count("\n") + 1)
-        self.answers[found.kind] += 1
-        self.saved[found.kind] += max(0.0, size - cost)
+        cost = len(decision.text.encode()) + over * (decision.text.count("\n") + 1)
+        self.answers[decision.kind] += 1
+        self.saved[decision.kind] += max(0.0, size - cost)
 
 
-def _text(found: Decision) -> str | None:
-    return found.text if isinstance(found, Short) else None
+def _text(decision: Decision) -> str | None:
+    return decision.text if isinstance(decision, Short) else None
 
 
 def play(trace: Mapping[str, Any]) -> Player:

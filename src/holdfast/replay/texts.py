@@ -33,19 +33,19 @@ class Texts:
 
     def __init__(self, sizes: list[int]) -> None:
         self._sizes = sizes
-        self._made: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
         self._counts: dict[int, int] = {}
         self._fillers = 0
 
     def of(self, line: int) -> str:
-        if line not in self._made:
+        if line not in self._texts:
             length = abs(self._sizes[line]) - 1
             count = self._counts[length] = self._counts.get(length, 0) + 1
             code = _code(count)
-            self._made[line] = (
+            self._texts[line] = (
                 (code + "." * length)[:length] if len(code) <= length else "." * length
             )
-        return self._made[line]
+        return self._texts[line]
 
     def filler(self) -> str:
         """A line that the model was never shown."""

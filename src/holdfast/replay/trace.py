@@ -67,23 +67,23 @@ class _Maker:
         else:
             self.add("o", step.at_s, rb=_size(step.text), ib=0)
 
-    def _read(self, found: Shown, at_s: float) -> None:
-        rows = list(found.rows)
-        total = max(found.total, len(rows) if found.whole else 0)
+    def _read(self, read: Shown, at_s: float) -> None:
+        rows = list(read.rows)
+        total = max(read.total, len(rows) if read.whole else 0)
         self.add(
-            "R" if found.shell else "r",
+            "R" if read.shell else "r",
             at_s,
-            f=self._path(found.path),
-            a=found.first,
+            f=self._path(read.path),
+            a=read.first,
             n=total,
             l=self._runs(rows),
-            rb=found.size_bytes,
+            rb=read.size_bytes,
             ib=0,
         )
-        lines = [] if found.whole else self._files.setdefault(found.path, [])
-        lines += [""] * (found.first - 1 + len(rows) - len(lines))
-        lines[found.first - 1 : found.first - 1 + len(rows)] = rows
-        self._files[found.path] = lines
+        lines = [] if read.whole else self._files.setdefault(read.path, [])
+        lines += [""] * (read.first - 1 + len(rows) - len(lines))
+        lines[read.first - 1 : read.first - 1 + len(rows)] = rows
+        self._files[read.path] = lines
 
     def _change(self, change: Change, at_s: float) -> None:
         file = self._path(change.path)

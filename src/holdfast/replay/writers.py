@@ -48,11 +48,11 @@ class Writer:
     def say(self, role: str, size: int, at: float) -> None:
         raise NotImplementedError
 
-    def call(self, tool: str, given: dict[str, Any], at: float) -> str:
+    def call(self, tool: str, arguments: dict[str, Any], at: float) -> str:
         """The agent calls a tool; returns the id of the call."""
         raise NotImplementedError
 
-    def read_result(self, call: str, given: Read, text: str | None, at: float) -> None:
+    def read_result(self, call: str, read: Read, text: str | None, at: float) -> None:
         """The result of a read, or our short form of it."""
         raise NotImplementedError
 
@@ -138,9 +138,9 @@ class ClaudeWriter(Writer):
             }
         self.line(role, at, message=message)
 
-    def call(self, tool: str, given: dict[str, Any], at: float) -> str:
+    def call(self, tool: str, arguments: dict[str, Any], at: float) -> str:
         call = self.next_id("t")
-        block = {"type": "tool_use", "id": call, "name": tool, "input": given}
+        block = {"type": "tool_use", "id": call, "name": tool, "input": arguments}
         message = {"role": "assistant", "id": self.next_id("m"), "content": [block]}
         self.line("assistant", at, message=message)
         return call
@@ -151,15 +151,15 @@ class ClaudeWriter(Writer):
             "user", at, message={"role": "user", "content": [block]}, toolUseResult=structured
         )
 
-    def read_result(self, call: str, given: Read, text: str | None, at: float) -> None:
-        rows = list(given.rows) if text is None else text.split("\n")
-        first = given.first if text is None else 1
+    def read_result(self, call: str, read: Read, text: str | None, at: float) -> None:
+        rows = list(read.rows) if text is None else text.split("\n")
+        first = read.first if text is None else 1
         file = {
-            "filePath": path_of(given.file),
+            "filePath": path_of(read.file),
             "content": "\n".join(rows),
             "numLines": len(rows),
             "startLine": first,
-            "totalLines": given.total if text is None else len(rows),
+            "totalLines": read.total if text is None else len(rows),
         }
         shown = "\n".join(f"{number:>6}\u2192{row}" for number, row in enumerate(rows, first))
         self.result(call, shown, {"type": "text", "file": file}, at)
@@ -244,9 +244,9 @@ class CodexWriter(Writer):
         content = [{"type": "output_text", "text": "x" * size}]
         self.item(at, type="message", role=role, content=content)
 
-    def call(self, tool: str, given: dict[str, Any], at: float) -> str:
+    def call(self, tool: str, values: dict[str, Any], at: float) -> str:
         call = self.next_id("c")
-        arguments = json.dumps({"cmd": given["command"]})
+        arguments = json.dumps({"cmd": values["command"]})
         self.item(at, type="function_call", name="exec_command", call_id=call, arguments=arguments)
         return call
 
@@ -296,10 +296,10 @@ class PiWriter(Writer):
         content = [{"type": "text", "text": "x" * size}]
         self.entry("message", message={"role": role, "content": content})
 
-    def call(self, tool: str, given: dict[str, Any], at: float) -> str:
+    def call(self, tool: str, arguments: dict[str, Any], at: float) -> str:
         call = self.next_id("c")
         name = {"Read": "read", "Bash": "bash"}.get(tool, tool)
-        block = {"type": "toolCall", "id": call, "name": name, "arguments": given}
+        block = {"type": "toolCall", "id": call, "name": name, "arguments": arguments}
         self.entry("message", message={"role": "assistant", "content": [block]})
         return call
 
@@ -314,12 +314,12 @@ class PiWriter(Writer):
         }
         self.entry("message", message=message)
 
-    def read_result(self, call: str, given: Read, text: str | None, at: float) -> None:
-        last = given.first + len(given.rows) - 1
-        shown = "\n".join(given.rows)
-        if last < given.total:
+    def read_result(self, call: str, read: Read, text: str | None, at: float) -> None:
+        last = read.first + len(read.rows) - 1
+        shown = "\n".join(read.rows)
+        if last < read.total:
             shown += (
-                f"\n\n[{given.total - last} more lines in file. Use offset={last + 1} to continue.]"
+                f"\n\n[{read.total - last} more lines in file. Use offset={last + 1} to continue.]"
             )
         self.result(call, "read", shown if text is None else text)
 

@@ -122,10 +122,10 @@ class TokenCorpus:
         )
 
     def _surroundings(
-        self, found: list[tuple[LiveSegment, SuffixRange]], length: int
+        self, ranges: list[tuple[LiveSegment, SuffixRange]], length: int
     ) -> tuple[int, int, int]:
         """How far all occurrences in all segments agree beyond the match, left and right."""
-        around = [(live.segment, segments.surroundings(live, run)) for live, run in found]
+        around = [(live.segment, segments.surroundings(live, run)) for live, run in ranges]
         segment, first = around[0]
         left, right = first.left, first.right
         for other, there in around[1:]:

@@ -237,11 +237,11 @@ class Batch(BatchView):
         read: ConfirmedRead | PendingRead,
         branch: BranchName,
         basis: Seq,
-        found: Overlap | None,
+        overlap: Overlap | None,
     ) -> Conflict | None:
-        if found is None:
+        if overlap is None:
             return None
-        return conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
+        return conflict_of(read, branch, basis, overlap, self._key_at(overlap.write.seq))
 
     # applying
 

@@ -83,7 +83,7 @@ def conflict_of(
     read: ConfirmedRead | PendingRead,
     branch: BranchName,
     basis: Seq,
-    found: Overlap,
+    overlap: Overlap,
     whose: CommitKey,
 ) -> Conflict:
     """The conflict to report for a read at `basis`."""
@@ -93,10 +93,10 @@ def conflict_of(
         path=read.path,
         read_seq=basis,
         layers=read.layers if isinstance(read, PendingRead) else (),
-        seq=found.write.seq,
+        seq=overlap.write.seq,
         session=whose.session,
         local_seq=whose.local_seq,
-        written=found.path,
+        written=overlap.path,
     )
 
 

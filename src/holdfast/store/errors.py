@@ -157,24 +157,24 @@ class UnknownSpace(_MessageError):
 
     name = "UnknownSpaceError"
 
-    def __init__(self, space: str, known: Sequence[str]) -> None:
-        super().__init__(f"there is no space {space}", hint=_known_spaces(space, known))
-        self.space, self.known = space, tuple(known)
+    def __init__(self, space: str, spaces: Sequence[str]) -> None:
+        super().__init__(f"there is no space {space}", hint=_known_spaces(space, spaces))
+        self.space, self.known = space, tuple(spaces)
 
 
 SPACES_NAMED = 6
 """How many spaces a hint names."""
 
 
-def _known_spaces(space: str, known: Sequence[str]) -> str:
+def _known_spaces(space: str, spaces: Sequence[str]) -> str:
     """The existing spaces, those with a similar name first."""
-    if not known:
+    if not spaces:
         return "there are no spaces yet; the first write creates one"
     from difflib import get_close_matches
 
-    alike = get_close_matches(space, known, n=SPACES_NAMED)
-    named = [*alike, *(name for name in known if name not in alike)][:SPACES_NAMED]
-    more = f" and {len(known) - len(named)} more" if len(known) > len(named) else ""
+    alike = get_close_matches(space, spaces, n=SPACES_NAMED)
+    named = [*alike, *(name for name in spaces if name not in alike)][:SPACES_NAMED]
+    more = f" and {len(spaces) - len(named)} more" if len(spaces) > len(named) else ""
     return f"there are: {', '.join(named)}{more}"
 
 

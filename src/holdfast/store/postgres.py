@@ -162,9 +162,9 @@ class PostgresDatabase:
         """The version of the space's tables; None if there are none."""
         return _version_in(self.rows(_VERSION, (self._schema,)))
 
-    def _refuse_if_newer(self, found: list[Row]) -> None:
+    def _refuse_if_newer(self, rows: list[Row]) -> None:
         """Raise `StoreUpgraded` if another server has brought the space up to a later version."""
-        version = _version_in(found)
+        version = _version_in(rows)
         if version is not None and version > VERSION:
             raise StoreUpgraded(self._space, version, VERSION)
 
@@ -365,11 +365,11 @@ def _with_space(sql: str) -> str:
     return sql.replace("ON CONFLICT (", "ON CONFLICT (space, ")
 
 
-def _version_in(found: list[Row]) -> int | None:
+def _version_in(rows: list[Row]) -> int | None:
     """The version in the comment of a space's schema; None if there is no schema."""
-    if not found:
+    if not rows:
         return None
-    words = (found[0][0] or "").split(" ")
+    words = (rows[0][0] or "").split(" ")
     return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
 
 

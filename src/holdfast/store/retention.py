@@ -106,7 +106,7 @@ def _thin(
     branch: Branch,
     id: str,
     rows: list[Row],
-    kept: set[int],
+    seqs: set[int],
 ) -> int:
     """Keep some revisions of a document, as whole documents; returns how many were removed."""
     name = branch.name
@@ -121,7 +121,7 @@ def _thin(
             document = patch.apply_to_document(document, decode(data or "[]"))
         else:
             document = None if data is None else decode(data)
-        if place in kept:
+        if place in seqs:
             text = encode(document) if op == "patch" else data
             whole.append((name, id, seq, op_index, "delete" if op == "delete" else "set", text))
     # In this order: the same keys are written again.

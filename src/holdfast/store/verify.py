@@ -312,11 +312,11 @@ class Verifier:
                 )
 
     def _document_holds(
-        self, key: tuple[str, str], rows: list[Row], heads: list[Row], kept: list[Row]
+        self, key: tuple[str, str], rows: list[Row], heads: list[Row], snapshots: list[Row]
     ) -> None:
         name, id = BranchName(key[0]), EntityId(key[1])
         self.report.revisions += len(rows)
-        self.report.snapshots += len(kept)
+        self.report.snapshots += len(snapshots)
         for row in rows:
             branch, _, seq, index, op, data, crc = row
             if checks.revision_crc(*row[:6]) != crc:
@@ -333,19 +333,19 @@ class Verifier:
             self._found("INV-21", f"the head of {id} on {name!r} is {head}, not {newest}")
         elif heads[0][4] != rows[-1][6]:
             self._found("INV-39", f"the head of {id} on {name!r} does not match its checksum")
-        for _, _, seq, value, crc in kept:
+        for _, _, seq, value, crc in snapshots:
             if checks.snapshot_crc(name, id, seq, value) != crc:
                 self._found("INV-39", f"the snapshot of {id} at seq {seq} is damaged")
-        if kept or any(row[4] == "patch" for row in rows):
+        if snapshots or any(row[4] == "patch" for row in rows):
             try:
-                self._history_holds(name, id, rows, {row[2]: row[3] for row in kept})
+                self._history_holds(name, id, rows, {row[2]: row[3] for row in snapshots})
             except DATABASE_FAILURES:
                 raise
             except Exception as error:  # any error means that the history is not valid
                 self._found("INV-9", f"the history of {id} on {name!r} cannot be read: {error}")
 
     def _history_holds(
-        self, name: BranchName, id: EntityId, rows: list[Row], kept: dict[Seq, str]
+        self, name: BranchName, id: EntityId, rows: list[Row], snapshots: dict[Seq, str]
     ) -> None:
         branch = self._branches[name]
         document: Any = None
@@ -358,14 +358,14 @@ class Verifier:
                 document = patch.apply_to_document(document, self._decode(data))
             else:
                 document = None if data is None else self._decode(data)
-            if seq in kept:
+            if seq in snapshots:
                 at_seq[seq] = document
-        for seq, text in kept.items():
+        for seq, text in snapshots.items():
             if seq not in at_seq:
                 self._found("INV-9", f"{id} has a snapshot at seq {seq}, but no write there")
             elif not same(self._decode(text), at_seq[seq]):
                 self._found("INV-9", f"the snapshot of {id} at seq {seq} differs from its history")
-        if kept:
+        if snapshots:
             now = replay.newest_state(self._tables, self._decode, branch, id)
             if not same(None if now is None else now.document, document):
                 self._found("INV-23", f"reading {id} differs from its history")

@@ -143,21 +143,23 @@ def _is_plain_output(result: Mapping[str, Any]) -> bool:
     )
 
 
-def _call(name: str, given: object) -> Call | None:
-    if not isinstance(given, Mapping):
+def _call(name: str, arguments: object) -> Call | None:
+    if not isinstance(arguments, Mapping):
         return None
-    path = given.get("file_path")
+    path = arguments.get("file_path")
     if name == "Read" and isinstance(path, str):
-        return ReadCall(path, _whole_number(given.get("offset")), _whole_number(given.get("limit")))
-    command = given.get("command")
-    if name == "Bash" and isinstance(command, str) and not given.get("run_in_background"):
+        return ReadCall(
+            path, _whole_number(arguments.get("offset")), _whole_number(arguments.get("limit"))
+        )
+    command = arguments.get("command")
+    if name == "Bash" and isinstance(command, str) and not arguments.get("run_in_background"):
         return ShellCall(command)
     if name == "Edit" and isinstance(path, str):
-        old, new = given.get("old_string"), given.get("new_string")
+        old, new = arguments.get("old_string"), arguments.get("new_string")
         if isinstance(old, str) and isinstance(new, str):
-            return EditCall(path, old, new, given.get("replace_all") is True)
-    if name == "Write" and isinstance(path, str) and isinstance(given.get("content"), str):
-        return WriteCall(path, given["content"])
+            return EditCall(path, old, new, arguments.get("replace_all") is True)
+    if name == "Write" and isinstance(path, str) and isinstance(arguments.get("content"), str):
+        return WriteCall(path, arguments["content"])
     own = next((name.removeprefix(one) for one in OWN_PREFIXES if name.startswith(one)), None)
     return None if own is None else OwnCall(own)
 

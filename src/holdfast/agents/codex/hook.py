@@ -76,8 +76,8 @@ def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[T
     return None, ()
 
 
-def _call(name: str, given: object) -> Call | None:
-    command = given.get("command") if isinstance(given, Mapping) else None
+def _call(name: str, arguments: object) -> Call | None:
+    command = arguments.get("command") if isinstance(arguments, Mapping) else None
     if not isinstance(command, str):
         return None
     if name == "Bash":

@@ -27,7 +27,7 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
 
 
 def failed_edit(
-    agent: str, payload: Mapping[str, Any], error: object, shown: object
+    agent: str, payload: Mapping[str, Any], error: object, output: object
 ) -> HookEvent | None:
     """The event of an edit that failed with this error, and what the model would be shown."""
     given, session, cwd = (payload.get(name) for name in ("tool_input", "session_id", "cwd"))
@@ -36,10 +36,10 @@ def failed_edit(
     path, old, new = (given.get(name) for name in ("file_path", "old_string", "new_string"))
     if not isinstance(path, str) or not isinstance(old, str) or not isinstance(new, str):
         return None
-    if not isinstance(error, str) or not isinstance(shown, str):
+    if not isinstance(error, str) or not isinstance(output, str):
         return None
     every = any(given.get(name) is True for name in ("replace_all", "allow_multiple"))
-    use = ToolUse(EditCall(path, old, new, every), None, error, failed=True, shown=shown)
+    use = ToolUse(EditCall(path, old, new, every), None, error, failed=True, shown=output)
     name = str(payload.get("hook_event_name"))
     return HookEvent(agent, Moment.AFTER_TOOL, session, None, cwd, (use,), name=name)
 

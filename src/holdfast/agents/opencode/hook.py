@@ -58,61 +58,65 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
     return plugin_event(AGENT, payload, _use)
 
 
-def _use(given: object) -> ToolUse | None:
-    if not isinstance(given, Mapping):
+def _use(value: object) -> ToolUse | None:
+    if not isinstance(value, Mapping):
         return None
-    call = _call(str(given.get("tool")), given.get("input"))
-    id, status = given.get("id"), given.get("status")
+    call = _call(str(value.get("tool")), value.get("input"))
+    id, status = value.get("id"), value.get("status")
     if call is None or not isinstance(id, str):
         return None
     if status == "error":
-        error = given.get("error")
-        return ToolUse(call, id, str(error), failed=True, shown=str(error), result=given)
-    output = given.get("output")
-    if status != "completed" or not isinstance(output, str) or given.get("compacted") is True:
+        error = value.get("error")
+        return ToolUse(call, id, str(error), failed=True, shown=str(error), result=value)
+    output = value.get("output")
+    if status != "completed" or not isinstance(output, str) or value.get("compacted") is True:
         # Not, or no longer, shown to the model.
-        return ToolUse(call, id, None, result=given)
+        return ToolUse(call, id, None, result=value)
     if isinstance(call, ReadCall):
-        return _read_use(call, id, output, given)
-    return ToolUse(call, id, output, shown=output, result=given)
+        return _read_use(call, id, output, value)
+    return ToolUse(call, id, output, shown=output, result=value)
 
 
-def _read_use(call: ReadCall, id: str, output: str, given: Mapping[str, Any]) -> ToolUse:
+def _read_use(call: ReadCall, id: str, output: str, arguments: Mapping[str, Any]) -> ToolUse:
     """The lines of a read; none if the output does not show lines of a file."""
     head = _HEAD.match(output)
     tail = _TAIL.search(output, head.end()) if head else None
     if head is None or tail is None:
-        return ToolUse(call, id, None, shown=output, result=given)
+        return ToolUse(call, id, None, shown=output, result=arguments)
     rows, first = [], 0
     for at, row in enumerate(output[head.end() : tail.start()].split("\n")):
         found = _NUMBERED.match(row)
         if found is None or (at and int(found[1]) != first + at) or _CUT in found[2]:
-            return ToolUse(call, id, None, shown=output, result=given)
+            return ToolUse(call, id, None, shown=output, result=arguments)
         first = first or int(found[1])
         rows.append(found[2])
     total = tail["total"]
     whole = first == 1 and total is not None and int(total) == len(rows)
     named = ReadCall(head[1], call.first, call.count)
-    return ToolUse(named, id, "\n".join(rows), first, is_whole=whole, shown=output, result=given)
+    return ToolUse(
+        named, id, "\n".join(rows), first, is_whole=whole, shown=output, result=arguments
+    )
 
 
-def _call(name: str, given: object) -> Call | None:
-    if not isinstance(given, Mapping):
+def _call(name: str, arguments: object) -> Call | None:
+    if not isinstance(arguments, Mapping):
         return None
-    path = given.get("filePath")
+    path = arguments.get("filePath")
     if name == "read" and isinstance(path, str):
-        return ReadCall(path, whole_number(given.get("offset")), whole_number(given.get("limit")))
-    if name == "bash" and isinstance(given.get("command"), str):
+        return ReadCall(
+            path, whole_number(arguments.get("offset")), whole_number(arguments.get("limit"))
+        )
+    if name == "bash" and isinstance(arguments.get("command"), str):
         # With another working directory the command's paths mean other files.
-        return None if given.get("workdir") else ShellCall(given["command"])
+        return None if arguments.get("workdir") else ShellCall(arguments["command"])
     if name == "edit" and isinstance(path, str):
-        old, new = given.get("oldString"), given.get("newString")
+        old, new = arguments.get("oldString"), arguments.get("newString")
         if isinstance(old, str) and isinstance(new, str):
-            return EditCall(path, old, new, given.get("replaceAll") is True)
-    if name == "write" and isinstance(path, str) and isinstance(given.get("content"), str):
-        return WriteCall(path, given["content"])
-    if name in ("apply_patch", "patch") and isinstance(given.get("patchText"), str):
-        return PatchCall(given["patchText"])
+            return EditCall(path, old, new, arguments.get("replaceAll") is True)
+    if name == "write" and isinstance(path, str) and isinstance(arguments.get("content"), str):
+        return WriteCall(path, arguments["content"])
+    if name in ("apply_patch", "patch") and isinstance(arguments.get("patchText"), str):
+        return PatchCall(arguments["patchText"])
     return OwnCall(name.removeprefix("holdfast_")) if name.startswith("holdfast_") else None
 
 

@@ -44,40 +44,42 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
     return event
 
 
-def _use(given: object) -> ToolUse | None:
-    if not isinstance(given, Mapping):
+def _use(value: object) -> ToolUse | None:
+    if not isinstance(value, Mapping):
         return None
-    call, id = _call(str(given.get("tool")), given.get("input")), given.get("id")
-    text = calls.text_of(given.get("content"))
+    call, id = _call(str(value.get("tool")), value.get("input")), value.get("id")
+    text = calls.text_of(value.get("content"))
     if call is None or not isinstance(id, str) or text is None:
         return None
-    failed = given.get("isError") is True
+    failed = value.get("isError") is True
     if not isinstance(call, ReadCall) or failed:
-        return ToolUse(call, id, text, failed=failed, shown=text, result=given)
+        return ToolUse(call, id, text, failed=failed, shown=text, result=value)
     found = calls.plain_read(call.path, call.first, call.count, text)
     if found is None or _SUFFIX.search(call.path):
-        return ToolUse(call, id, None, shown=text, result=given)
+        return ToolUse(call, id, None, shown=text, result=value)
     rows = "\n".join(found.rows)
-    return ToolUse(call, id, rows, found.first, is_whole=found.whole, shown=text, result=given)
+    return ToolUse(call, id, rows, found.first, is_whole=found.whole, shown=text, result=value)
 
 
-def _call(name: str, given: object) -> Call | None:
-    if not isinstance(given, Mapping):
+def _call(name: str, arguments: object) -> Call | None:
+    if not isinstance(arguments, Mapping):
         return None
-    path = given.get("path")
+    path = arguments.get("path")
     if name == "read" and isinstance(path, str):
-        return ReadCall(path, whole_number(given.get("offset")), whole_number(given.get("limit")))
-    if name == "bash" and isinstance(given.get("command"), str):
-        return ShellCall(given["command"])
+        return ReadCall(
+            path, whole_number(arguments.get("offset")), whole_number(arguments.get("limit"))
+        )
+    if name == "bash" and isinstance(arguments.get("command"), str):
+        return ShellCall(arguments["command"])
     if name == "edit" and isinstance(path, str):
-        return _edit(path, given)
-    if name == "write" and isinstance(path, str) and isinstance(given.get("content"), str):
-        return WriteCall(path, given["content"])
+        return _edit(path, arguments)
+    if name == "write" and isinstance(path, str) and isinstance(arguments.get("content"), str):
+        return WriteCall(path, arguments["content"])
     return None
 
 
-def _edit(path: str, given: Mapping[str, Any]) -> EditCall | None:
-    changes = given.get("edits", [given])
+def _edit(path: str, arguments: Mapping[str, Any]) -> EditCall | None:
+    changes = arguments.get("edits", [arguments])
     found = []
     for one in changes if isinstance(changes, list) else []:
         old = one.get("oldText") if isinstance(one, Mapping) else None

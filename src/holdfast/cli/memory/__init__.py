@@ -211,7 +211,7 @@ def _opened(app: App, args: argparse.Namespace) -> Store:
         ) from None
 
 
-def _other_spaces(space: str, known: Sequence[str]) -> str:
+def _other_spaces(space: str, spaces: Sequence[str]) -> str:
     """The most similar space, and the command that creates this one."""
     from difflib import get_close_matches
 
@@ -219,7 +219,7 @@ def _other_spaces(space: str, known: Sequence[str]) -> str:
 
     making = shlex.join(["holdfast", "memory", "set", "ID", "VALUE", "--space", space])
     make = f"`{making}` creates it"
-    names = [name for name in known if name != sessions.SPACE and not live.is_live(name)]
+    names = [name for name in spaces if name != sessions.SPACE and not live.is_live(name)]
     near = get_close_matches(space, names, 1)
     if not names:
         return make

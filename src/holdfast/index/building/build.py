@@ -52,19 +52,19 @@ def build(
     *,
     whole: bool,
     report: Report = lambda progress: None,
-    known: tuple[Identity, Snapshot] | None = None,
+    earlier_manifest: tuple[Identity, Snapshot] | None = None,
 ) -> Built:
     """Build and publish the next generation; `whole` rebuilds it, otherwise only changes are read.
 
-    Files in parts of the tree that cannot be read now are kept in both cases. `known` is a manifest
-    that was read earlier; it is used if its generation is still the published one.
+    Files in parts of the tree that cannot be read now are kept in both cases. `earlier_manifest`
+    is used if its generation is still the published one.
     """
     try:
-        return _build(root, run_id, policy, tools, whole, report, known, keeps=True)
+        return _build(root, run_id, policy, tools, whole, report, earlier_manifest, keeps=True)
     except DamagedBackend:
         if not whole:
             raise
-        return _build(root, run_id, policy, tools, whole, report, known, keeps=False)
+        return _build(root, run_id, policy, tools, whole, report, earlier_manifest, keeps=False)
 
 
 def _build(
@@ -74,7 +74,7 @@ def _build(
     tools: BuildTools,
     whole: bool,
     report: Report,
-    known: tuple[Identity, Snapshot] | None,
+    earlier_manifest: tuple[Identity, Snapshot] | None,
     keeps: bool,
 ) -> Built:
     meter = Meter(report, tools.monotonic)
@@ -89,7 +89,11 @@ def _build(
     if not whole:
         with tools.backend.reader(root) as reader:
             identity, totals = reader.identity, reader.totals()
-            before = known[1] if known and known[0] == identity else reader.snapshot()
+            before = (
+                earlier_manifest[1]
+                if earlier_manifest and earlier_manifest[0] == identity
+                else reader.snapshot()
+            )
         refuse_emptied_tree(root, found, len(before.entries))
         plan = make_plan(before, found)
         # After an upgrade, listings of the code before are replaced: every first walk of a process

@@ -202,7 +202,7 @@ def run_sync(
         # A team's generation is not updated: the root gets a generation of its own.
         whole=uses_team,
         report=report,
-        known=index.freshness.manifest(record.root),
+        earlier_manifest=index.freshness.manifest(record.root),
     )
     assert isinstance(record.state, Indexed | SyncCompleted)
     state = SyncCompleted(

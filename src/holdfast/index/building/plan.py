@@ -53,12 +53,12 @@ class Plan:
         return Snapshot(after, taken_ns, unreadable)
 
 
-def make_plan(before: Snapshot, found: Walk) -> Plan:
-    todo, absent = moved(before, found.stats)
-    return Plan(before, todo, absent, compressed(found.unreadable))
+def make_plan(before: Snapshot, walk: Walk) -> Plan:
+    todo, absent = moved(before, walk.stats)
+    return Plan(before, todo, absent, compressed(walk.unreadable))
 
 
-def refuse_emptied_tree(root: str, found: Walk, indexed_files: int) -> None:
+def refuse_emptied_tree(root: str, walk: Walk, indexed_files: int) -> None:
     """Raise EmptyTree when the index of a tree would be replaced by one of no files."""
-    if found.shows_nothing and indexed_files:
+    if walk.shows_nothing and indexed_files:
         raise EmptyTree(root, indexed_files)

@@ -31,15 +31,15 @@ class PutFiles:
         self,
         root: str,
         before: Snapshot,
-        found: disk.Walk,
+        walk: disk.Walk,
         tools: BuildTools,
         writer: Writer,
         meter: Meter,
     ) -> None:
-        self._root, self._before, self._found = root, before, found
+        self._root, self._before, self._walk = root, before, walk
         self._tools, self._writer, self._meter = tools, writer, meter
         self.entries: dict[str, Entry] = {}
-        self.unreadable = set(found.unreadable)
+        self.unreadable = set(walk.unreadable)
         self.limit_reached = False
         self._chunks = writer.totals().chunks
         self.unparsed: set[str] = set()
@@ -62,7 +62,7 @@ class PutFiles:
         known = self._before.entries.keys()
         indexed = [path for path in todo if path in known]
         new = [path for path in todo if path not in known] if indexed else todo
-        total_bytes = sum(self._found.stats[path].size_bytes for path in todo) or 1
+        total_bytes = sum(self._walk.stats[path].size_bytes for path in todo) or 1
         done = done_bytes = 0
         for paths in (indexed, new):
             for file in self._prepared(paths, total_bytes) if paths else ():

@@ -100,10 +100,10 @@ def _within(symbol: SymbolDraft, owner: SymbolDraft) -> bool:
     return owner.start <= symbol.start and symbol.end <= owner.end
 
 
-def _close(found: list[tuple[int, int, int]], at: int, open_: list[tuple[int, int]]) -> int:
+def _close(blocks: list[tuple[int, int, int]], at: int, open_: list[tuple[int, int]]) -> int:
     owner, last = open_.pop()
     if at <= last:
-        found.append((at, last, owner))
+        blocks.append((at, last, owner))
         return last + 1
     return at
 

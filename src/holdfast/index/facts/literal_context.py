@@ -158,14 +158,14 @@ class _Context:
         around = self.of(function, CLIMB_MAX // 2)
         return f"{around}()" if around else ""
 
-    def _argument(self, given: tree_sitter.Node, child: tree_sitter.Node) -> str:
-        call = given.parent
+    def _argument(self, argument: tree_sitter.Node, child: tree_sitter.Node) -> str:
+        call = argument.parent
         if call is None:
             return ""
         callee = call.child_by_field_name("function") or call.child_by_field_name("constructor")
         if callee is None:
             return ""
-        places = [c for c in given.named_children[:8] if c.type != "comment"]
+        places = [c for c in argument.named_children[:8] if c.type != "comment"]
         place = next((i for i, c in enumerate(places) if c == child), -1)
         function = self._known(self._chain(self._text(callee)))
         return f"{function}^p^{place}" if function and place >= 0 else ""

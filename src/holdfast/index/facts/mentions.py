@@ -160,7 +160,7 @@ _GLOBAL = re.compile(rb"\b(?:global|nonlocal)\b[ \t]+([\w, \t]+)")
 class _File:
     def __init__(self, language: Language, source: bytes, tree: tree_sitter.Tree) -> None:
         self._language, self._source, self._tree = language, source, tree
-        self._found: list[Mention] = []
+        self._mentions: list[Mention] = []
         self._bound: dict[str, list[tuple[int, int]]] = {}
         """The byte ranges in which a name is local."""
         self._globals: dict[int, set[bytes]] = {}
@@ -170,7 +170,7 @@ class _File:
     def mentions(self) -> tuple[Mention, ...]:
         ranges = {name: _joined(bound) for name, bound in self._bound.items()}
         made = []
-        for one in self._found:
+        for one in self._mentions:
             starts, ends = ranges.get(one.name, ((), ()))
             at = bisect_right(starts, one.start) - 1
             local = not one.receiver and at >= 0 and one.start < ends[at]
@@ -235,7 +235,7 @@ class _File:
         short: Short = "",
     ) -> None:
         made = Mention(name, receiver, kind, self._line, start, keyed=keyed, short=short)
-        self._found.append(made)
+        self._mentions.append(made)
 
     def _chain(self, text: str) -> str:
         prepare = self._language.prepare

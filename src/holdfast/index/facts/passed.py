@@ -26,20 +26,20 @@ def nameable(symbols: Iterable[_Named], imports: Iterable[Import]) -> set[str]:
     return known
 
 
-def names_passed(arguments: str, known: set[str]) -> tuple[str, ...]:
+def names_passed(arguments: str, parameters: set[str]) -> tuple[str, ...]:
     """The arguments that are one of the known names, each as `keyword=name` or `position=name`."""
-    if known.isdisjoint(_BETWEEN_NAMES.split(arguments)):
+    if parameters.isdisjoint(_BETWEEN_NAMES.split(arguments)):
         return ()
     return tuple(
         f"{key or place}={name}"
         for place, (key, name) in enumerate(map(_argument, _split(arguments)))
-        if name and name.rpartition(".")[2] in known
+        if name and name.rpartition(".")[2] in parameters
     )
 
 
 def values_passed(
     arguments: str,
-    known: set[str],
+    parameters: set[str],
     local: Callable[[str], bool],
     chain: Callable[[str], str],
     read: Callable[[int], str],
@@ -56,9 +56,9 @@ def values_passed(
         if value.startswith(("*", "...")):
             key = "**" if value.startswith("**") else f"{place}*"
             value = value.lstrip("*. ")
-        expression = _value(value, known, local, chain)
+        expression = _value(value, parameters, local, chain)
         container = expression is None and value[:1] in ("[", "{", "(")
-        if container and not known.isdisjoint(_BETWEEN_NAMES.split(value)):
+        if container and not parameters.isdisjoint(_BETWEEN_NAMES.split(value)):
             expression = read(place)
         if expression and expression != "?":
             found.append(f"{key}={expression}")
@@ -70,7 +70,7 @@ _VALUE_MAX = 80
 
 
 def _value(
-    text: str, known: set[str], local: Callable[[str], bool], chain: Callable[[str], str]
+    text: str, parameters: set[str], local: Callable[[str], bool], chain: Callable[[str], str]
 ) -> str | None:
     """A name, or a call of a known name, as an expression; None when it is neither."""
     if not text or len(text) > _VALUE_MAX or not (text[0].isalpha() or text[0] in "_$"):
@@ -78,10 +78,10 @@ def _value(
     if chains.PLAIN.match(text):
         head, _, last = text.partition(".")
         named = last.rpartition(".")[2] or head
-        return text if named in known or (not last and local(head)) else None
+        return text if named in parameters or (not last and local(head)) else None
     if text[-1] == ")":
         path = chain(text)
-        if path.endswith("()") and path.partition(".")[0].removesuffix("()") in known:
+        if path.endswith("()") and path.partition(".")[0].removesuffix("()") in parameters:
             return path
     return None
 

@@ -17,7 +17,7 @@ _SAME = frozenset({"freeze", "seal", "create", "preventExtensions"})
 _PAIRS_MAX = 12
 
 
-def called(walk: Walk, function: Node, given: Node, read: Read) -> str:
+def called(walk: Walk, function: Node, arguments: Node, read: Read) -> str:
     """The result of `Object.values(x)`, `f.bind(x)` and others; "" when it is none of them."""
     owner = function.child_by_field_name("object")
     if owner is None:
@@ -25,16 +25,16 @@ def called(walk: Walk, function: Node, given: Node, read: Read) -> str:
     name = walk.field(function, "property", 20)
     if name == "bind":
         return read(owner)
-    first = given.named_child(0) if given.named_child_count else None
+    first = arguments.named_child(0) if arguments.named_child_count else None
     whole = walk.text(owner, 8) if owner.type == "identifier" else ""
     if first is None or whole not in ("Object", "Array", "Reflect"):
         return ""
     if whole == "Array":
-        return read(first) if name == "from" and given.named_child_count == 1 else ""
+        return read(first) if name == "from" and arguments.named_child_count == 1 else ""
     if name in _SAME:
         return read(first)
     if name in ("assign", "setPrototypeOf"):
-        texts = [t for each in given.named_children[:6] if (t := read(each)) not in ("?", "{}")]
+        texts = [t for each in arguments.named_children[:6] if (t := read(each)) not in ("?", "{}")]
         return "|".join(dict.fromkeys(texts)) or "?"
     if name in ("values", "entries"):
         text = read(first)
@@ -44,12 +44,12 @@ def called(walk: Walk, function: Node, given: Node, read: Read) -> str:
     return ""
 
 
-def constructed(walk: Walk, constructor: Node, given: Node | None, read: Read) -> str:
+def constructed(walk: Walk, constructor: Node, arguments: Node | None, read: Read) -> str:
     """`new Map([["k", v]])` as an object, `new Set([v])` as a list; "" for other classes."""
     name = walk.text(constructor, 10)
-    if name not in ("Map", "Set", "WeakMap", "WeakSet") or given is None:
+    if name not in ("Map", "Set", "WeakMap", "WeakSet") or arguments is None:
         return ""
-    first = given.named_child(0) if given.named_child_count else None
+    first = arguments.named_child(0) if arguments.named_child_count else None
     if first is None:
         return ""
     if name.endswith("Set"):

@@ -195,8 +195,8 @@ class Meanings:
                 return [Found(Thing("symbol", module.path, index), 0.97, "import")]
         return found
 
-    def _symbols(self, found: list[Found]) -> Meaning:
-        symbols = tuple(each for each in found if each.thing.kind in ("symbol", "field"))
+    def _symbols(self, candidates: list[Found]) -> Meaning:
+        symbols = tuple(each for each in candidates if each.thing.kind in ("symbol", "field"))
         return Meaning("symbols", symbols) if symbols else OTHER
 
     def _bare(self, view: View, mention: Mention) -> Meaning:

@@ -177,10 +177,10 @@ def _manifest(
     )  # fmt: skip
 
 
-def _file(kept: KeptFile, entry: Entry, segment: int, slot: int) -> SharedFile:
+def _file(file: KeptFile, entry: Entry, segment: int, slot: int) -> SharedFile:
     size = entry.stat.size_bytes
     return SharedFile(
-        kept.path, entry.digest, size, kept.language, kept.problem, kept.chunks, segment, slot
+        file.path, entry.digest, size, file.language, file.problem, file.chunks, segment, slot
     )
 
 

@@ -208,13 +208,13 @@ class CommittedBlobs:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._known: dict[str, bytes] | None = None
+        self._blobs: dict[str, bytes] | None = None
 
     @property
     def _names(self) -> dict[str, bytes]:
-        if self._known is None:
-            self._known = _blobs(self._root)
-        return self._known
+        if self._blobs is None:
+            self._blobs = _blobs(self._root)
+        return self._blobs
 
     def __contains__(self, path: str) -> bool:
         return path in self._names

@@ -86,8 +86,8 @@ def _merged(answers: list[CallGraphAnswer]) -> CallGraphAnswer:
     )
 
 
-def _several(name: str, found: NamedSymbols) -> str:
-    symbols, least = found.symbols, "" if found.complete else "at least "
+def _several(name: str, named: NamedSymbols) -> str:
+    symbols, least = named.symbols, "" if named.complete else "at least "
     shown = [f"{one.file}:{one.span.start_line} {one.symbol_label}" for one in symbols[:ANSWERED]]
     left = len(symbols) - len(shown)
     more = f" and {left} more, which name their file to be answered" if left else ""

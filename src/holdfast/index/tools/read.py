@@ -90,16 +90,16 @@ def read_file(
     )
 
 
-def _not_opened(answer: ReadAnswer, found: OutlineAnswer) -> ReadAnswer:
+def _not_opened(answer: ReadAnswer, outline: OutlineAnswer) -> ReadAnswer:
     refused = replace(
         answer,
-        status=found.status,
+        status=outline.status,
         is_error=True,
-        reason=found.reason,
-        message=found.message,
-        hints=found.hints,
+        reason=outline.reason,
+        message=outline.message,
+        hints=outline.hints,
     )
-    return replace(refused, outline=found.outline) if found.status == "ambiguous" else refused
+    return replace(refused, outline=outline.outline) if outline.status == "ambiguous" else refused
 
 
 def _lines(file: str, start_line: int | None, end_line: int | None) -> str:

@@ -220,7 +220,7 @@ def _named_exactly(program: LinkedProgram, name: str) -> list[str]:
 def _merged_answer(
     program: LinkedProgram,
     answer: ReferencesAnswer,
-    found: list[References],
+    parts: list[References],
     left_out: list[str],
     kinds: frozenset[str],
     limit: int,
@@ -228,7 +228,7 @@ def _merged_answer(
     places: dict[tuple[str, int], Reference] = {}
     undecided: dict[tuple[str, int], Reference] = {}
     unread = dict.fromkeys(left_out)
-    for one in found:
+    for one in parts:
         for place in one.found:
             known = places.get((place.path, place.start))
             if known is None or known.confidence < place.confidence:

@@ -311,8 +311,8 @@ def _coverage(finding: Finding, question: AnalyzedQuery | None) -> float:
     return found / len(question.words)
 
 
-def _complete(found: Retrieved) -> bool:
-    return not found.more and (found.exact is None or found.exact.complete)
+def _complete(retrieved: Retrieved) -> bool:
+    return not retrieved.more and (retrieved.exact is None or retrieved.exact.complete)
 
 
 def _state(request: SearchRequest, searched: Sequence[SearchedRoot]) -> str:

@@ -65,31 +65,31 @@ def _file_and_symbol(a: dict[str, Any]) -> tuple[str, str]:
     return file, a.get("symbol") or old.get("symbolId") or old.get("symbolLabel") or ""
 
 
-def _answer(call: ToolCall, found: CallGraphAnswer, path: str, a: dict[str, Any]) -> Result:
+def _answer(call: ToolCall, graph: CallGraphAnswer, path: str, a: dict[str, Any]) -> Result:
     from holdfast.index.tools.calls import EDGES_TRUNCATED
 
     more = {**a, "path": path, "limit": a["limit"] * 2}
-    text = calls_text(found, AGENT, more=call_text("call_graph", more))
-    if found.nodes and found.status != "ok":
-        one = {"symbol": found.nodes[0].symbol_id, "file": found.nodes[0].file, "path": path}
-        return Result(text, found.to_wire()).ended("by id", "call_graph", **one)
-    if found.status != "ok":
-        return _refused(call, found, os.path.join(path, a.get("file", "")))
-    facts = found.to_wire()
-    if EDGES_TRUNCATED in found.warnings:
+    text = calls_text(graph, AGENT, more=call_text("call_graph", more))
+    if graph.nodes and graph.status != "ok":
+        one = {"symbol": graph.nodes[0].symbol_id, "file": graph.nodes[0].file, "path": path}
+        return Result(text, graph.to_wire()).ended("by id", "call_graph", **one)
+    if graph.status != "ok":
+        return _refused(call, graph, os.path.join(path, a.get("file", "")))
+    facts = graph.to_wire()
+    if EDGES_TRUNCATED in graph.warnings:
         facts["continue"] = continued("call_graph", **more)
     return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 
 
-def _refused(call: ToolCall, found: CallGraphAnswer, file: str) -> Result:
-    result = refused(found)
+def _refused(call: ToolCall, graph: CallGraphAnswer, file: str) -> Result:
+    result = refused(graph)
     if "continue" in result.facts:
         return result
     if os.path.isfile(file):
         return result.ended("its symbols", "file_outline", file=file)
-    if not found.symbol_ref.file:
-        name = found.symbol_ref.symbol_label or ""
-        tree = from_here(call, found.path)
+    if not graph.symbol_ref.file:
+        name = graph.symbol_ref.symbol_label or ""
+        tree = from_here(call, graph.path)
         return result.ended("find it by words", "search_code", query=name, path=tree)
     return similar_file(call, replace(result, failed=not os.path.exists(file)), file)
 

@@ -123,9 +123,9 @@ def _of_name(call: ToolCall, a: dict[str, Any]) -> Result:
     return Result("\n".join([*below(call, tree_of(call, tree)), *lines]), facts)
 
 
-def _refused(call: ToolCall, found: OutlineAnswer, file: str, exact: bool) -> Result:
-    result = refused(found, outline_text(found, AGENT))
-    if "continue" in result.facts or found.status != "not_found":
+def _refused(call: ToolCall, outline: OutlineAnswer, file: str, exact: bool) -> Result:
+    result = refused(outline, outline_text(outline, AGENT))
+    if "continue" in result.facts or outline.status != "not_found":
         return result
     if os.path.isfile(file) and exact:
         return result.ended("its symbols", "file_outline", file=file)

@@ -121,10 +121,10 @@ def paths_of(path: str | list[str]) -> list[str]:
     return [path]
 
 
-def _shown(found: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, int]]]:
+def _shown(answer: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, int]]]:
     """The lines of each file that an answer is about."""
     shown: dict[str, list[tuple[int, int]]] = {}
-    for one in found.results:
+    for one in answer.results:
         tree = one.codebase_path or root
         if tree is not None:
             span = (one.span.start_line, one.span.end_line)
@@ -145,22 +145,22 @@ def _from_the_start(result: Result, a: dict[str, Any]) -> Result:
     return result.ended("from the start", "search_code", **{**a, "cursor": None})
 
 
-def _refused(found: SearchAnswer) -> Result:
-    if os.path.exists(found.path):
-        return refused(found)
-    message = f"'{found.path}' does not exist"
-    return no_such_tree(Result(message, replace(found, message=message, hints=None).to_wire()))
+def _refused(answer: SearchAnswer) -> Result:
+    if os.path.exists(answer.path):
+        return refused(answer)
+    message = f"'{answer.path}' does not exist"
+    return no_such_tree(Result(message, replace(answer, message=message, hints=None).to_wire()))
 
 
-def _elsewhere(call: ToolCall, result: Result, found: SearchAnswer) -> Result:
+def _elsewhere(call: ToolCall, result: Result, answer: SearchAnswer) -> Result:
     """The result when nothing was found: suggests a wider search, or one by exact tokens."""
     a = call.arguments
     query = a.get("query", "")
     if len(query) > QUERY_MAX:
         shorter = query[:QUERY_MAX]
         return result.ended("shorter", "search_code", query=shorter, path=a["path"])
-    if found.hints is not None and found.hints.next_steps:
-        step = found.hints.next_steps[0]
+    if answer.hints is not None and answer.hints.next_steps:
+        step = answer.hints.next_steps[0]
         tree = {"path": "."} if step.args.get("path") == call.caller.cwd else {}
         return result.ended("wider", step.tool, **{**step.args, **tree})
     path = a["path"][0] if isinstance(a["path"], list) else a["path"]

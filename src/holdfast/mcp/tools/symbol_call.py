@@ -49,11 +49,11 @@ def named_place(call: ToolCall) -> tuple[str, str]:
     return path, file
 
 
-def not_answered(call: ToolCall, found: ReferencesAnswer | ExploreAnswer) -> Result:
+def not_answered(call: ToolCall, answer: ReferencesAnswer | ExploreAnswer) -> Result:
     """The refusal, with the call that may help."""
-    result = refused(found)
+    result = refused(answer)
     if "continue" in result.facts:
         return result
     symbol = call.arguments["symbol"]
-    tree = from_here(call, found.path)
+    tree = from_here(call, answer.path)
     return result.ended("find it by words", "search_code", query=symbol, path=tree)

@@ -175,7 +175,7 @@ def _parse_results(
 
 def _result_events(
     call: str,
-    made: ToolCall,
+    tool_call: ToolCall,
     text: str,
     result: object,
     details: Mapping[str, Any] | None,
@@ -183,20 +183,20 @@ def _result_events(
 ) -> tuple[frozenset[str], Events]:
     """The digests of the texts a result may stand for, and its events about files."""
     shown = frozenset(map(text_digest, _candidates(text, result)))
-    folders = (made.cwd, cwd)
+    folders = (tool_call.cwd, cwd)
     if details is not None:
-        seen = claude_results.events(made.name, made.arguments, details, text, folders)
+        seen = claude_results.events(tool_call.name, tool_call.arguments, details, text, folders)
     else:
-        seen = claude_results.plain_events(made.name, made.arguments, text, folders)
-        if claude_results.is_plain_edit(made.name, text) and seen:
+        seen = claude_results.plain_events(tool_call.name, tool_call.arguments, text, folders)
+        if claude_results.is_plain_edit(tool_call.name, text) and seen:
             return shown, ((f"{call}{EDIT}", seen[0]),)
-        if seen and isinstance(seen[0], Printed) and made.name == "Read":
+        if seen and isinstance(seen[0], Printed) and tool_call.name == "Read":
             shown |= {text_digest("\n".join(seen[0].rows))}  # without numbers
     if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in seen):
         # This is not the file's text. The sidecar records what it stands for.
         return shown, ((f"{call}{SHORT}", Forgotten(seen[0].path)),)
     events: list[tuple[str, Event | None]] = []
-    first = seen[0] if len(seen) == 1 and made.name == "Read" else None
+    first = seen[0] if len(seen) == 1 and tool_call.name == "Read" else None
     if isinstance(first, Printed) and details is not None:
         events.append((call, _whole(first, details)))
     for count, one in enumerate(seen):

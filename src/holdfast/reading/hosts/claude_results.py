@@ -249,8 +249,8 @@ def _from_original(
     return made if made is not None and _growth(made) == grown else None
 
 
-def _growth(made: list[Seen]) -> int:
-    hunks = [hunk for one in made if isinstance(one, Patched) for hunk in one.hunks]
+def _growth(events: list[Seen]) -> int:
+    hunks = [hunk for one in events if isinstance(one, Patched) for hunk in one.hunks]
     return sum(len(hunk.new) - len(hunk.old) for hunk in hunks)
 
 

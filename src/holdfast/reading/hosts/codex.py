@@ -98,7 +98,7 @@ class CodexLog:
         self._torn = False
         self._built = 0
         self._room = OUTPUT_BYTES
-        self._asked = 0
+        self._questions = 0
         self._cut_to: int | None = None
 
     def evidence(self) -> Evidence | Doubt:
@@ -115,8 +115,8 @@ class CodexLog:
             return Doubt("the rollout does not begin with its session")
         self._build()
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
-        self._asked += 1
-        return evidence_at(self.tree, last, self._session, self._asked)
+        self._questions += 1
+        return evidence_at(self.tree, last, self._session, self._questions)
 
     def record(self, answer: Answer, call: str | None = None) -> None:
         """Note what an answer claims; it counts once the rollout shows its text."""
@@ -235,18 +235,18 @@ class CodexLog:
         texts = frozenset(map(text_digest, _texts(output)))
         return _Item(call, item.kind, False, texts, self._seen(name, given, output), size)
 
-    def _seen(self, name: str, given: Any, output: Any, *, force: bool = False) -> tuple[Seen, ...]:
+    def _seen(self, name: str, value: Any, output: Any, *, force: bool = False) -> tuple[Seen, ...]:
         """The events about lines of files in the output of this call."""
         text, code = _output_of(output)
         if text is None or (code not in (0, None) and not force):
             return ()
-        if name == "apply_patch" and isinstance(given, str):
-            found = _arguments(given) if given[:1] == "{" else {"input": given}
+        if name == "apply_patch" and isinstance(value, str):
+            found = _arguments(value) if value[:1] == "{" else {"input": value}
             patch = found.get("input") if isinstance(found, Mapping) else None
             applied = force or text.startswith("Success") or code == 0
             changes = calls.patch(patch, self._cwd) if isinstance(patch, str) and applied else None
             return self._placed(changes or ())
-        arguments = _arguments(given)
+        arguments = _arguments(value)
         if name not in _SHELLS or not isinstance(arguments, Mapping):
             return ()
         command = arguments.get("command", arguments.get("cmd"))
@@ -326,12 +326,12 @@ def _version(text: object) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def _arguments(given: object) -> Any:
+def _arguments(value: object) -> Any:
     """The arguments of a call, which are JSON in a string; None if they are not.
 
     The string may have escaped halves of surrogate pairs.
     """
-    return loads(given.encode("utf-8", "surrogatepass")) if isinstance(given, str) else None
+    return loads(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else None
 
 
 def _output_of(output: Any) -> tuple[str | None, int | None]:

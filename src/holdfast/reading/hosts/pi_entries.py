@@ -316,23 +316,23 @@ def _message_object(
 
 
 def read_event(
-    readcache: object, truncation: object, shown: str, *, rules: Rules = LENIENT
+    readcache: object, truncation: object, text: str, *, rules: Rules = LENIENT
 ) -> tuple[Event | None, Served | None]:
     """The event of a read result with these details, and what the result cost."""
     try:
         found = _checked(msgspec.convert(readcache, _Meta), rules=rules)
     except (msgspec.ValidationError, TypeError, UnicodeEncodeError):  # a lone surrogate
         found = metas.parse(readcache, aliases=rules.aliases)
-    return (None, None) if found is None else _event_of(found, truncation, shown, rules)
+    return (None, None) if found is None else _event_of(found, truncation, text, rules)
 
 
 def _event_of(
-    found: Meta, truncation: object, shown: str, rules: Rules
+    meta: Meta, truncation: object, text: str, rules: Rules
 ) -> tuple[Event | None, Served | None]:
-    data = shown.encode("utf-8", "surrogatepass")
-    event: Event | None = found.event()
+    data = text.encode("utf-8", "surrogatepass")
+    event: Event | None = meta.event()
     if isinstance(event, Anchored) and truncation is not None:
-        event = _only_printed(found, truncation)
+        event = _only_printed(meta, truncation)
     if (
         rules.verify
         and isinstance(event, Anchored | Derived)
@@ -340,21 +340,21 @@ def _event_of(
     ):
         event = None
     served = Served(
-        found.mode,
-        found.lines_total,
-        found.first,
-        found.last,
-        found.size_bytes,
+        meta.mode,
+        meta.lines_total,
+        meta.first,
+        meta.last,
+        meta.size_bytes,
         len(data),
         truncation is not None,
     )
     return event, served
 
 
-def _only_printed(found: Meta, truncation: object) -> Anchored | None:
+def _only_printed(meta: Meta, truncation: object) -> Anchored | None:
     """The anchor of a result that was cut: the lines it printed, even if it claims more."""
     printed = truncation.get("outputLines") if isinstance(truncation, Mapping) else None
     if isinstance(printed, bool) or not isinstance(printed, int) or printed < 1:
         return None
-    last = min(found.first + printed - 1, found.last)
-    return Anchored(found.path, Lines(found.first, last), found.digest)
+    last = min(meta.first + printed - 1, meta.last)
+    return Anchored(meta.path, Lines(meta.first, last), meta.digest)

@@ -129,14 +129,14 @@ _STAGE = 12
 """How many tokens are compared first; few runs of code share more by chance."""
 
 
-def _longest_length(segment: TokenSegment, known: list[int]) -> int:
+def _longest_length(segment: TokenSegment, numbers: list[int]) -> int:
     """How many leading tokens occur in some suffix, deleted or not."""
     tokens, suffixes = segment.tokens, segment.suffixes
-    low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
-    sizes = [len(known)] if len(known) <= 2 * _STAGE else [_STAGE, len(known)]
+    low, high = segment.buckets[numbers[0]], segment.buckets[numbers[0] + 1]
+    sizes = [len(numbers)] if len(numbers) <= 2 * _STAGE else [_STAGE, len(numbers)]
     length = 1 if high > low else 0
     for size in sizes:
-        wanted = known[:size]
+        wanted = numbers[:size]
 
         def key(position: int, size: int = size) -> list[int]:
             run: list[int] = tokens[position : position + size].tolist()
@@ -146,7 +146,7 @@ def _longest_length(segment: TokenSegment, known: list[int]) -> int:
         for rank in (at - 1, at):
             if low <= rank < high:
                 length = max(length, _agreement(key(suffixes[rank]), wanted))
-        if length < size or size == len(known):
+        if length < size or size == len(numbers):
             break
         above = [*wanted[:-1], wanted[-1] + 1]
         low, high = at, bisect_left(suffixes, above, at, high, key=key)
@@ -160,15 +160,15 @@ def _agreement(one: Any, two: list[int]) -> int:
     return min(len(one), len(two))
 
 
-def interval(live: LiveSegment, known: list[int], length: int) -> SuffixRange:
+def interval(live: LiveSegment, numbers: list[int], length: int) -> SuffixRange:
     """The ranks of the suffixes that begin with the first `length` tokens."""
     segment = live.segment
-    low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
+    low, high = segment.buckets[numbers[0]], segment.buckets[numbers[0] + 1]
     tokens, suffixes = segment.tokens, segment.suffixes
     for size in (length,) if length <= 2 * _STAGE else (_STAGE, length):
         if size < 2:
             break
-        prefix = known[:size]
+        prefix = numbers[:size]
         above = [*prefix[:-1], prefix[-1] + 1]
 
         def key(position: int, size: int = size) -> list[int]:

@@ -98,7 +98,7 @@ class TokenSegment:
         self._word_bytes: Any = arrays["word_bytes"]
         self._hashes: Any = arrays["hashes"]
         self._hashed: Any = arrays["hashed"]
-        self._known: dict[bytes, int] = {}
+        self._numbers: dict[bytes, int] = {}
 
     def check_size(self) -> None:
         """Raise SegmentDamaged if the file was truncated since it was mapped.
@@ -126,7 +126,7 @@ class TokenSegment:
 
     def token(self, text: bytes) -> int:
         """The id of a token, or 0 if no document contains it."""
-        known = self._known.get(text)
+        known = self._numbers.get(text)
         if known is None:
             known = 0
             wanted = zlib.crc32(text)
@@ -136,8 +136,8 @@ class TokenSegment:
                     known = self._hashed[at]
                     break
                 at += 1
-            if len(self._known) < 100_000:
-                self._known[text] = known
+            if len(self._numbers) < 100_000:
+                self._numbers[text] = known
         return known
 
     def document_at(self, position: int) -> int:

@@ -337,12 +337,12 @@ def alternatives(schema: Schema, node: Node, spend: Spend) -> list[SchemaShape]:
 def _open(
     parts: tuple[Schema, ...],
     node: Node,
-    found: list[SchemaShape],
+    shapes: list[SchemaShape],
     open_: set[Schema],
     spend: Spend,
     optional: bool = False,
 ) -> bool:
-    """Add the shapes of `parts` to `found`; True when the node fits.
+    """Add the shapes of `parts` to `shapes`; True when the node fits.
 
     An incomplete node is walked all the same, unless this is one of several options.
     """
@@ -351,7 +351,7 @@ def _open(
     while parts and head is TRUE:
         head, parts = parts[0].resolved(), parts[1:]
     if head is TRUE:
-        found.append(EVERYTHING)
+        shapes.append(EVERYTHING)
         return True
     if head is FALSE or head in open_:
         return False
@@ -362,7 +362,7 @@ def _open(
             return False
         complete = shape.complete(node)
         if shape.descends(node) and (complete or not optional):
-            found.append(shape)
+            shapes.append(shape)
         return complete
     if len(open_) >= DEPTH_MAX:
         raise QueryError(f"a schema opens more than {DEPTH_MAX} combinators at one place")
@@ -373,7 +373,7 @@ def _open(
         for option in options:
             # An option that accepts everything defers to the link's schema.
             rest, either = (*option.parts, *parts), combinator != "allOf"
-            fit = option is not FALSE and _open(rest, node, found, open_, spend, either)
+            fit = option is not FALSE and _open(rest, node, shapes, open_, spend, either)
             if combinator == "allOf" and not fit:
                 return False
             fits = fits or fit

@@ -57,12 +57,12 @@ class Interests:
     """The interests of one session: those the server knows, and those not sent yet."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[BranchName, EntityId], list[Interest]] = {}
+        self._interests: dict[tuple[BranchName, EntityId], list[Interest]] = {}
         self.waiting: list[Interest] = []
 
     def want(self, interest: Interest) -> bool:
         """Add an interest; False if a known one already covers it."""
-        known = self._known.setdefault((interest.branch, interest.id), [])
+        known = self._interests.setdefault((interest.branch, interest.id), [])
         if any(other.covers(interest) for other in known):
             return False
         # Waiting interests that the new one covers need not be sent.
@@ -82,6 +82,6 @@ class Interests:
     def forget(self, interests: Iterable[Interest]) -> None:
         """Forget interests that could not be watched, so that they can be requested again."""
         for interest in interests:
-            known = self._known.get((interest.branch, interest.id), [])
+            known = self._interests.get((interest.branch, interest.id), [])
             if interest in known:
                 known.remove(interest)

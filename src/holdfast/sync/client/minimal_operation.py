@@ -137,10 +137,10 @@ def _slots(
     return found
 
 
-def _visible(found: list[tuple[Path, Drafted]]) -> list[tuple[Path, Drafted]]:
+def _visible(drafts: list[tuple[Path, Drafted]]) -> list[tuple[Path, Drafted]]:
     """Drop operations whose effect a wider operation already has."""
-    whole = [place for place, drafted in found if drafted["op"] != "splice"]
-    tails = {place: drafted["index"] for place, drafted in found if drafted["op"] == "splice"}
+    whole = [place for place, drafted in drafts if drafted["op"] != "splice"]
+    tails = {place: drafted["index"] for place, drafted in drafts if drafted["op"] == "splice"}
 
     def hidden(place: Path, drafted: Drafted) -> bool:
         if any(len(other) < len(place) and is_prefix(other, place) for other in whole):
@@ -155,7 +155,7 @@ def _visible(found: list[tuple[Path, Drafted]]) -> list[tuple[Path, Drafted]]:
             for array, index in tails.items()
         )
 
-    return [(place, drafted) for place, drafted in found if not hidden(place, drafted)]
+    return [(place, drafted) for place, drafted in drafts if not hidden(place, drafted)]
 
 
 def _order(entry: tuple[Path, Drafted]) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from holdfast.index.facts.walk import SIGNATURE_MAX, SYMBOLS_MAX, RawFacts, Symb
 
 
 def add(
-    found: RawFacts,
+    facts: RawFacts,
     starts: list[int],
     name: str,
     kind: Kind,
@@ -18,11 +18,11 @@ def add(
     signature: str = "",
 ) -> int:
     """Add a symbol that covers whole lines; returns its index, MODULE when there are too many."""
-    if len(found.symbols) >= SYMBOLS_MAX or not name:
-        found.truncated = found.truncated or bool(name)
+    if len(facts.symbols) >= SYMBOLS_MAX or not name:
+        facts.truncated = facts.truncated or bool(name)
         return MODULE
     first, last = lines
-    found.symbols.append(
+    facts.symbols.append(
         SymbolDraft(
             name=name,
             qualified=qualified or name,
@@ -39,4 +39,4 @@ def add(
             defined=True,
         )
     )
-    return len(found.symbols) - 1
+    return len(facts.symbols) - 1

@@ -74,7 +74,7 @@ def _lines(source: bytes, entry: JsonMember, cell: int) -> list[CellLine]:
 
 
 def _python(
-    path: str, found: RawFacts, lines: list[CellLine], starts: list[int], problems: list[Problem]
+    path: str, facts: RawFacts, lines: list[CellLine], starts: list[int], problems: list[Problem]
 ) -> None:
     language = parsed("python")
     assert language is not None, "python is built in"
@@ -89,13 +89,13 @@ def _python(
     except TooHardError:
         problems.append(Problem("too_hard", 1, "parsing the cells took too long"))
         return
-    cells = len(found.symbols)
+    cells = len(facts.symbols)
     file_line = [line_at(starts, line.start) for line in lines]
 
     def cell_at(line: int) -> int:
         return lines[line - 1].cell if line <= len(lines) else MODULE
 
-    drafts = list(found.symbols)
+    drafts = list(facts.symbols)
     for draft in walk.symbols:
         first, last = lines[draft.first_line - 1], lines[min(draft.last_line, len(lines)) - 1]
         parent = draft.parent + cells if draft.parent != MODULE else first.cell
@@ -113,12 +113,12 @@ def _python(
     order = sorted(range(len(drafts)), key=lambda i: (drafts[i].start, -drafts[i].end, i))
     place = {old: new for new, old in enumerate(order)}
     place[MODULE] = MODULE
-    found.symbols = [replace(drafts[i], parent=place[drafts[i].parent]) for i in order]
+    facts.symbols = [replace(drafts[i], parent=place[drafts[i].parent]) for i in order]
 
     def scope(old: int, line: int) -> int:
         return place[old + cells] if old != MODULE else place.get(cell_at(line), MODULE)
 
-    found.calls = [
+    facts.calls = [
         msgspec.structs.replace(
             call,
             caller=scope(call.caller, call.line),
@@ -127,7 +127,7 @@ def _python(
         )
         for call in walk.calls
     ]
-    found.imports = [
+    facts.imports = [
         msgspec.structs.replace(
             item,
             scope=place[item.scope + cells] if item.scope != MODULE else MODULE,
@@ -135,7 +135,7 @@ def _python(
         )
         for item in walk.imports
     ]
-    found.bindings = [
+    facts.bindings = [
         msgspec.structs.replace(
             item,
             scope=place[item.scope + cells] if item.scope != MODULE else MODULE,
@@ -143,8 +143,8 @@ def _python(
         )
         for item in walk.bindings
     ]
-    found.inherits = [
+    facts.inherits = [
         msgspec.structs.replace(item, line=file_line[item.line - 1]) for item in walk.inherits
     ]
-    found.truncated = found.truncated or walk.truncated
-    found.module = language.module(path, "")
+    facts.truncated = facts.truncated or walk.truncated
+    facts.module = language.module(path, "")

@@ -92,11 +92,11 @@ def _balanced(code: bytes, others: bytes, opens: bytes) -> bool:
     return depth == 0
 
 
-def _keep_one(out: list[bytes], starts: list[int], kept: int) -> None:
+def _keep_one(out: list[bytes], starts: list[int], branch: int) -> None:
     """Blank the directives on these lines and every branch but one."""
     for number, (first, last) in enumerate(pairwise(starts)):
         out[first] = _blank(out[first])
-        if number != kept:
+        if number != branch:
             out[first + 1 : last] = [_blank(line) for line in out[first + 1 : last]]
     out[starts[-1]] = _blank(out[starts[-1]])
 

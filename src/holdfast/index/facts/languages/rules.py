@@ -101,17 +101,17 @@ _REWRITTEN = re.compile(
 _OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(")
 
 
-def callee_value(walk: Walk, node: tree_sitter.Node, known: tuple[str, str]) -> tuple[str, str]:
+def callee_value(walk: Walk, node: tree_sitter.Node, value: tuple[str, str]) -> tuple[str, str]:
     """The receiver and the name of a callee that is not a chain of names."""
     function = node.child_by_field_name("function")
     if function is None:
-        return known
+        return value
     name = function.child_by_field_name("attribute") or function.child_by_field_name("property")
     if name is not None:
         owner = function.child_by_field_name("object")
         return (expressions.read(walk, owner) if owner else "?", walk.text(name, 100))
     if function.type in ("identifier", "super", "import"):
-        return known
+        return value
     return expressions.read(walk, function), VALUE
 
 

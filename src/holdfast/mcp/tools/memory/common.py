@@ -69,13 +69,13 @@ def author(call: ToolCall, tool: str) -> Author:
     return call.context.app.author(caller.client or "mcp", known)
 
 
-def _unknown(tool: str, a: dict[str, Any], sentence: str, known: Sequence[str]) -> Result:
+def _unknown(tool: str, a: dict[str, Any], sentence: str, accepted: Sequence[str]) -> Result:
     """The refusal for a missing space: suggests the same call on a similar one, or a listing."""
     from difflib import get_close_matches
 
     from holdfast import live, sessions
 
-    names = [name for name in known if name != sessions.SPACE and not live.is_live(name)]
+    names = [name for name in accepted if name != sessions.SPACE and not live.is_live(name)]
     near = get_close_matches(a["space"], names, 1)
     if near:
         arguments = {name: value for name, value in a.items() if value != ""}
