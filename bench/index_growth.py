@@ -8,6 +8,9 @@ while they run; files that are mapped belong to the system's cache. Times are pr
 machine is shared. The exponent is the slope of a cost against the number of chunks, both as
 logarithms: 1 for a cost that follows the tree, 0 for one that does not depend on it.
 
+`--minutes` bounds the run: sizes that would end later, at the rate of the size before, are left out
+and named. Two sizes are always measured.
+
 Also: how many of the ten nearest chunks the preselection by signs keeps, of those that comparing
 every vector finds.
 """
@@ -25,6 +28,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF
 from typing import Any
@@ -62,6 +66,7 @@ GOALS = {
 IDLE_MAX = 1.5
 """How long a sync without changes may take, as a multiple of a stat of every file."""
 ASKED = 60
+MINUTES = 120.0
 
 
 def tree_of(source: Path, files: int, into: Path) -> int:
@@ -249,6 +254,24 @@ def measure(source: Path, files: int, directory: Path) -> dict[str, float]:
     return found
 
 
+def in_time(
+    sizes: list[int],
+    cost: Callable[[int], dict[str, float]],
+    minutes: float,
+    now: Callable[[], float] = time.monotonic,
+) -> tuple[list[dict[str, float]], list[int]]:
+    """What the sizes cost, in ascending order, and the sizes that would have taken too long."""
+    found: list[dict[str, float]] = []
+    began, took = now(), 0.0
+    for at, files in enumerate(sizes):
+        start = now()
+        if len(found) > 1 and start - began + took * files / sizes[at - 1] > minutes * 60:
+            return found, sizes[at:]
+        found.append(cost(files))
+        took = now() - start
+    return found, []
+
+
 def within(sizes: list[int], files: int) -> list[int]:
     """The sizes that a tree of so many files has; its own size in place of those beyond.
 
@@ -276,6 +299,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser("index_growth", __doc__)
     args.add_argument("tree", nargs="*", type=Path, help="a large directory")
     args.add_argument("--sizes", default="1000,10000,100000", help="numbers of files")
+    args.add_argument("--minutes", type=float, default=MINUTES, help="when to start no more sizes")
     args.add_argument("--step", choices=STEPS, help="for the processes that this starts")
     given = args.parse_args(arguments)
     if given.step:
@@ -291,7 +315,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     # On the same file system, because the trees are hard links.
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=source.parent) as name:
-        measured = [measure(source, files, Path(name)) for files in sizes]
+        place = Path(name)
+        measured, left_out = in_time(
+            sizes, lambda files: measure(source, files, place), given.minutes
+        )
+    sizes = sizes[: len(measured)]
+    if left_out:
+        late = ", ".join(f"{n:,}" for n in left_out)
+        print(f"left out, because {given.minutes:g} minutes would not do: {late} files")
     chunks = [int(one["chunks"]) for one in measured]
     rows = [
         Row("files", float(sizes[-1]), "", note=", ".join(f"{n:,}" for n in sizes)),

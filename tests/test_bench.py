@@ -64,6 +64,22 @@ def test_the_growth_of_an_index_can_be_measured(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("BENCH-RUNS")
+def test_a_size_that_would_take_too_long_is_left_out() -> None:
+    clock = [0.0]
+
+    def cost(files: int) -> dict[str, float]:
+        clock[0] += files
+        return {"files": float(files)}
+
+    def measured(minutes: float) -> tuple[list[dict[str, float]], list[int]]:
+        return index_growth.in_time([10, 100, 1_000, 10_000], cost, minutes, lambda: clock[0])
+
+    assert measured(1) == ([{"files": 10.0}, {"files": 100.0}], [1_000, 10_000])
+    assert measured(20) == ([{"files": 10.0}, {"files": 100.0}, {"files": 1_000.0}], [10_000])
+    assert measured(1_000)[1] == []
+
+
+@pytest.mark.shows("BENCH-RUNS")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_printed_and_nothing_is_measured(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
