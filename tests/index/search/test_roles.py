@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from holdfast.index.search import roles
 from holdfast.index.search.roles import Role, role_of
 from holdfast.index.search.scopes import in_scope
 
@@ -78,3 +81,26 @@ def test_what_runs_is_in_scope_whatever_its_letters() -> None:
     assert not in_scope("build/out.js", "runtime")
     assert not in_scope("docs/guide.md", "runtime")
     assert in_scope("docs/guide.md", "docs")
+
+
+WORDS = (
+    "src", "main", "vendor", "third_party", "dist", "generated", "build", "out", "gen", "test",
+    "Tests", "unitTests", "myTest", "testdata", "foo_test", "foo-tests", "t", "e2e", "bench",
+    "examples", "docs", "website", "x-site", "site", "compat", "_compat", "legacy", "locale",
+    ".github", "ci", "scripts", "project", "package", "Pods", "perf", "man", "a.b", "guide",
+)  # fmt: skip
+NAMES = (
+    "a.py", "test_a.py", "a_test.go", "ATest.java", "a.spec.ts", "conftest.py", "a.min.js",
+    "a_pb2.py", "a.pb.go", "zz_generated.deepcopy.go", "generated.go", "configure", "Makefile",
+    "Makefile.in", "a.bench.ts", "README", "readme.md", "a.1", "compat.py", "legacy.js",
+    "x_compat.c", "a.d.ts", "a.pyi", "setup.py", "build.sbt", "Build.scala", "a.yaml", "a.svg",
+    "__init__.py", "index.ts", "mod.rs", "a.stories.tsx", "a.test", "vendor", "test", "project",
+)  # fmt: skip
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-ROLE-OF")
+@given(st.lists(st.sampled_from(WORDS), max_size=4), st.sampled_from(NAMES))
+def test_a_role_is_the_first_pattern_that_matches_anywhere(folders: list[str], name: str) -> None:
+    path = "/".join([*folders, name])
+    found = (role for role, pattern in roles._RULES if pattern.search(path))
+    assert roles.role_of(path) == next(found, "source")

@@ -226,16 +226,20 @@ def _widened(
 ) -> set[int]:
     """Fill the remaining room with lines between and after the chosen ones."""
     wide = set(chosen)
-    reach = 1
-    while len(wide) < lines_max and reach < len(lines):
-        for i in sorted(chosen):
-            near = i + reach
-            if len(wide) >= lines_max or near >= len(lines) or near in wide:
-                continue
-            if lines[near].strip() and sizes[near] <= room:
-                wide.add(near)
-                room -= sizes[near]
-        reach += 1
+    # The nearest lines after a chosen one come first, of equally near ones the earlier.
+    others = []
+    before = None
+    for i, size in enumerate(sizes):
+        if i in wide:
+            before = i
+        elif size and before is not None:
+            others.append((i - before, i))
+    for _, i in sorted(others):
+        if len(wide) >= lines_max:
+            break
+        if sizes[i] <= room:
+            wide.add(i)
+            room -= sizes[i]
     while len(wide) > 1 and max(wide) not in chosen and not lines[max(wide)].strip():
         wide.remove(max(wide))
     return wide

@@ -119,11 +119,27 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
 
 @lru_cache(maxsize=65536)
 def role_of(path: str) -> Role:
-    """The first role whose pattern matches the path; `source` if none does."""
-    for role, pattern in _RULES:
-        if pattern.search(path):
+    """The first role whose pattern matches the path; `source` if none does.
+
+    A pattern matches either in the directories, which many files share, or in the name of the file
+    and its directory. So most of a path is searched once for each directory.
+    """
+    folder, slash, name = path.rpartition("/")
+    first = _first_in(folder + slash)
+    end = f"/{folder.rpartition('/')[2]}/{name}" if slash else name
+    for role, pattern in _RULES[:first]:
+        if pattern.search(end):
             return role
-    return "source"
+    return _RULES[first][0] if first < len(_RULES) else "source"
+
+
+@lru_cache(maxsize=16384)
+def _first_in(folder: str) -> int:
+    """The number of the first rule that matches in directories; behind the last if none does."""
+    for number, (_, pattern) in enumerate(_RULES):
+        if pattern.search(folder):
+            return number
+    return len(_RULES)
 
 
 def has_role(path: str, roles: frozenset[Role]) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ROW_BITS, _COUNT_BITS = 32, 8
 _TERM_SHIFT = _ROW_BITS + _COUNT_BITS
-ENTRIES_AT_ONCE = 1 << 19
+ENTRIES_AT_ONCE = 1 << 17
 
 
 class _Numbers(dict[str, int]):
@@ -113,7 +113,7 @@ class Merger:
         self.rows += int(bounds[-1])
 
     def take(self) -> PostingSegment:
-        """The merged segment."""
+        """The merged segment; what was collected is given up, which saves memory."""
         import numpy as np
 
         if not self._entries:
@@ -125,6 +125,7 @@ class Merger:
         places[np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))] = (
             np.arange(len(names), dtype=np.uint64)
         )
+        self._numbers.clear()
         per_term = _renumber(entries, places)
         entries.sort()
         entry_rows, entry_counts = _split(entries)
@@ -135,7 +136,7 @@ class Merger:
         starts = np.zeros(len(names) + 1, dtype=np.uint32)
         np.cumsum(per_term, out=starts[1:])
         slots, ordinals, lines, kinds, lengths, digests, vectors, scales = (
-            np.concatenate(column) for column in self._columns
+            _joined(column) for column in self._columns
         )
         return PostingSegment(
             slots.astype(np.uint32),
@@ -151,6 +152,15 @@ class Merger:
             vectors,
             scales,
         )
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The parts as one array; the list is emptied."""
+    import numpy as np
+
+    joined = np.concatenate(parts)
+    parts.clear()
+    return joined
 
 
 def _renumber(entries: NDArray[np.uint64], places: NDArray[np.uint64]) -> NDArray[np.int64]:
