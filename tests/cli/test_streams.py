@@ -4,12 +4,14 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from holdfast.cli.output import fitted
 from holdfast.cli.streams import harmless
+from tests.fork_server import fork_server
 
 COMMANDS = [
     ["--help"],
@@ -32,11 +34,26 @@ def holdfast(
     tmp_path: Path, words: list[str], out: int, buffered: bool
 ) -> subprocess.CompletedProcess[bytes]:
     (tmp_path / "a.py").write_text("def a(): pass\n" * 50)
+    if buffered and "--help" not in words:
+        return forked(tmp_path, words, out)
     return subprocess.run(
         [sys.executable, "-m", "holdfast", *words],
         stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
         env=settings(tmp_path, buffered), cwd=tmp_path, timeout=60, check=False,
     )  # fmt: skip
+
+
+def forked(tmp_path: Path, words: list[str], out: int) -> subprocess.CompletedProcess[bytes]:
+    """The same without a new interpreter, which alone can be told to have no buffer."""
+    server = fork_server()
+    with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as errors:
+        streams = [nothing.fileno(), out, errors.fileno()]
+        environment = settings(tmp_path, True)
+        pid = server.fork("holdfast.__main__", words, environment, tmp_path, streams)
+        code = server.code(pid, 60)
+        assert code is not None
+        errors.seek(0)
+        return subprocess.CompletedProcess(words, code, None, errors.read())
 
 
 @pytest.mark.shows("CLI-STREAMS")

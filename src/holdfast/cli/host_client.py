@@ -75,16 +75,20 @@ def _connect(environment: Mapping[str, str]) -> socket | None:
         return None
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(SILENT_S)
-    if len(os.fsencode(name)) < 100:
-        connection.connect(name)
-    else:  # a socket path is limited to about 100 bytes
-        back = os.open(".", os.O_RDONLY)
-        try:
-            os.chdir(place.run)
-            connection.connect(place.socket)
-        finally:
-            os.fchdir(back)
-            os.close(back)
+    try:
+        if len(os.fsencode(name)) < 100:
+            connection.connect(name)
+        else:  # a socket path is limited to about 100 bytes
+            back = os.open(".", os.O_RDONLY)
+            try:
+                os.chdir(place.run)
+                connection.connect(place.socket)
+            finally:
+                os.fchdir(back)
+                os.close(back)
+    except OSError:
+        connection.close()
+        raise
     if peer_user(connection) not in (None, os.getuid()):
         connection.close()
         return None
