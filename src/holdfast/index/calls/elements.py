@@ -45,11 +45,11 @@ def _slice(key: str) -> slice:
 class Elements(Lookup):
     """Lookups of elements, and of the arguments of callbacks."""
 
-    def items(self, found: list[Found], key: str) -> list[Found]:
+    def items(self, things: list[Found], key: str) -> list[Found]:
         """The elements of things: by iteration ("*"), by `with`, or by a key."""
         return unique(
             Found(each.thing, each.confidence * before.confidence * 0.97, "element")
-            for before in found
+            for before in things
             for each in self._item(before.thing, key)
         )
 
@@ -118,16 +118,16 @@ class Elements(Lookup):
         return found if len(found) <= MEMBERS_MAX else []
 
     def given(
-        self, found: list[Found], places: str, view: View, scope: int, arguments: str
+        self, things: list[Found], places: str, view: View, scope: int, arguments: str
     ) -> list[Found]:
         """What functions pass to callbacks; `places` is an argument and a parameter of it."""
         argument, _, parameter = places.partition("^")
         if argument == "f":
-            return self._of_function_types(found, int(parameter))
+            return self._of_function_types(things, int(parameter))
         if argument == "p":
-            return [f for each in found for f in self._of_parameter(each.thing, int(parameter))]
+            return [f for each in things for f in self._of_parameter(each.thing, int(parameter))]
         given: list[Found] = []
-        for each in found:
+        for each in things:
             thing = each.thing
             if thing.kind == "method":
                 given += self._given_by_container(thing, parameter)
@@ -177,10 +177,10 @@ class Elements(Lookup):
         text = types[place] if place < len(types) else ""
         return self.declared(view, thing.at, text) if text and text[:1] != "=" else []
 
-    def _of_function_types(self, found: list[Found], place: int) -> list[Found]:
+    def _of_function_types(self, things: list[Found], place: int) -> list[Found]:
         """What a function type, named by an alias, passes to its parameter."""
         given: list[Found] = []
-        for each in found:
+        for each in things:
             if each.thing.kind == "instance" and self.program.symbol(each.thing).kind == "type":
                 view = self.program.files[each.thing.path]
                 text = view.symbol(each.thing.at).signature.partition("=")[2]

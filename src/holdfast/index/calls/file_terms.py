@@ -141,10 +141,10 @@ def _texts(facts: FileFacts, family: str) -> list[str]:
     return found
 
 
-def _call_texts(links: FileLinks, held: Iterable[str]) -> list[str]:
+def _call_texts(links: FileLinks, texts: Iterable[str]) -> list[str]:
     family = links.family
     found = [f"{role.CALLS}{family} {key_of(name)}" for name in links.by_name]
-    found += [f"{role.HELD}{family} {key_of(name)}" for name in held]
+    found += [f"{role.HELD}{family} {key_of(name)}" for name in texts]
     if next(links.indirect(), None) is not None:
         found.append(text_of(role.INDIRECT, family, ""))
     return found

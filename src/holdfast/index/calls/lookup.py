@@ -140,12 +140,12 @@ class Lookup(ABC):
     @abstractmethod
     def default(self, thing: Thing) -> list[Found]: ...
     @abstractmethod
-    def read(self, found: list[Found]) -> list[Found]: ...
+    def read(self, things: list[Found]) -> list[Found]: ...
     @abstractmethod
-    def items(self, found: list[Found], key: str) -> list[Found]: ...
+    def items(self, things: list[Found], key: str) -> list[Found]: ...
     @abstractmethod
     def given(
-        self, found: list[Found], places: str, view: View, scope: int, arguments: str
+        self, things: list[Found], places: str, view: View, scope: int, arguments: str
     ) -> list[Found]: ...
     @abstractmethod
     def taken(self, view: View, scope: int, text: str, place: int) -> list[Found]: ...
@@ -169,10 +169,10 @@ def joined(before: Found, after: Found) -> str:
     return after.reason if after.reason not in ("member", "import") else before.reason
 
 
-def unique(found: Iterable[Found]) -> list[Found]:
+def unique(things: Iterable[Found]) -> list[Found]:
     """Each thing once, with its highest confidence."""
     best: dict[Thing, Found] = {}
-    for each in found:
+    for each in things:
         if each.thing not in best or best[each.thing].confidence < each.confidence:
             best[each.thing] = each
     return list(best.values())

@@ -65,12 +65,12 @@ class Members(Lookup):
             self.members[thing, name] = found
         return found
 
-    def decorator(self, view: View, made: Call) -> list[Found]:
+    def decorator(self, view: View, call: Call) -> list[Found]:
         """What a decorator is, once its own arguments were given."""
-        chain = made.receiver
-        if made.name != VALUE:
-            chain = f"{made.receiver}.{made.name}" if made.receiver else made.name
-        return self.evaluate(view, made.caller, chain, made.line)
+        chain = call.receiver
+        if call.name != VALUE:
+            chain = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        return self.evaluate(view, call.caller, chain, call.line)
 
     def _members_like(self, thing: Thing, start: str) -> list[Found]:
         """The methods of a class whose names have a beginning: `getattr(self, "visit_" + x)`."""
@@ -253,14 +253,14 @@ class Members(Lookup):
             found = companion or found
         return [Found(t, 1.0, "member") for t in found]
 
-    def _of_one_meaning(self, thing: Thing, found: list[Thing]) -> list[Thing]:
+    def _of_one_meaning(self, thing: Thing, things: list[Thing]) -> list[Thing]:
         """Keep only members of a class, or only those of a function with the same name."""
         symbol = self.program.symbol
         wanted = symbol(thing).kind in CALLABLE
         same = []
-        for each in found:
+        for each in things:
             parent = symbol(each).parent
             around = self.program.files[each.path].symbol(parent).kind if parent != MODULE else ""
             if not around or (around in CALLABLE) == wanted:
                 same.append(each)
-        return same or found
+        return same or things

@@ -244,12 +244,12 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         thing = Thing("literal", view.path, scope, f"{line}\0{first.text}")
         return [Found(thing, 0.97, "element")]
 
-    def _called(self, found: list[Found], owner: Thing | None) -> list[Found]:
+    def _called(self, things: list[Found], owner: Thing | None) -> list[Found]:
         return unique(
             Found(
                 self.as_owner(before.thing, result, owner), before.confidence * 0.97, before.reason
             )
-            for before in found
+            for before in things
             for result in self.result(before.thing)
         )
 

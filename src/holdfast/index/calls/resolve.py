@@ -146,15 +146,15 @@ class Resolver:
         kinds = ("function", "method")
         return thing.kind == "symbol" and self.program.symbol(thing).kind in kinds
 
-    def _edge(self, view: View, call: Call, found: Found) -> Edge:
+    def _edge(self, view: View, call: Call, target: Found) -> Edge:
         return Edge(
             self.id(view, call.caller),
-            self.program.symbol(found.thing).id,
+            self.program.symbol(target.thing).id,
             view.path,
             call.line,
             _kind(call),
-            calibrated(view.family, found.reason, found.confidence),
-            found.reason,
+            calibrated(view.family, target.reason, target.confidence),
+            target.reason,
         )
 
     def id(self, view: View, index: int) -> str:
@@ -166,11 +166,11 @@ class Resolver:
         call: Call,
         why: Literal["ambiguous", "unresolved", "external"],
         detail: str,
-        found: list[Found],
+        things: list[Found],
     ) -> OpenCall:
         dot = "" if call.name == VALUE else "."
         text = f"{call.receiver}{dot}{call.name}" if call.receiver else call.name
-        ids = tuple(self.program.symbol(f.thing).id for f in found)
+        ids = tuple(self.program.symbol(f.thing).id for f in things)
         return OpenCall(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
 
     def _targets(self, view: View, call: Call) -> tuple[list[Found], str]:
@@ -315,18 +315,20 @@ class Resolver:
             found = [Found(t, 0.8, "macro name") for t in self.program.macros(name)]
         return found
 
-    def _constructor(self, found: Found) -> list[Found]:
+    def _constructor(self, target: Found) -> list[Found]:
         """Calling a class reaches its constructor, if it defines one."""
-        thing = found.thing
+        thing = target.thing
         if thing.kind == "file":
             whole = self.names.default(thing)
-            return [e for f in whole for e in self._constructor(f._replace(reason=found.reason))]
+            return [e for f in whole for e in self._constructor(f._replace(reason=target.reason))]
         if thing.kind != "symbol":
-            return [found] if thing.kind == "external" else []
+            return [target] if thing.kind == "external" else []
         symbol = self.program.symbol(thing)
         if symbol.kind not in OWNERS:
             return (
-                [found] if symbol.kind in CALLABLE or symbol.kind == "type" else (self._held(found))
+                [target]
+                if symbol.kind in CALLABLE or symbol.kind == "type"
+                else (self._held(target))
             )
         view = self.program.files[thing.path]
         full = view.full(thing.at)
@@ -335,36 +337,36 @@ class Resolver:
                     if self.program.symbol(t).kind == "constructor"]  # fmt: skip
             made = [t for t in made if self.program.symbol(t).defined] or made
             if made:
-                return [Found(t, found.confidence, found.reason) for t in made]
+                return [Found(t, target.confidence, target.reason) for t in made]
         if view.family not in SEVERAL:
-            return [found]
+            return [target]
         maker = "__init__" if view.family == "python" else "constructor"
         above = [
-            Found(f.thing, found.confidence * 0.95, "inherited constructor")
+            Found(f.thing, target.confidence * 0.95, "inherited constructor")
             for f in self.names.member(thing, maker)
             if f.thing.kind == "symbol" and self.program.symbol(f.thing).kind == "constructor"
         ]
-        return [found, *above]
+        return [target, *above]
 
-    def _held(self, found: Found) -> list[Found]:
+    def _held(self, target: Found) -> list[Found]:
         """Calling a variable reaches what it holds, if that is known."""
-        view = self.program.files[found.thing.path]
-        symbol = view.symbol(found.thing.at)
+        view = self.program.files[target.thing.path]
+        symbol = view.symbol(target.thing.at)
         known = self.names.variable(view, symbol.parent, symbol.name, 0) or []
         held = [
-            Found(f.thing, f.confidence * found.confidence, "assigned name")
+            Found(f.thing, f.confidence * target.confidence, "assigned name")
             for f in known
             if f.thing.kind == "external" or self._makes(f.thing)
         ]
         if view.family == "python" and not any(f.thing.kind == "symbol" for f in held):
             # `def f`, followed by `f = faster.f`, perhaps in a branch.
             same = self._of_one_name(view, symbol.qualified)
-            held = [Found(t, found.confidence, found.reason) for t in same] or held
+            held = [Found(t, target.confidence, target.reason) for t in same] or held
             if not held and symbol.parent == MODULE:  # `Cart = Cart` after an import of it
                 taken = [f for i in view.aliases.get(symbol.name, ()) for f in self._taken(view, i)]
                 held = [f for f in taken if f.thing.kind in ("symbol", "external")][:1]
         # The value is unknown, so the variable itself is the best answer.
-        return held or [Found(found.thing, found.confidence * 0.85, "held in a variable")]
+        return held or [Found(target.thing, target.confidence * 0.85, "held in a variable")]
 
     def _taken(self, view: View, item: Import) -> list[Found]:
         return [f for f in self.names.imported(view, item) if f.thing.kind != "file"]
@@ -374,10 +376,10 @@ class Resolver:
         things = [Thing("symbol", view.path, i) for i in view.by_qualified.get(qualified, ())]
         return [t for t in things if self._makes(t)][-1:]
 
-    def _fitting(self, view: View, call: Call, found: list[Found]) -> list[Found]:
+    def _fitting(self, view: View, call: Call, things: list[Found]) -> list[Found]:
         """The overloads that accept the number of arguments."""
         best: dict[Thing, Found] = {}
-        for each in found:
+        for each in things:
             if each.thing not in best or each.confidence > best[each.thing].confidence:
                 best[each.thing] = each
         unique = list(best.values())

@@ -23,15 +23,15 @@ class Results(Lookup):
             return []
         return [f for f in self.member(thing, "default") if f.thing.kind == "symbol"]
 
-    def read(self, found: list[Found]) -> list[Found]:
+    def read(self, things: list[Found]) -> list[Found]:
         """The values of variables and properties; other things stay as they are."""
-        for each in found:
+        for each in things:
             if each.thing.kind == "symbol":
                 break
         else:
-            return found
+            return things
         read: list[Found] = []
-        for each in found:
+        for each in things:
             thing = each.thing
             symbol = self.program.symbol(thing) if thing.kind == "symbol" else None
             held: list[Found] = []

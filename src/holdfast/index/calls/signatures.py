@@ -109,7 +109,7 @@ def _pattern(part: str) -> tuple[str, str]:
     return part, ""
 
 
-def _unpack(pattern: str, value: str, found: dict[str, str], depth: int = 0) -> None:
+def _unpack(pattern: str, value: str, types: dict[str, str], depth: int = 0) -> None:
     named = pattern.startswith("{")
     for place, part in enumerate(split_list(pattern.strip()[1:-1])):
         if part.startswith("...") or depth > 3:
@@ -119,16 +119,16 @@ def _unpack(pattern: str, value: str, found: dict[str, str], depth: int = 0) -> 
         if target[:1] in ("{", "["):
             step = f".{key.strip()}" if named else f"[{place}]"
             if value:
-                _unpack(target, value + step, found, depth + 1)
+                _unpack(target, value + step, types, depth + 1)
             continue
         name, _, default = target.partition("=")
         name = name.strip()
         member = key.strip() if named and target is not part else name
         made = chain(default.strip()) if default else "?"
         if value:
-            found[name] = f"{value}.{member}" if named else f"{value}[{place}]"
+            types[name] = f"{value}.{member}" if named else f"{value}[{place}]"
         elif made.endswith("()"):
-            found[name] = made
+            types[name] = made
 
 
 _DOC_PARAMETER = re.compile(r"@param\s*\{([^{}]{1,160})\}\s*\[?([\w$]+)")

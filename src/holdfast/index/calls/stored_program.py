@@ -55,8 +55,8 @@ class StoredLinks:
             for path in self._current(slots, segment.slots(term))
         ]
 
-    def _current(self, slots: Sequence[str | None], found: Iterable[int]) -> list[str]:
-        paths = [slots[slot] for slot in found]
+    def _current(self, slots: Sequence[str | None], numbers: Iterable[int]) -> list[str]:
+        paths = [slots[slot] for slot in numbers]
         return [path for path in paths if path is not None and path not in self.hidden]
 
     def files(self, kind: str, family: str, name: str) -> Collection[str]:

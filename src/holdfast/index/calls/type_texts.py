@@ -207,11 +207,11 @@ def instantiated(signature: str, arguments: str) -> Mapping[str, str]:
     return known
 
 
-def substituted(text: str, known: Mapping[str, str]) -> str:
+def substituted(text: str, types: Mapping[str, str]) -> str:
     """A type with type parameters replaced."""
-    if not known:
+    if not types:
         return text
-    return re.sub(r"(?<![\w.$\"'])[A-Za-z_$][\w$]*", lambda m: known.get(m[0], m[0]), text)
+    return re.sub(r"(?<![\w.$\"'])[A-Za-z_$][\w$]*", lambda m: types.get(m[0], m[0]), text)
 
 
 def _angle(text: str, opened: int) -> int:

@@ -86,14 +86,14 @@ def placed(
 def open_links(
     read: Callable[[LinkRow], bytes | mmap],
     stored: Iterable[LinkRow],
-    known: Mapping[str, LinkSegment],
+    open_segments: Mapping[str, LinkSegment],
 ) -> dict[str, LinkSegment]:
     """The readable segments, oldest first; damaged ones are left out."""
     from holdfast.index.calls.link_segment import LinkSegment
 
     found = {}
     for one in stored:
-        segment = known.get(one.digest)
+        segment = open_segments.get(one.digest)
         if segment is None:
             try:
                 segment = LinkSegment(read(one))

@@ -120,10 +120,10 @@ class Reader(Protocol):
         ...
 
     def problems(self) -> Mapping[str, str]: ...
-    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+    def links(self, open_segments: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         """The undamaged segments of links, by digest.
 
-        Segments in `known` are not opened again.
+        Segments in `open_segments` are not opened again.
         """
         ...
 

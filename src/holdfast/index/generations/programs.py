@@ -103,10 +103,10 @@ class ProgramCache:
         return cached.program
 
     def _stored(
-        self, root: str, reader: Reader, fresh: FreshFiles, known: Mapping[str, LinkSegment]
+        self, root: str, reader: Reader, fresh: FreshFiles, open_segments: Mapping[str, LinkSegment]
     ) -> _Cached | None:
         """A program that reads files on demand; None if too few files have stored links."""
-        segments = reader.links(known)
+        segments = reader.links(open_segments)
         if not segments:
             return None
         same = fresh.identity == reader.identity

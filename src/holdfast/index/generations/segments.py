@@ -114,9 +114,9 @@ def digest(data: bytes, vectors: bytes) -> str:
     return found.hexdigest()
 
 
-def check_digest(data: bytes, vectors: bytes, known: str) -> None:
+def check_digest(data: bytes, vectors: bytes, recorded: str) -> None:
     """Raise DamagedBackend unless a stored segment has the digest it was written with."""
-    if digest(data, vectors) != known:
+    if digest(data, vectors) != recorded:
         raise DamagedBackend("a segment of the index is damaged: its digest differs")
 
 
@@ -169,12 +169,12 @@ def _part(segment: PostingSegment, members: Iterable[tuple[int, File]]) -> Part:
 def opened(
     digests: Mapping[int, str],
     files: Iterable[FileRow],
-    known: Mapping[str, PostingSegment],
+    open_segments: Mapping[str, PostingSegment],
     load: Callable[[int], PostingSegment],
 ) -> OpenCorpus:
     """The corpus of a generation from its segments and files.
 
-    Segments in `known` are not loaded again.
+    Segments in `open_segments` are not loaded again.
     """
     by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
     try:
@@ -186,7 +186,7 @@ def opened(
     kept: dict[str, PostingSegment] = {}
     for holder, members in sorted(by_segment.items()):
         name = digests[holder]
-        segment = known.get(name) or load(holder)
+        segment = open_segments.get(name) or load(holder)
         kept[name] = segment
         parts.append(_part(segment, members))
     return OpenCorpus(Corpus(parts), kept)

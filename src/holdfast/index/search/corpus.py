@@ -455,17 +455,17 @@ def _ascending(rows: NDArray[np.int64]) -> bool:
 
 
 def _products(
-    vectors: NDArray[np.int8], asked: NDArray[np.float32], out: NDArray[np.float32]
+    vectors: NDArray[np.int8], query: NDArray[np.float32], out: NDArray[np.float32]
 ) -> None:
     """Write the inner product of each row with a vector of integers to `out`."""
     import numpy as np
 
-    block = np.empty((min(BLOCK_ROWS, len(vectors)), len(asked)), dtype=np.float32)
+    block = np.empty((min(BLOCK_ROWS, len(vectors)), len(query)), dtype=np.float32)
     for at in range(0, len(vectors), BLOCK_ROWS):
         rows = vectors[at : at + BLOCK_ROWS]
         floats = block[: len(rows)]
         np.copyto(floats, rows)
-        np.dot(floats, asked, out=out[at : at + BLOCK_ROWS])
+        np.dot(floats, query, out=out[at : at + BLOCK_ROWS])
 
 
 def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:

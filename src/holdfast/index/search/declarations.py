@@ -101,12 +101,12 @@ def with_source(paths: Sequence[str]) -> list[bool]:
     ]
 
 
-def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> None:
+def _give(corpus: Corpus, into: Numbers, asking: Numbers, places: Numbers) -> None:
     """Record definitions; a row with several names gets the first definition in the tree."""
     import numpy as np
 
-    order = np.argsort(-corpus.ties[found], kind="stable")
-    into[asking[order]] = found[order]
+    order = np.argsort(-corpus.ties[places], kind="stable")
+    into[asking[order]] = places[order]
 
 
 @lru_cache(maxsize=65536)

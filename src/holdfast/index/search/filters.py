@@ -15,9 +15,11 @@ _WIDER = {"typescript": ("typescript", "tsx"), "c": ("c", "cpp"), "cpp": ("cpp",
 """Languages that share file extensions, so that a path does not distinguish them."""
 
 
-def language_fits(asked: Sequence[str], language: str) -> bool:
+def language_fits(languages: Sequence[str], language: str) -> bool:
     """Whether a chunk's language is one of the requested ones."""
-    return not asked or language in asked or (language == "tsx" and "typescript" in asked)
+    return (
+        not languages or language in languages or (language == "tsx" and "typescript" in languages)
+    )
 
 
 class PathPattern:

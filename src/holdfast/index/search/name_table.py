@@ -46,7 +46,7 @@ class NameTable:
         self._hashes: NDArray[np.uint64] | None = None
         """The hashes of the known names in ascending order; `_order` has their numbers."""
         self._order: Small | None = None
-        self._known: WeakKeyDictionary[PostingSegment, Named] = WeakKeyDictionary()
+        self._tables: WeakKeyDictionary[PostingSegment, Named] = WeakKeyDictionary()
         self._lock = threading.Lock()
         """Searches run concurrently, and two names must not get the same number."""
 
@@ -56,9 +56,9 @@ class NameTable:
     def of(self, segment: PostingSegment) -> Named:
         """The names of a segment, counted over all its rows."""
         with self._lock:
-            found = self._known.get(segment)
+            found = self._tables.get(segment)
             if found is None:
-                found = self._known[segment] = self._sorted_out(segment)
+                found = self._tables[segment] = self._sorted_out(segment)
             return found
 
     def _sorted_out(self, segment: PostingSegment) -> Named:

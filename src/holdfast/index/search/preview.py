@@ -33,7 +33,7 @@ class Asked:
     known: tuple[LineMatch, ...] = ()
 
     @classmethod
-    def by(cls, analyzed: AnalyzedQuery | None, known: Iterable[LineMatch] = ()) -> Asked:
+    def by(cls, analyzed: AnalyzedQuery | None, matches: Iterable[LineMatch] = ()) -> Asked:
         worth: dict[str, float] = {}
         for word in analyzed.words if analyzed is not None else ():
             for other in word.others:
@@ -41,7 +41,7 @@ class Asked:
             worth[word.term] = 1.0
         for join in analyzed.joins if analyzed is not None else ():
             worth.setdefault(join, 1.0)
-        return cls(worth, tuple(known))
+        return cls(worth, tuple(matches))
 
     @cached_property
     def beginnings(self) -> tuple[str, ...]:
@@ -171,11 +171,11 @@ def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
 
 
 def matching_lines(
-    text: str, first_line: int, known: Sequence[LineMatch]
+    text: str, first_line: int, matches: Sequence[LineMatch]
 ) -> Iterator[tuple[int, str]]:
     """The lines that are known to match, with their numbers."""
     lines = lines_of(text)
-    for match in known:
+    for match in matches:
         if 0 <= match.line - first_line < len(lines):
             line = lines[match.line - first_line].removesuffix("\r")
             yield match.line, _cut(line, match)

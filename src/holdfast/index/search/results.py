@@ -220,18 +220,18 @@ class Items:
                 break
         return Page(items, start + len(items), used, shortened)
 
-    def _room_for_later(self, shown: Sequence[Group], budget: int) -> list[int]:
+    def _room_for_later(self, groups: Sequence[Group], budget: int) -> list[int]:
         """For each item of a long page, the tokens needed for bare pointers to the later ones.
 
         Without this, the first items of a long page would use up the budget, and the page would
         have fewer items than requested. 0 if not even pointers fit, and on short pages.
         """
-        if len(shown) <= RESERVED_FROM:
-            return [0] * len(shown)
-        least = [tokens(len(msgspec.json.encode(self.item(group, BARE)))) for group in shown]
+        if len(groups) <= RESERVED_FROM:
+            return [0] * len(groups)
+        least = [tokens(len(msgspec.json.encode(self.item(group, BARE)))) for group in groups]
         total = sum(least)
         if total > budget:
-            return [0] * len(shown)
+            return [0] * len(groups)
         return [total := total - cost for cost in least]
 
     def item(self, group: Group, level: int = 0) -> SearchResult:

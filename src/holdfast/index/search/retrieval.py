@@ -113,14 +113,14 @@ def retrieve(
     )
 
 
-def _filtered(query: Query, found: Found) -> tuple[list[Hit], dict[str, int]]:
-    spoken = [hit for hit in found.hits if language_fits(query.langs, hit.chunk.language)]
+def _filtered(query: Query, lanes: Found) -> tuple[list[Hit], dict[str, int]]:
+    spoken = [hit for hit in lanes.hits if language_fits(query.langs, hit.chunk.language)]
     kept = spoken
     if query.exclude:
         from holdfast.index.search.exact import passes
 
         kept = [hit for hit in spoken if passes(query, hit.chunk)]
-    removed = {"language": len(found.hits) - len(spoken), "exclude": len(spoken) - len(kept)}
+    removed = {"language": len(lanes.hits) - len(spoken), "exclude": len(spoken) - len(kept)}
     return kept, removed
 
 

@@ -99,11 +99,11 @@ def _blocks(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
     return blocks
 
 
-def products(blocks: NDArray[np.float32], asked: NDArray[np.float32]) -> NDArray[np.float32]:
+def products(blocks: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
     """The inner product of each row with a vector of integers, and zeros after the last row."""
     import numpy as np
 
-    found: NDArray[np.float32] = np.matmul(asked, blocks).reshape(-1)
+    found: NDArray[np.float32] = np.matmul(query, blocks).reshape(-1)
     return found
 
 

@@ -192,7 +192,7 @@ class TeamReader:
             return None
         return facts_of.encode(self._extract(path, source))
 
-    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+    def links(self, open_segments: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         """The links that were published; if there are none, the facts of all files are read."""
         from holdfast.index.calls.link_segment import LinkSegment
 
@@ -204,7 +204,7 @@ class TeamReader:
             return {}
         found = {}
         for one in segments:
-            segment = known.get(one.digest)
+            segment = open_segments.get(one.digest)
             if segment is None:
                 data = self._cache.whole(shared.part_keys("links", one.digest, one.parts))
                 if data is None or len(data) != one.size or digest(data, b"") != one.digest:

@@ -49,9 +49,9 @@ class PostgresLinks:
         return row is not None and row[0] == one.size_bytes
 
     def opened(
-        self, rows: Iterable[LinkRow], known: Mapping[str, LinkSegment] | None = None
+        self, rows: Iterable[LinkRow], open_segments: Mapping[str, LinkSegment] | None = None
     ) -> dict[str, LinkSegment]:
-        return open_links(self._data, rows, known or {})
+        return open_links(self._data, rows, open_segments or {})
 
     def _data(self, one: LinkRow) -> bytes:
         row = (

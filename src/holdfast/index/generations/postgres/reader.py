@@ -48,11 +48,11 @@ class PostgresReader:
         found = tables.root_row(connection, root)
         if found is None:
             raise BackendUnavailable(f"nothing is stored for {root}")
-        self._root, self._known = found
-        self.identity: Identity = (self._known.generation, self._known.run)
+        self._root, self._root_row = found
+        self.identity: Identity = (self._root_row.generation, self._root_row.run)
 
     def snapshot(self) -> Snapshot:
-        return tables.snapshot(self._connection, self._root, self._known)
+        return tables.snapshot(self._connection, self._root, self._root_row)
 
     def totals(self) -> Totals:
         return tables.totals(self._connection, self._root)
@@ -117,7 +117,7 @@ class PostgresReader:
             found.append(
                 KeptFile(number, path, language, problem, count, bytes(signatures), bytes(names))
             )
-        tables.check_complete(len(found), self._known.files)
+        tables.check_complete(len(found), self._root_row.files)
         return found
 
     def entry(self, path: str) -> Entry | None:
@@ -153,12 +153,12 @@ class PostgresReader:
         for path, stored, check in rows:
             facts = bytes(stored)
             found.append((path, facts if check == blob_check(path, facts) else None))
-        tables.check_complete(len(found), self._known.files)
+        tables.check_complete(len(found), self._root_row.files)
         return found
 
-    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+    def links(self, open_segments: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         links = PostgresLinks(self._connection, self._root)
-        return links.opened(links.stored()[0], known)
+        return links.opened(links.stored()[0], open_segments)
 
     def listings(self) -> bytes | None:
         return None  # They describe one machine's checkout.
@@ -183,7 +183,7 @@ class PostgresReader:
                 (self._root,),
             )
             paths.update(path for (path,) in rows)
-        if bool(paths) != bool(self._known.files):
+        if bool(paths) != bool(self._root_row.files):
             raise DamagedBackend("the files of the index are missing")
         rows = self._connection.execute(
             "SELECT id FROM segment WHERE root_id = $1 AND length(postings) > 0", (self._root,)
@@ -224,4 +224,4 @@ class PostgresReader:
                 (self._root, numbers[at : at + FILES_AT_ONCE]),
             )
             chunks += sum(1 for _ in _checked_chunks(some))
-        tables.check_complete(chunks, self._known.chunks)
+        tables.check_complete(chunks, self._root_row.chunks)

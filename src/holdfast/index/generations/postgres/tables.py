@@ -198,12 +198,12 @@ def damaged_file(path: object) -> DamagedBackend:
     return DamagedBackend(f"what the index has of {path!r} is damaged: its checksum differs")
 
 
-def check_complete(found: int, expected: int) -> None:
-    if found != expected:
-        raise DamagedBackend(f"the index has {found} of {expected} rows that it should have")
+def check_complete(files: int, expected: int) -> None:
+    if files != expected:
+        raise DamagedBackend(f"the index has {files} of {expected} rows that it should have")
 
 
-def snapshot(connection: psycopg.Connection[Any], root: int, known: RootRow) -> Snapshot:
+def snapshot(connection: psycopg.Connection[Any], root: int, root_row: RootRow) -> Snapshot:
     found = connection.execute(f"SELECT {STAT}, stat_check FROM file WHERE root_id = $1", (root,))
     entries = {}
     for row in found:
@@ -211,8 +211,8 @@ def snapshot(connection: psycopg.Connection[Any], root: int, known: RootRow) -> 
         if check != crc32(encode(row[:-1])):
             raise damaged_file(path)
         entries[path] = Entry(Stat(size, mtime, ctime), digest)
-    check_complete(len(entries), known.files)
-    return Snapshot(entries, known.taken_ns)
+    check_complete(len(entries), root_row.files)
+    return Snapshot(entries, root_row.taken_ns)
 
 
 def placed_files(

@@ -61,9 +61,9 @@ class PostgresWriter:
         self._connection, self._dimension, self._new_id = connection, dimension, new_id
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", (root,))
         connection.execute("INSERT INTO root (path) VALUES ($1) ON CONFLICT DO NOTHING", (root,))
-        self._root, self._known = _root(connection, root)
-        self.generation = self._known.generation + 1
-        self.follows: Identity = (self._known.generation, self._known.run)
+        self._root, self._root_row = _root(connection, root)
+        self.generation = self._root_row.generation + 1
+        self.follows: Identity = (self._root_row.generation, self._root_row.run)
         self._removed: set[int] = set()
         self._added: set[int] = set()
         self._followable = True
@@ -75,7 +75,7 @@ class PostgresWriter:
         return LinkWriter(PostgresLinks(self._connection, self._root), self.follows[1])
 
     def snapshot(self) -> Snapshot:
-        return tables.snapshot(self._connection, self._root, self._known)
+        return tables.snapshot(self._connection, self._root, self._root_row)
 
     def totals(self) -> Totals:
         return tables.totals(self._connection, self._root)
@@ -226,7 +226,7 @@ class PostgresWriter:
         totals = self.totals()
         self._links.publish(identity[1], totals.files, self.generation)
         now = tables.RootRow(
-            self._known.path, *(self.generation, taken_ns, identity[1]),
+            self._root_row.path, *(self.generation, taken_ns, identity[1]),
             marker, totals.files, totals.chunks,
         )  # fmt: skip
         done = self._connection.execute(

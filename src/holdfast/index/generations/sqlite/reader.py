@@ -188,9 +188,9 @@ class SqliteReader:
                 raise tables.damaged_file(row[1])
         return dict(sorted((row[1], row[3]) for row in found))
 
-    def links(self, known: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
+    def links(self, open_segments: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         stored, _ = tables.stored_links(self._connection)
-        return open_links(self._segments.mapped_links, stored, known)
+        return open_links(self._segments.mapped_links, stored, open_segments)
 
     def listings(self) -> bytes | None:
         return tables.stored_listings(self._connection)[0]
@@ -285,6 +285,6 @@ def _is_intact(path: object, check: object, *blobs: object) -> bool:
     return len(values) == len(blobs) and check == blob_check(path, *values)
 
 
-def _check_complete(found: int, expected: int) -> None:
-    if found != expected:
-        raise DamagedBackend(f"the index has {found} of {expected} rows that it should have")
+def _check_complete(files: int, expected: int) -> None:
+    if files != expected:
+        raise DamagedBackend(f"the index has {files} of {expected} rows that it should have")
