@@ -37,8 +37,9 @@ SNIPPET = (
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("manage_index", {"action": "status"}),
     ("list_codebases", {}),
-    ("search_code", {"query": "how are failing examples shrunk"}),
-    ("search_code", {"query": "ArgumentParser.parse_args"}),
+    ("search_code", {"query": "how are failing examples shrunk", "limit": 10}),
+    ("search_code", {"query": "ArgumentParser.parse_args", "limit": 10}),
+    ("search_code", {"query": "where are failing examples kept by default"}),
     ("search_code", {"query": 're:"def .*database"'}),
     ("file_outline", {"file": "argparse.py"}),
     ("call_graph", {"symbol": "ArgumentParser.parse_known_args"}),

@@ -10,18 +10,21 @@ import pytest
 from bench.explore.arms import Ours, Question
 from holdfast.cli.main import main
 
-BODY = "\n".join(f"    step_{n} = items[{n}] + step_{n - 1}" for n in range(1, 20))
+BODY = "\n".join(
+    f"    step_{n} = items_of_the_basket[{n}] + items_of_the_shelf[{n}] + step_{n - 1}"
+    for n in range(1, 48)
+)
 SHOP = f"""\
 def refund_of_order(items, step_0):
     # a refund of an order
 {BODY}
-    return step_19
+    return step_47
 
 
 class Parcel:
     def weight(self, items, step_0):
 {BODY}
-        return step_19
+        return step_47
 
 
 class Order:
@@ -51,9 +54,9 @@ def test_a_further_place_is_read_by_its_lines_if_its_name_has_a_word_of_the_ques
         return capsys.readouterr().out
 
     holdfast(["index", "create"])
-    question = Question("how does an order get a refund", ("refund",), (("shop.py", 1, 22),))
+    question = Question("how does an order get a refund", ("refund",), (("shop.py", 1, 50),))
     assert Ours(tree, question).run(holdfast)
     search, read = calls[1:]
     assert search[:2] == ["search", question.ask]
     # Neither `Parcel`, which is named too, nor every symbol that has the same name.
-    assert read == ["read", "-n", "--no-comments", "shop.py:1-22"]
+    assert read == ["read", "-n", "--no-comments", "shop.py:1-50"]

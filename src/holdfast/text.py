@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -15,3 +16,17 @@ def short_json(value: Any, width: int = 60) -> str:
     """A value as JSON on one line, cut to a width."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def common_margin(lines: Iterable[str]) -> int:
+    """How many characters of indentation all lines have in common; blank lines do not count."""
+    margin: str | None = None
+    for line in lines:
+        indent = line[: len(line) - len(line.lstrip())]
+        if len(indent) == len(line):
+            continue
+        if margin is None:
+            margin = indent
+        while not indent.startswith(margin):
+            margin = margin[:-1]
+    return len(margin or "")

@@ -221,7 +221,7 @@ def test_each_question_answers_what_the_command_answers(
         return json.loads(capsys.readouterr().out)
 
     found = ask(pages, f"/api/search?root={root}&query=round+prices").json
-    command = said("search", "round", "prices", "--path", root)
+    command = said("search", "round", "prices", "--path", root, "--limit", "10")
     assert [r["groupId"] for r in found["results"]] == [r["groupId"] for r in command["results"]]
     assert (
         ask(pages, f"/api/outline?root={root}&file=app/cart.py").json["outline"]

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     from holdfast.cli.failures import CommandRefused
     from holdfast.cli.output import print_json
     from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
-    from holdfast.index.tools.render import calls_text
+    from holdfast.index.tools.render_calls import calls_text
 
     split_symbol(args)
     file = args.file if args.path or not args.file else absolute(args.file)

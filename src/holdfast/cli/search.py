@@ -152,7 +152,9 @@ def _as_in_grep(args: argparse.Namespace) -> None:
 
 
 def _is_path(word: str) -> bool:
-    return ("/" in word or "." in word) and os.path.exists(absolute(word))
+    """Whether a word names a file, or a directory, as one types it for grep."""
+    path = absolute(word)
+    return os.path.isdir(path) or (("/" in word or "." in word) and os.path.exists(path))
 
 
 def _quoted(word: str) -> str:
@@ -195,7 +197,7 @@ def _print(answer: SearchAnswer, args: argparse.Namespace, root: str | None) -> 
     if more is not None:
         # A person copies the command; a program has it and needs only the cursor.
         whole = _command(args, cursor=more.cursor)
-        next_page = whole if surface.is_terminal else f"the same with --cursor {more.cursor}"
+        next_page = whole if surface.is_terminal else f"--cursor {more.cursor}"
     text = search_text(answer, surface, next_page=next_page)
     print(text)
     if answer.results and not args.debug and root is not None:

@@ -210,10 +210,11 @@ class CallNode(Part, frozen=True):
 
 
 class CallSite(Part, frozen=True):
-    """Where a call is written."""
+    """Where a call is written; `text` is the line."""
 
     file: str
     start_line: int
+    text: str | None = None
 
 
 class CallEdge(Part, frozen=True):
@@ -276,6 +277,8 @@ class CallGraphAnswer(Part, frozen=True, kw_only=True):
     nodes: tuple[CallNode, ...]
     edges: tuple[CallEdge, ...]
     notes: tuple[CallNote, ...]
+    symbol_ids: tuple[str, ...] = ()
+    """The symbols that the answer is about."""
     warnings: tuple[str, ...] = ()
     notes_truncated: bool | None = None
     total_note_count: int | None = None

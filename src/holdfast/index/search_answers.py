@@ -37,11 +37,21 @@ class AlikeResult(Part, frozen=True):
 
 
 class FurtherPlace(Part, frozen=True):
-    """Another place of a result's file that matches too."""
+    """Another place of a result's file that matches or belongs to it; with its text if shown."""
 
     span: Span
     symbol_id: str | None
     symbol_label: str | None
+    preview: str | None = None
+    preview_spans: tuple[Span, ...] | None = None
+
+
+class ValueLine(Part, frozen=True):
+    """A line that gives a value to a setting which the shown code names."""
+
+    file: str
+    line: int
+    text: str
 
 
 class ChunkScore(Part, frozen=True):
@@ -161,3 +171,4 @@ class SearchAnswer(Part, frozen=True, kw_only=True):
     continuation: Continuation | None = None
     recommended_next_action: NextAction | None = None
     results: tuple[SearchResult, ...]
+    values: tuple[ValueLine, ...] = ()

@@ -111,7 +111,7 @@ class Asked:
 
 
 def search(index: CodeIndex, path: str) -> Any:
-    return search_code(index, path, "total price")
+    return search_code(index, path, "total price", limit=10)
 
 
 def outline(index: CodeIndex, path: str) -> Any:

@@ -52,7 +52,7 @@ def test_what_counts_as_printed_stands_in_the_text_and_in_the_file(
     manage_index(index, "create", str(tree))
     printed = 0
     for query in ("settle a payment", "payment_3_2", "re:payment", "class Payment", "trailing"):
-        answer = search_code(index, str(tree), query)
+        answer = search_code(index, str(tree), query, limit=10)
         text = search_text.search_text(answer, SURFACE).split("\n")
         for result, number, row in search_text.printed_lines(answer, SURFACE):
             of_file = (tree / result.file).read_text().split("\n")

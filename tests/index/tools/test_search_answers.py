@@ -307,12 +307,12 @@ def test_a_pointer_to_many_matches_is_no_longer_than_one_to_few(zoo: World) -> N
 
 @pytest.mark.shows("ANSWER-BUDGET")
 def test_a_result_that_is_cut_ends_with_the_call_that_shows_it(zoo: World) -> None:
-    zoo.write("src/long.py", "def migrate_ledger():\n" + "    step()\n" * 60)
+    zoo.write("src/long.py", "def migrate_ledger():\n" + "    step()\n" * 240)
     zoo.later(60)
     (result,) = search(zoo, "migrate_ledger")["results"][:1]
-    assert len(result["preview"].splitlines()) <= 14
+    assert len(result["preview"].splitlines()) <= 28
     path = str(zoo.tree / "src/long.py")
-    assert result["next"] == {"tool": "read", "args": {"path": path, "offset": 1, "limit": 61}}
+    assert result["next"] == {"tool": "read", "args": {"path": path, "offset": 1, "limit": 241}}
 
 
 # What the reader holds.

@@ -41,7 +41,7 @@ def test_ten_results_are_cheap(tree: Path, tmp_path: Path, query: str) -> None:
     index = App(tmp_path / "home").open_index()
     index.start = run_here
     manage_index(index, "create", str(tree))
-    answer = search_code(index, str(tree), query)
+    answer = search_code(index, str(tree), query, limit=10)
     index.close()
     surface = Surface(call=lambda call: f"{call.tool}(…)")
     text = search_text(answer, surface)

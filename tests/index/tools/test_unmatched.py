@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,24 @@ def test_a_word_that_no_result_has_is_named_first(capsys: pytest.CaptureFixture[
     assert lines[1].startswith("invoice.py:1-2")
     _, lines, _ = answer(capsys, "invoice total")
     assert lines[0].startswith("invoice.py:1-2")
+
+
+@pytest.mark.shows("ANSWER-UNMATCHED")
+def test_words_that_only_occur_in_a_list_are_no_match(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`zebra quantum flamingo` got ten results where one of the words is in a table."""
+    rows = "".join(f'    "{word}{n}",\n' for n in range(12) for word in ("apple", "pear", "plum"))
+    (shop / "animals.py").write_text(f'NAMES = [\n{rows}    "zebra",\n]\n')
+    (shop / "units.py").write_text(f'UNITS = [\n{rows}    "quantum",\n]\n')
+    _, lines, _ = answer(capsys, "zebra quantum flamingo")
+    assert lines[0] == (
+        "[no result has flamingo; nothing matches the question well; this is the nearest]"
+    )
+    assert len([line for line in lines if re.match(r"\w+\.py:\d", line)]) <= 3
+    assert not any(line.startswith("  values:") for line in lines)
+    _, lines, _ = answer(capsys, "zebra quantum flamingo", "--limit", "10")
+    assert "nothing matches the question well" in lines[0]
 
 
 @pytest.mark.shows("ANSWER-PATTERN")

@@ -27,6 +27,7 @@ class CallEdgeLine(Part, frozen=True):
     line: int
     confidence: float
     reason: str
+    text: str | None = None
 
 
 class KindCount(Part, frozen=True):

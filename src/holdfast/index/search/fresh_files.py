@@ -12,7 +12,7 @@ from holdfast.index.search.corpus import Corpus, File, Part
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.index.generations.model import PreparedFile
+    from holdfast.index.generations.model import PreparedFile, Reader
 
 
 def corpus_with_fresh(corpus: Corpus, fresh_files: FreshFiles, dimension: int) -> Corpus:
@@ -51,6 +51,15 @@ def fresh_chunk(fresh_files: FreshFiles, ref: tuple[int, int]) -> StoredChunk:
         chunk.label,
         chunk.kind,
     )
+
+
+def chunks_of(path: str, reader: Reader, fresh_files: FreshFiles) -> list[StoredChunk]:
+    """All chunks of a file as it is now."""
+    if path in fresh_files.changed:
+        number = -1 - _paths(fresh_files.changed).index(path)
+        chunks = fresh_files.changed[path].chunks
+        return [fresh_chunk(fresh_files, (number, ordinal)) for ordinal in range(len(chunks))]
+    return [] if path in fresh_files.gone else reader.chunks_of(path)
 
 
 def _paths(changed: Mapping[str, PreparedFile]) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from holdfast.index.search.comment_lines import comment_lines
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch, lines_of
 from holdfast.index.search.terms import WORD, terms_of
@@ -130,6 +131,17 @@ def preview(
         room -= len(line) + 1
         shown.append((first_line + i, line))
     return Preview(tuple(shown), matched, len(shown) == len(lines) and not cut)
+
+
+def whole_code(text: str, first_line: int, asked: Asked, language: str) -> Preview:
+    """All lines of a text except comments that say nothing new about the question."""
+    lines = [line.removesuffix("\r") for line in lines_of(text.rstrip())]
+    scores = _scores("\n".join(lines), lines, first_line, asked)
+    comments = comment_lines(lines, language)
+    kept = [i for i in range(len(lines)) if scores[i] >= 1 or i not in comments]
+    shown = tuple((first_line + i, _cut(lines[i], _first_asked(lines[i], asked))) for i in kept)
+    whole = len(shown) == len(lines) and all(line == lines[n - first_line] for n, line in shown)
+    return Preview(shown, tuple(first_line + i for i in kept if scores[i] > 0), whole)
 
 
 def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:

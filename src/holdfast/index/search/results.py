@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from holdfast.index.answers import CallGraphHint, Span, SymbolRef, read_call
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
+from holdfast.index.search import companions
 from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.older_copies import superseded
 from holdfast.index.search.preview import (
@@ -32,6 +33,7 @@ from holdfast.index.search.preview import (
     Preview,
     matching_lines,
     preview,
+    whole_code,
 )
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
@@ -62,15 +64,19 @@ PREVIEW_CHARACTERS = (660, 330, 175, 100)
 """Lines and characters of a preview at each level; higher levels save budget."""
 LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
 """The level of the first results of a page; later results have the next level."""
-WHOLE_FIRST_MAX = 3
+WHOLE_FIRST_MAX = 5
 """A page of at most this many results shows the first one whole, and the others briefly."""
-FURTHER_NAMED = (3, 1, 1, 1)
+WHOLE_CHARACTERS, PART_LINES, PART_CHARACTERS = 2_000, 26, 1_200
+"""A first result with more characters than this is shown in part, with so many lines."""
+BRIEF = 3
+"""The level of the results after a first one that is shown whole."""
+FURTHER_NAMED = (3, 1, 1, 0)
 """How many further places of the file are listed at each level."""
 POINTER = len(PREVIEW_LINES)
 BARE = POINTER + 1
 """Levels without a preview: POINTER still has the positions of matches and copies."""
 WHOLE = -1
-"""The level of a result that is shown whole, if it has at most `CHARACTERS_MAX`."""
+"""The level of a first result that is shown whole, if it is not too long."""
 
 
 RESERVED_FROM = 10
@@ -190,9 +196,15 @@ class Items:
         debug: bool = False,
         lane: Lane = "ranked",
         listed: bool = False,
+        whole_first: bool = True,
+        files: Mapping[tuple[str, str], Sequence[StoredChunk]] = MappingProxyType({}),
     ) -> None:
-        """`listed` shows every matching line and no others."""
-        self._listed = listed
+        """`listed` shows every matching line and no others; `whole_first` the first result whole.
+
+        `files` has all chunks of the files whose companions may be shown, by root and path.
+        """
+        self._files = files
+        self._listed, self._whole_first = listed, whole_first
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(analyzed)
@@ -204,10 +216,11 @@ class Items:
         shown = groups[start : start + limit]
         later = self._room_for_later(shown, budget)
         levels: tuple[int, ...] = LEVEL_OF_PLACE
-        if limit <= WHOLE_FIRST_MAX and start == 0 and not (self._raw or self._listed):
-            levels = (WHOLE,)
+        rest = 2
+        if len(shown) <= WHOLE_FIRST_MAX and start == 0 and not (self._raw or self._listed):
+            levels, rest = ((WHOLE,) if self._whole_first else ()), BRIEF
         for place, group in enumerate(shown):
-            first = levels[place] if place < len(levels) else 2
+            first = levels[place] if place < len(levels) else rest
             for level in range(0 if self._raw else first, BARE + (not items)):
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
@@ -258,14 +271,45 @@ class Items:
         )
         if level == BARE:
             return item
+        further = self._companions(group, item) if level == WHOLE else ()
+        shown = {place.symbol_id for place in further}
+        named = [g for g in _named_first(group) if g.best.chunk.symbol_id not in shown]
+        names_max = FURTHER_NAMED[max(0, min(level, POINTER - 1))]
         return replace(
             item,
             matches=tuple(Match(m.line, m.start + 1, m.end + 1) for m in lines[:MATCHES_MAX]),
             alike=tuple(self._place(other) for other in group.alike[:ALIKE_SHOWN]),
-            further=tuple(
-                FurtherPlace(Span(*other.span), other.best.chunk.symbol_id, other.best.chunk.label)
-                for other in _named_first(group)[: FURTHER_NAMED[max(0, min(level, POINTER - 1))]]
+            further_count=len(named) + len(further) or None,
+            further=(
+                *further,
+                *(
+                    FurtherPlace(Span(*g.span), g.best.chunk.symbol_id, g.best.chunk.label)
+                    for g in named[:names_max]
+                ),
             ),
+        )
+
+    def _companions(self, group: Group, item: SearchResult) -> tuple[FurtherPlace, ...]:
+        """Places of the file that belong to its best result, with their code."""
+        best = group.best
+        file = self._files.get((best.root, best.chunk.path), ())
+        room = companions.CHARACTERS_MAX - len(item.preview or "")
+        ranked: dict[str, int] = {}
+        for place, other in enumerate(group.further):
+            if other.best.chunk.symbol_id is not None:
+                ranked.setdefault(other.best.chunk.symbol_id, place)
+        found = companions.companions(
+            [member.chunk for member in group.members], file, ranked, self._asked, room
+        )
+        return tuple(
+            FurtherPlace(
+                Span(*one.span),
+                one.symbol_id,
+                one.label,
+                one.shown.text,
+                tuple(Span(a, b) for a, b in one.shown.spans),
+            )
+            for one in found
         )
 
     def _head(self, group: Group, first: int, last: int) -> SearchResult:
@@ -312,10 +356,14 @@ class Items:
         )
 
     def _all(self, group: Group, text: str) -> Preview:
-        """Every line of a group's text."""
+        """A group's text without comments that do not match, or the best part of a long one."""
         known = tuple(line for member in group.members for line in member.lines)
         asked = changed(self._asked, known=known) if known else self._asked
-        return preview(text, group.span[0], asked, len(text), group.best.chunk.label)
+        chunk = group.best.chunk
+        shown = whole_code(text, group.span[0], asked, chunk.language)
+        if len(shown.text) <= WHOLE_CHARACTERS:
+            return shown
+        return preview(text, group.span[0], asked, PART_LINES, chunk.label, PART_CHARACTERS)
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
@@ -336,7 +384,8 @@ class Items:
             chunk.start_line,
             asked,
             PREVIEW_LINES[level],
-            chunk.label,
+            # One line is the best one; the heading has the name.
+            chunk.label if PREVIEW_LINES[level] > 1 else None,
             PREVIEW_CHARACTERS[level],
         )
 

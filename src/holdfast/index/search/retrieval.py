@@ -47,6 +47,8 @@ class Retrieved:
     """How many chunks each filter removed after ranking."""
     more: bool = False
     """Whether there may be further findings."""
+    file: list[StoredChunk] = field(default_factory=list)
+    """All chunks of the best finding's file, if they were asked for."""
     strength: float = 1.0
     """How well the best findings match, from 0 to 1; exact and similar findings always match."""
 

@@ -6,7 +6,7 @@ Read-only. Callers are leads to verify: a call through a value of unknown type i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from msgspec.structs import replace
@@ -35,6 +35,7 @@ from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.limits import CALLS_DEFAULT
 from holdfast.index.tools.outline import file_key, has_calls, no_outline
 from holdfast.index.tools.refusals import proof_check, refusal, refused
+from holdfast.index.tools.source_lines import SourceLines
 
 Direction = Literal["callers", "callees", "both"]
 DIRECTIONS: tuple[Direction, ...] = ("both", "callers", "callees")
@@ -166,8 +167,9 @@ def _graph(
     return replace(
         answer,
         supported=True,
+        symbol_ids=(named[0],),
         nodes=nodes,
-        edges=tuple(map(_edge, walked.edges)),
+        edges=tuple(_edges(root, walked.edges)),
         notes=tuple(notes[:NOTES_MAX]),
         notes_truncated=len(notes) > NOTES_MAX,
         total_note_count=len(notes),
@@ -212,9 +214,12 @@ def _node(program: LinkedProgram, identity: str) -> CallNode:
     return CallNode(identity, label, kind, facts.path, facts.language, span)
 
 
-def _edge(edge: Edge) -> CallEdge:
-    site = CallSite(edge.path, edge.line)
-    return CallEdge(edge.caller, edge.callee, edge.kind, site, edge.confidence, edge.reason)
+def _edges(root: str, edges: Iterable[Edge]) -> Iterator[CallEdge]:
+    """The calls, each with the line it is written in."""
+    source = SourceLines(root)
+    for edge in edges:
+        site = CallSite(edge.path, edge.line, source.line(edge.path, edge.line))
+        yield CallEdge(edge.caller, edge.callee, edge.kind, site, edge.confidence, edge.reason)
 
 
 def _note(one: OpenCall) -> CallNote:

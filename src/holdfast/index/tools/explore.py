@@ -33,11 +33,12 @@ from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.impact import test_at
 from holdfast.index.tools.references import Relation, answered, node_of
 from holdfast.index.tools.refusals import refused
+from holdfast.index.tools.source_lines import SourceLines
 
 RETRY = "explore it again"
 ANSWERED = 2
 """How many symbols with one name are explored; the others are listed."""
-WHOLE_LINES = 40
+WHOLE_LINES = 60
 HEAD_LINES = 16
 CALLS_MAX = 40
 TEST_DEPTH = 3
@@ -152,7 +153,7 @@ def _with_calls(program: LinkedProgram, root: str, thing: Thing) -> ExploredSymb
         text=text,
         folded=folded,
         members=_members(program, view.facts, thing) if symbol.kind in OWNERS else (),
-        callers=_lines(program, callers, "caller"),
+        callers=_lines(program, callers, "caller", SourceLines(root)),
         callees=_lines(program, callees, "callee"),
         unresolved_calls=len(unknown),
         tests=_tests(program, symbol.id),
@@ -184,7 +185,10 @@ def _source(root: str, facts: FileFacts, at: int) -> tuple[str, bool]:
     return "\n".join(body[: max(1, head)]), True
 
 
-def _lines(program: LinkedProgram, edges: list[Edge], end: str) -> tuple[CallEdgeLine, ...]:
+def _lines(
+    program: LinkedProgram, edges: list[Edge], end: str, source: SourceLines | None = None
+) -> tuple[CallEdgeLine, ...]:
+    """The other ends of some calls, tests last; with the line of each call from `source`."""
     made: dict[tuple[str, str, int], CallEdgeLine] = {}
     for edge in edges:
         identity = edge.caller if end == "caller" else edge.callee
@@ -204,7 +208,12 @@ def _lines(program: LinkedProgram, edges: list[Edge], end: str) -> tuple[CallEdg
             CallEdgeLine(node, edge.path, edge.line, edge.confidence, edge.reason),
         )
     order = sorted(made.values(), key=lambda one: (role_of(one.file) == "test", -one.confidence))
-    return tuple(order[:CALLS_MAX])
+    if source is None:
+        return tuple(order[:CALLS_MAX])
+    return tuple(
+        replace(one, text=None if role_of(one.file) == "test" else source.line(one.file, one.line))
+        for one in order[:CALLS_MAX]
+    )
 
 
 def _tests(program: LinkedProgram, identity: str) -> tuple[ImpactTest, ...]:

@@ -78,6 +78,7 @@ def _merged(answers: list[CallGraphAnswer]) -> CallGraphAnswer:
     first = answers[0]
     return replace(
         first,
+        symbol_ids=tuple(dict.fromkeys(each for one in answers for each in one.symbol_ids)),
         nodes=tuple(dict.fromkeys(node for one in answers for node in one.nodes)),
         edges=tuple(dict.fromkeys(edge for one in answers for edge in one.edges)),
         notes=tuple(dict.fromkeys(note for one in answers for note in one.notes)),

@@ -12,8 +12,6 @@ from typing import Literal
 
 from holdfast.index.answers import (
     Call,
-    CallGraphAnswer,
-    CallNode,
     Codebase,
     ManageAnswer,
     OutlineAnswer,
@@ -57,6 +55,11 @@ class Surface:
     """Whether the reader is a person: then lines are aligned and gaps are marked."""
     all_results: str = 'result_mode="raw"'
     """The option that shows similar results one by one."""
+
+
+def code_text(text: str, surface: Surface) -> str:
+    """A line of code, safe to print; a tab is as short as indentation gets, and harmless."""
+    return "\t".join(map(surface.text, text.split("\t")))
 
 
 def warning_text(warning: str) -> str:
@@ -125,7 +128,7 @@ def without_internals(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not line.startswith(INTERNAL))
 
 
-# file_outline and call_graph
+# file_outline
 
 
 def outline_text(
@@ -153,44 +156,4 @@ def outline_text(
             lines.append(f"[{counted(len(symbols), 'symbol')} shown; {more}]")
     # A symbol that is not listed may be in a part that could not be parsed.
     lines += [f"[{warning_text(warning).partition(' ')[2]}]" for warning in answer.warnings]
-    return "\n".join(lines)
-
-
-def _caller(node: CallNode) -> str:
-    """The caller of a call, with its line range."""
-    return f"{node.symbol_label} ({node.span.start_line}-{node.span.end_line})"
-
-
-def calls_text(answer: CallGraphAnswer, surface: Surface, *, more: str) -> str:
-    """Calls, one per line; or why there are none, with the symbols to choose from."""
-    tree = answer.path
-    if answer.status != "ok":
-        lines = [surface.message(answer.message or answer.status)]
-        for node in answer.nodes:
-            at = f"{surface.file(tree, node.file)}:{node.span.start_line}"
-            lines.append(f"  {node.symbol_id}  {node.symbol_label}  {at}")
-        return "\n".join(lines)
-    nodes = {node.symbol_id: node for node in answer.nodes}
-    lines = [
-        f"{_caller(nodes[edge.src_symbol_id])} -> {nodes[edge.dst_symbol_id].symbol_label}  "
-        f"{surface.file(tree, edge.site.file)}:{edge.site.start_line}  "
-        f"{edge.confidence:.2f} {edge.reason}"
-        for edge in answer.edges
-    ] or ["No calls found."]
-    lines += [
-        f"[{warning_text(warning)}]"
-        for warning in answer.warnings
-        if warning.startswith("CALL_GRAPH_SEVERAL:")
-    ]
-    unknown = answer.total_note_count
-    if unknown:
-        leads = "1 call leads" if unknown == 1 else f"{unknown} calls lead"
-        lines.append(f"[{leads} out of the tree or could not be resolved]")
-    if "CALL_GRAPH_CALLERS_PARTIAL" in answer.warnings:
-        lines.append(
-            "[callers that use another name for it may be missing: it is held and passed under "
-            "too many names to follow all]"
-        )
-    if "CALL_GRAPH_EDGES_TRUNCATED" in answer.warnings:
-        lines.append(f"[{counted(len(answer.edges), 'call')} shown; for more: {more}]")
     return "\n".join(lines)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.index.references.answers import CallEdgeLine, ExploreAnswer, ExploredSymbol
-from holdfast.index.tools.render import Surface
+from holdfast.index.search.roles import role_of
+from holdfast.index.tools.render import Surface, code_text
+from holdfast.index.tools.render_calls import shortened
 from holdfast.index.tools.render_references import HEADINGS, SURE, node_line, place_line
 from holdfast.text import counted
 
@@ -36,7 +38,7 @@ def printed_lines(
 
 
 def _explored(one: ExploredSymbol, tree: str, surface: Surface, tokens_max: int) -> list[str]:
-    text = [surface.text(line) for line in one.text.split("\n")] if one.text else []
+    text = [code_text(line, surface) for line in one.text.split("\n")] if one.text else []
     if one.folded:
         span = one.symbol.span
         left = span.end_line - span.start_line + 1 - len(text)
@@ -55,15 +57,13 @@ def _explored(one: ExploredSymbol, tree: str, surface: Surface, tokens_max: int)
     sections = [
         ("", text, 12),
         ("members:", members if one.folded else [], 8),
-        ("callers:", [_edge(edge, tree, surface) for edge in one.callers], 5),
-        ("calls:", [_edge(edge, tree, surface) for edge in one.callees], 4),
+        ("called by:", _callers(one, tree, surface), 5),
+        ("calls:", [_callee(edge, one, tree, surface) for edge in one.callees], 4),
         ("implemented or overridden by:",
          [f"  {node_line(node, tree, surface)}" for node in one.implementations], 3),
         (f"other mentions ({counts}):",
          _mentions(one, tree, surface), 3),
-        ("tests that reach it:",
-         [f"  {surface.text(surface.file(tree, test.file))}:{test.line}  "
-          f"{surface.text(test.symbol_label)}" for test in one.tests], 3),
+        ("tests that reach it:", _tests(one, tree, surface), 3),
     ]  # fmt: skip
     lines = [node_line(one.symbol, tree, surface)]
     left = tokens_max * 4 - len(lines[0])
@@ -88,12 +88,45 @@ def _explored(one: ExploredSymbol, tree: str, surface: Surface, tokens_max: int)
     return lines
 
 
-def _edge(edge: CallEdgeLine, tree: str, surface: Surface) -> str:
-    doubt = "" if edge.confidence >= SURE else f"  [{edge.confidence:.2f} {edge.reason}]"
-    at = surface.text(f"{surface.file(tree, edge.file)}:{edge.line}")
+def _callers(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
+    """A line for each caller with the code of its first call; tests have their own section."""
+    places: dict[tuple[str, str], list[CallEdgeLine]] = {}
+    for edge in one.callers:
+        if role_of(edge.file) != "test":
+            places.setdefault((edge.node.symbol_id, edge.file), []).append(edge)
+    rows = []
+    for (_, file), edges in places.items():
+        node = edges[0].node
+        named = "" if file == one.symbol.file else surface.file(tree, file)
+        numbers = ",".join(dict.fromkeys(str(edge.line) for edge in edges))
+        span = f"({node.span.start_line}-{node.span.end_line})"
+        text = f"  {named}:{numbers}  {node.symbol_label} {span}  {shortened(edges[0].text)}"
+        rows.append(surface.text(text).rstrip() + _doubt(edges[0]))
+    return rows
+
+
+def _callee(edge: CallEdgeLine, one: ExploredSymbol, tree: str, surface: Surface) -> str:
+    """A call; the callee with its lines, and its file if it is another."""
     node = edge.node
-    span = f"({node.span.start_line}-{node.span.end_line})"
-    return f"  {at}  {surface.text(node.symbol_label)} {span}{doubt}"
+    span = f"{node.span.start_line}-{node.span.end_line}"
+    at = span if node.file == one.symbol.file else f"{surface.file(tree, node.file)}:{span}"
+    return surface.text(f"  :{edge.line}  {node.symbol_label} ({at})") + _doubt(edge)
+
+
+def _doubt(edge: CallEdgeLine) -> str:
+    return "" if edge.confidence >= SURE else f"  [{edge.confidence:.2f}]"
+
+
+def _tests(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
+    """A line for each file of tests, with its tests by line and last name."""
+    files: dict[str, list[str]] = {}
+    for test in one.tests:
+        name = test.symbol_label.rpartition(".")[2]
+        files.setdefault(test.file, []).append(f"{test.line} {name}")
+    return [
+        surface.text(f"  {surface.file(tree, file)}: {', '.join(names)}")
+        for file, names in files.items()
+    ]
 
 
 def _mentions(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:

@@ -24,6 +24,7 @@ from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.search import pages
 from holdfast.index.search.filters import files_kept
+from holdfast.index.search.fresh_files import chunks_of
 from holdfast.index.search.further_places import one_for_each_file
 from holdfast.index.search.limits import BUDGET_DEFAULT, Scope
 from holdfast.index.search.pages import Cursor
@@ -39,7 +40,14 @@ from holdfast.index.search.results import (
 )
 from holdfast.index.search.retrieval import Retrieved, retrieve
 from holdfast.index.search.terms import terms
-from holdfast.index.search_answers import Continuation, RootAnswer, SearchAnswer, SearchCounts
+from holdfast.index.search_answers import (
+    Continuation,
+    RootAnswer,
+    SearchAnswer,
+    SearchCounts,
+    SearchResult,
+    ValueLine,
+)
 from holdfast.index.tools.refusals import refusal
 from holdfast.index.tools.search_advice import SearchedRoot, hints_of, next_action, warnings_of
 from holdfast.index.tools.search_request import (
@@ -55,6 +63,7 @@ from holdfast.index.tools.unmatched_words import (
     unmatched_warning,
     unmatched_words,
 )
+from holdfast.index.tools.value_lines import asks_for_value, value_lines
 
 MOVED_MAX = 3
 """How often the tree is checked again because a file changed while it was read."""
@@ -80,7 +89,7 @@ def search_code(
 ) -> SearchAnswer:
     """Search the trees of the paths, below them.
 
-    `limit` is 10 results by default, 50 for a list of lines (`re:`) or files. `budget` limits the
+    `limit` is 5 results by default, 50 for a list of lines (`re:`) or files. `budget` limits the
     tokens of the results. `cursor` is the `continuation.cursor` of the previous page. `holds` says
     whether the reader provably has lines of a file (by absolute path): such hits are listed without
     their text. `similar` (`path`, `path:10` or `path:10-20`) or `snippet` asks for similar code;
@@ -152,10 +161,13 @@ def _search_root(
     def ask(reader: Reader, overlay: FreshFiles) -> Retrieved:
         # Files changed since the index was made count as edited; git may not have reported yet.
         worked_on = frozenset() if edited is None else edited.union(overlay.changed)
-        return retrieve(
+        found = retrieve(
             request.retrieval_query, root, reader, overlay, index.provider, keep, request.depth,
             request.sample, worked_on,
         )  # fmt: skip
+        if request.shows_companions and found.findings:
+            found.file = chunks_of(found.findings[0].chunk.path, reader, overlay)
+        return found
 
     try:
         with index.backend.reader(root) as reader:
@@ -216,9 +228,16 @@ def _page(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
         several_roots=bool(answer.roots), debug=request.debug, lane=request.lane,
         listed=request.listed,
+        whole_first=not all(each.found.weak for each in searched),
+        files={(each.root, each.found.file[0].path): each.found.file
+               for each in searched if each.found.file},
     )  # fmt: skip
     unmatched = unmatched_words(question, groups) if request.lane == "ranked" else ()
+    weak = request.lane == "ranked" and all(each.found.weak for each in searched)
     if question is not None and len(unmatched) > 1 and len(unmatched) == len(question.words):
+        groups = groups[:BY_MEANING_MAX]
+    elif weak and request.arguments["limit"] is None:
+        # Who names a number of results gets them.
         groups = groups[:BY_MEANING_MAX]
     elif request.one_for_each_file:
         groups = one_for_each_file(groups)
@@ -247,8 +266,9 @@ def _page(
     return replace(
         answer,
         results=tuple(page.items),
+        values=_values(index, request, searched, question, page.items),
         warnings=(
-            *unmatched_warning(unmatched, question, groups),
+            *unmatched_warning(unmatched, question, groups, weak=weak),
             *answer.warnings,
             *warnings_of(request, searched, groups),
         ),
@@ -257,6 +277,29 @@ def _page(
         recommended_next_action=next_action(groups, page),
         hints=hints_of(request, searched, page, groups, counts, continuation),
     )
+
+
+def _values(
+    index: CodeIndex,
+    request: SearchRequest,
+    searched: Sequence[SearchedRoot],
+    question: AnalyzedQuery | None,
+    shown: Sequence[SearchResult],
+) -> tuple[ValueLine, ...]:
+    """The values of settings that the best result names, if the question is about a value."""
+    if not shown or question is None or len(searched) > 1 or not request.shows_companions:
+        return ()
+    each = searched[0]
+    if each.found.weak or not asks_for_value(request.query):
+        return ()
+    keep = files_kept(request.retrieval_query, request.scope, each.below)
+    try:
+        with index.backend.reader(each.root) as reader:
+            if reader.identity != each.identity:
+                return ()
+            return value_lines(shown[:1], question, each.root, reader, each.overlay, keep)
+    except (BackendUnavailable, DamagedBackend):
+        return ()
 
 
 def _each_file_once(searched: Sequence[SearchedRoot]) -> None:

@@ -19,6 +19,7 @@ from holdfast.index.search.limits import (
     BUDGET_DEFAULT,
     BUDGET_MIN,
     LIMIT_DEFAULT,
+    LIMIT_EXACT,
     LIMIT_MAX,
     SCOPES,
     Scope,
@@ -26,7 +27,7 @@ from holdfast.index.search.limits import (
 from holdfast.index.search.operators import Parsed, Query
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.regex import lines_of, wrong_pattern
-from holdfast.index.search.results import GroupBy, Holds, Lane
+from holdfast.index.search.results import WHOLE_FIRST_MAX, GroupBy, Holds, Lane
 from holdfast.index.search.terms import terms
 from holdfast.text import counted
 
@@ -116,6 +117,11 @@ class SearchRequest:
         return self.folds and self.lane == "ranked" and self.group_by == "symbol"
 
     @property
+    def shows_companions(self) -> bool:
+        """Whether the best result is shown with the code that belongs to it."""
+        return self.one_for_each_file and self.cursor is None and self.limit <= WHOLE_FIRST_MAX
+
+    @property
     def depth(self) -> int:
         return self.cursor.depth if self.cursor else max(DEPTH_MIN, DEPTH_FACTOR * self.limit)
 
@@ -179,7 +185,8 @@ def request_of(
     parsed = operators.parse(query, _refuse_wrong)
     if limit is None:  # Lines and files are short, so a list has more of them.
         is_list = result_mode != "raw" and (parsed.query.patterns or group_by == "file")
-        most = LIMIT_MAX if is_list else LIMIT_DEFAULT
+        few = LIMIT_EXACT if parsed.query.exact or result_mode == "raw" else LIMIT_DEFAULT
+        most = LIMIT_MAX if is_list else few
     else:
         most = min(limit, LIMIT_MAX)
     request = SearchRequest(

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.index.answers import Span
-from holdfast.index.search_answers import SearchAnswer, SearchResult
-from holdfast.index.tools.render import Surface, warning_text
+from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResult
+from holdfast.index.tools.render import Surface, code_text, warning_text
 from holdfast.index.tools.unmatched_words import UNMATCHED
-from holdfast.text import counted
+from holdfast.text import common_margin, counted
 
 
 def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None = None) -> str:
@@ -32,6 +32,14 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
         else:
             lines += _result_lines(result, tree, named, surface, again=named == file)
         file = named
+        if result is answer.results[0] and answer.values:
+            tree = result.codebase_path or answer.path
+            lines.append("  values:")
+            lines += [
+                f"  {surface.text(surface.file(tree, one.file))}:{one.line}: "
+                f"{surface.text(one.text)}"
+                for one in answer.values
+            ]
     lines += _left_out(answer, surface)
     decision = answer.freshness_decision
     if decision is not None and decision.stats is not None:
@@ -50,7 +58,7 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
         lines.append(surface.style(f"[{least}{matched} in {files}]", "dim"))
     if counts is not None and next_page is not None:
         page = f"results {counts.first}-{counts.last} of {counts.total}"
-        lines.append(f"[{page}; continue: {next_page}]")
+        lines.append(f"[{page}; more: {next_page}]")
     return "\n".join(lines).rstrip("\n")
 
 
@@ -97,6 +105,9 @@ def _result_lines(
         heading.append("[already in your context]")
     yield "  ".join(part for part in heading if part)
     yield from _shown_lines(result, lines, surface)
+    for place in result.further:
+        if place.preview is not None:
+            yield from _companion(place, surface)
     yield from _alike(result, tree, surface)
     yield from _further(result, surface)
     if surface.is_terminal:
@@ -140,12 +151,24 @@ def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
         return
     places = []
     for place in result.further:
+        if place.preview is not None:
+            continue
         name = (place.symbol_label or "").rpartition(".")[2]
         at = _lines(place.span)
         noun = "lines" if "-" in at else "line"
         places.append(f"{at} {name}" if name else f"{noun} {at}")
-    rest = ["…"] if result.further_count > len(places) else []
-    yield surface.text(f"  also {', '.join([*places, *rest])}")
+    rest = ["…"] if result.further_count > len(result.further) else []
+    if places:
+        yield surface.text(f"  also {', '.join([*places, *rest])}")
+
+
+def _companion(place: FurtherPlace, surface: Surface) -> Iterator[str]:
+    """Another place of the same file with its code."""
+    span = place.span
+    at = surface.style(f":{span.start_line}-{span.end_line}", "heading")
+    label = surface.style(surface.text(place.symbol_label or ""), "name")
+    yield f"{at}  {label}".rstrip()
+    yield from _rows(_numbered(place.preview or "", place.preview_spans or ()), (), surface)
 
 
 def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
@@ -154,20 +177,27 @@ def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
         return
     cut = [one for one in answer.results if one.next is not None and not one.match_count]
     if cut and cut[0].next is not None:
-        yield f"[lines were left out; all of a result: {surface.call(cut[0].next)}]"
+        yield f"[shortened; whole: {surface.call(cut[0].next)}]"
 
 
 def _shown_lines(
     result: SearchResult, lines: Sequence[tuple[int, str]], surface: Surface
 ) -> Iterator[str]:
-    texts = [text.expandtabs(4) for _, text in lines]
-    margin = min((len(t) - len(t.lstrip()) for t in texts if t.strip()), default=0)
-    marked = frozenset(result.matched_lines or ())
+    return _rows(lines, result.matched_lines or (), surface)
+
+
+def _rows(
+    lines: Sequence[tuple[int, str]], matched: Sequence[int], surface: Surface
+) -> Iterator[str]:
+    """Lines with their numbers, without their common indentation."""
+    texts = [text.expandtabs(4) if surface.is_terminal else text for _, text in lines]
+    margin = common_margin(texts)
+    marked = frozenset(matched)
     before = None
     for (number, _), text in zip(lines, texts, strict=True):
         if not surface.is_terminal:
             if text.strip():
-                yield f"{number} {surface.text(text[margin:])}".rstrip()
+                yield f"{number} {code_text(text[margin:], surface)}".rstrip()
             continue
         if before is not None and number != before + 1:
             yield surface.style(f"{'⋮':>6}", "dim")
@@ -212,9 +242,14 @@ def result_lines(result: SearchResult) -> list[tuple[int, str]]:
     if result.preview_spans is None:
         texts = text.removesuffix("\n").split("\n")
         return list(enumerate((t.removesuffix("\r") for t in texts), result.span.start_line))
+    return _numbered(text, result.preview_spans)
+
+
+def _numbered(text: str, spans: Sequence[Span]) -> list[tuple[int, str]]:
+    """The lines of a preview, by number."""
     left = iter(text.split("\n"))
     lines: list[tuple[int, str]] = []
-    for place, span in enumerate(result.preview_spans):
+    for place, span in enumerate(spans):
         if place:
             next(left)  # The mark between runs of lines.
         lines += zip(range(span.start_line, span.end_line + 1), left, strict=False)

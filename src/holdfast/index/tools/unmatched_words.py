@@ -47,13 +47,19 @@ def _beginnings(word: Word) -> list[str]:
 
 
 def unmatched_warning(
-    words: Sequence[str], question: AnalyzedQuery | None, groups: Sequence[Group]
+    words: Sequence[str],
+    question: AnalyzedQuery | None,
+    groups: Sequence[Group],
+    *,
+    weak: bool = False,
 ) -> list[str]:
-    """The warning that names these words, as `CODE:sentence`."""
-    if not words or question is None:
+    """The warning that names these words, as `CODE:sentence`; `weak`: nothing matches well."""
+    if question is None or not (words or (weak and groups)):
         return []
     named = ", ".join(words)
     if len(words) < len(question.words):
-        return [f"{UNMATCHED}:no result has {named}"]
+        poor = "nothing matches the question well; this is the nearest"
+        parts = [f"no result has {named}"] if words else []
+        return [f"{UNMATCHED}:{'; '.join([*parts, *([poor] if weak and groups else [])])}"]
     nearest = "; this is the nearest by meaning" if groups else ""
     return [f"{UNMATCHED}:no result has any word of the question ({named}){nearest}"]

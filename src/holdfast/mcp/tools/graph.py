@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from holdfast.index.answers import CallGraphAnswer
-from holdfast.index.tools.render import calls_text
+from holdfast.index.tools.render_calls import calls_text
 from holdfast.mcp.tool import (
     Result,
     Tool,

@@ -12,7 +12,7 @@ import threading
 from msgspec.structs import replace
 
 from holdfast.index.answers import CodebasesAnswer, Hints, ManageAnswer
-from holdfast.index.tools.render import built_text
+from holdfast.index.tools.render import built_text, without_internals
 from holdfast.mcp.tool import (
     CallCancelled,
     Result,
@@ -60,17 +60,14 @@ def run(call: ToolCall) -> Result:
         report=report,
     )
     run = call.context.started_here()
+    text = without_internals(answer.human_text)
     if run is None:
-        return (
-            Result(answer.human_text, answer.to_wire())
-            if answer.status == "ok"
-            else refused(answer)
-        )
+        return Result(text, answer.to_wire()) if answer.status == "ok" else refused(answer)
     run.join(a["wait"])
     waiting.clear()
     if run.is_alive():
         status = {"action": "status", "path": answer.path}
-        running = Result(answer.human_text, answer.to_wire())
+        running = Result(text, answer.to_wire())
         return running.ended("still building; to see how far", "manage_index", **status)
     final = replace(manage_index(index, "status", answer.path), action=a["action"])
     if answer.hints is not None and answer.hints.stale_local is not None:

@@ -191,7 +191,7 @@ SEARCH_CODE = Tool(
             default="runtime",
         ),
         limit=integer(
-            "maximum number of results (10; re: and files 50); up to 3 show the first one whole",
+            "maximum number of results (5; re: and files 50)",
             minimum=1,
             maximum=50,
         ),

@@ -1,0 +1,147 @@
+"""The places that belong to the best result: what it calls in its file, and what calls it there.
+
+The best result often answers half of a question; the other half is in a function that it names, a
+few lines away. Showing that function saves the reader a second call. Which names mean which symbol
+is not resolved here: a name that the text has and the file defines is taken to be meant, which at
+worst shows a place that was not wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from holdfast.index.generations.model import StoredChunk
+from holdfast.index.search.preview import Asked, Preview, preview, whole_code
+from holdfast.index.search.terms import WORD, terms_of
+
+SHOWN_MAX = 3
+"""How many companions are shown with their text."""
+CHARACTERS_MAX = 2_200
+"""How much the best result and its companions show together."""
+WORTH_MIN, WORTH_LONG = 0.7, 0.4
+"""How much a companion must be worth, and how much more beside the longest best result."""
+PART_CHARACTERS_MIN, PART_LINES = 700, 20
+"""With at least this much room, the best lines of a longer companion are shown."""
+NAME_MIN = 3
+"""A shorter name says too little to be taken for a call."""
+CALLED, CALLS, RANKED, NAMED, SHARE, NEW = 0.6, 0.3, 0.4, 0.5, 0.6, 0.6
+"""How much it counts that the best result names a place, that a place names the best result, that
+the place was found too, that its name has words of the question, how many of them its text has, and
+how many that the best result does not have."""
+ALIKE = 0.7
+"""The share of common terms from which a place repeats what is shown already."""
+_NAME = re.compile(r"[^\W\d]\w*")
+_CALL = re.compile(r"([^\W\d]\w*)\s*[(<{!]")
+_BARE_CALLS = frozenset({"ruby", "bash", "elixir", "haskell", "perl", "lua"})
+_CALLABLE = frozenset({"function", "method", "constructor"})
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A place of the best result's file, with its code."""
+
+    span: tuple[int, int]
+    symbol_id: str
+    label: str
+    shown: Preview
+
+
+def companions(
+    best: Sequence[StoredChunk],
+    file: Sequence[StoredChunk],
+    ranked: Mapping[str, int],
+    asked: Asked,
+    characters_max: int,
+) -> list[Companion]:
+    """The companions of `best` among the chunks of its file, worthiest first, as far as they fit.
+
+    `ranked` has the symbols of the file that were found too, by their rank in it from 0.
+    """
+    leader = best[0].label or ""
+    name = leader.rpartition(".")[2]
+    text = "\n".join(chunk.text for chunk in best)
+    names = frozenset(_NAME.findall(text))
+    calls_made = names if best[0].language in _BARE_CALLS else frozenset(_CALL.findall(text))
+    own = {chunk.symbol_id for chunk in best}
+    symbols: dict[str, list[StoredChunk]] = {}
+    for chunk in file:
+        inside = f"{leader}.".startswith(f"{chunk.label}.")
+        if chunk.symbol_id is not None and chunk.symbol_id not in own and not inside:
+            symbols.setdefault(chunk.symbol_id, []).append(chunk)
+    shown = _terms(text)
+    # A long best result needs company less.
+    worth_min = WORTH_MIN + WORTH_LONG * (1 - characters_max / CHARACTERS_MAX)
+    judged: list[tuple[float, str]] = []
+    for symbol, chunks in symbols.items():
+        short = (chunks[0].label or "").rpartition(".")[2]
+        mentioned = calls_made if chunks[0].kind in _CALLABLE else names
+        called = len(short) >= NAME_MIN and short in mentioned and short != name
+        body = "\n".join(chunk.text for chunk in chunks)
+        calls = (
+            short != name
+            and len(name) >= NAME_MIN
+            and re.search(rf"\b{re.escape(name)}\s*\(", body) is not None
+        )
+        if not (called or calls or symbol in ranked):
+            continue
+        here = _terms(body)
+        worth = CALLED * called + CALLS * calls
+        worth += SHARE * _share(here, asked) + NEW * _share(here - shown, asked)
+        worth += RANKED / (1 + ranked[symbol]) if symbol in ranked else 0.0
+        worth += NAMED * _named(short, asked)
+        if worth >= worth_min:
+            judged.append((-worth, symbol))
+    found: list[Companion] = []
+    seen = [shown]
+    for _, symbol in sorted(judged):
+        here = _terms("\n".join(chunk.text for chunk in symbols[symbol]))
+        if any(len(here & other) >= ALIKE * len(here | other) for other in seen):
+            continue
+        named = symbol in ranked or _named((symbols[symbol][0].label or ""), asked) > 0
+        made = _companion(symbols[symbol], asked, characters_max, in_part=named)
+        if made is None or len(made.shown.text) > characters_max:
+            continue
+        seen.append(here)
+        found.append(made)
+        characters_max -= len(made.shown.text)
+        if len(found) == SHOWN_MAX:
+            break
+    return found
+
+
+def _companion(
+    chunks: Sequence[StoredChunk], asked: Asked, characters_max: int, *, in_part: bool
+) -> Companion | None:
+    """A symbol with all its code, or its best lines; None if its chunks are not all of it."""
+    chunks = sorted(chunks, key=lambda chunk: chunk.start_line)
+    if any(after.start_line != before.end_line + 1 for before, after in pairwise(chunks)):
+        return None
+    first = chunks[0]
+    text = "".join(chunk.text.removesuffix("\n") + "\n" for chunk in chunks)
+    shown = whole_code(text, first.start_line, asked, first.language)
+    last = first.start_line + text.rstrip().count("\n")
+    if in_part and len(shown.text) > characters_max >= PART_CHARACTERS_MIN:
+        shown = preview(text, first.start_line, asked, PART_LINES, first.label, characters_max)
+    assert first.symbol_id is not None
+    return Companion((first.start_line, last), first.symbol_id, first.label or "", shown)
+
+
+def _share(present: set[str], asked: Asked) -> float:
+    """The share of the question's words that are present."""
+    if not asked.worth:
+        return 0.0
+    total = sum(asked.worth.values())
+    return sum(worth for term, worth in asked.worth.items() if term in present) / total
+
+
+def _named(name: str, asked: Asked) -> float:
+    """The share of the words of a name that the question has."""
+    parts = list(terms_of(name))
+    return sum(part in asked.terms for part in parts) / len(parts) if parts else 0.0
+
+
+def _terms(text: str) -> set[str]:
+    return {term for word in WORD.findall(text) for term in terms_of(word)}
