@@ -79,8 +79,11 @@ def run(args: argparse.Namespace, app: App) -> int:
         return exit_code(answer.status)
     if answer.status not in ("ok", "blocked"):
         raise refused(answer)
-    print(edit_text(answer, terminal(), apply=_apply(args, answer)))
+    print(edit_text(answer, terminal(), apply=_apply(args, answer), settle=_SETTLE))
     return exit_code(answer.status)
+
+
+_SETTLE = "--confirm FILE:LINE changes a place, --leave FILE:LINE leaves it, '*' means all"
 
 
 def _apply(args: argparse.Namespace, answer: SymbolEditAnswer) -> str:

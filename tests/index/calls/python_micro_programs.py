@@ -750,6 +750,7 @@ PROGRAMS = {
             def run(self):
                 self.step()
                 # ^ calls a.Base.step
+                # ^ calls a.Child.step
             def step(self): ...
         class Child(Base):
             def step(self): ...

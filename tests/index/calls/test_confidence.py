@@ -15,14 +15,15 @@ def test_a_measured_reason_says_its_share_and_another_language_its_estimate() ->
     assert calibrated("python", "re-export", 0.6) == MEASURED["python"]["re-export"]
     assert calibrated("python", "re-export, inherited", 0.6) == MEASURED["python"]["re-export"]
     assert calibrated("js", "never seen", 0.6) == RARE["js"]
-    assert calibrated("js", "passed as an argument", 0.9) == VALUES["passed as an argument"]
+    assert calibrated("js", "passed as an argument", 0.9) == VALUES["js"]["passed as an argument"]
     assert calibrated("go", "same package", 0.9412) == 0.941
 
 
 @pytest.mark.shows("CALLS-CALIBRATED")
 def test_no_measured_reason_is_certain_or_as_low_as_a_guess() -> None:
     shares = [share for table in MEASURED.values() for share in table.values()]
-    assert all(GUESS < share <= HIGHEST for share in (*shares, *RARE.values(), *VALUES.values()))
+    values = [share for table in VALUES.values() for share in table.values()]
+    assert all(GUESS < share <= HIGHEST for share in (*shares, *RARE.values(), *values))
 
 
 @pytest.mark.shows("CALLS-CALIBRATED")

@@ -16,12 +16,14 @@ from tests.index.calls.more_javascript_features import PROGRAMS as MORE_JAVASCRI
 from tests.index.calls.more_python_features import PROGRAMS as MORE_PYTHON
 from tests.index.calls.python_micro_programs import PROGRAMS as PYTHON_MICRO
 from tests.index.calls.recorded_javascript import PROGRAMS as RECORDED_JAVASCRIPT
+from tests.index.calls.recorded_more_javascript import PROGRAMS as RECORDED_MORE_JAVASCRIPT
+from tests.index.calls.recorded_more_python import PROGRAMS as RECORDED_MORE_PYTHON
 from tests.index.calls.recorded_python import PROGRAMS as RECORDED_PYTHON
 from tests.index.claims import resolved, split
 
 
-def counted(programs: dict[str, str]) -> tuple[int, int, int, list[str]]:
-    """Claims, found claims, all edges, and what is wrong or missing."""
+def counted(programs: dict[str, str], least: float = 0.0) -> tuple[int, int, int, list[str]]:
+    """Claims, found claims, all edges of some confidence, and what is wrong or missing."""
     claims = found = edges = 0
     notes: list[str] = []
     for name, text in programs.items():
@@ -32,7 +34,8 @@ def counted(programs: dict[str, str]) -> tuple[int, int, int, list[str]]:
         for file in files:
             wanted = {(line, rest) for line, verb, rest in file.claims if verb == "calls"}
             assert len(wanted) == len(file.claims)
-            seen = {(e.line, labels[e.callee]) for e in resolved(resolver, file.path)[0]}
+            found_here = [e for e in resolved(resolver, file.path)[0] if e.confidence >= least]
+            seen = {(e.line, labels[e.callee]) for e in found_here}
             claims, found, edges = (
                 claims + len(wanted),
                 found + len(wanted & seen),
@@ -79,6 +82,26 @@ def test_calls_of_programs_that_were_recorded_while_they_ran(programs: dict[str,
     assert found / edges >= 0.97, notes
 
 
+SURE = 0.9
+"""What is decided at run time, as one of several values, has less."""
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [RECORDED_PYTHON | RECORDED_MORE_PYTHON, RECORDED_JAVASCRIPT | RECORDED_MORE_JAVASCRIPT],
+    ids=["python", "javascript"],
+)
+@pytest.mark.shows("CALLS-FEATURES", "CALLS-CALIBRATED")
+def test_sure_edges_of_recorded_programs_are_right(programs: dict[str, str]) -> None:
+    """Of the newer programs 86 and 88 % were found first, and 6 and 7 % of the edges were wrong."""
+    claims, found, edges, notes = counted(programs)
+    assert found / claims >= 0.97, notes
+    assert found / edges >= 0.96, notes
+    claims, found, edges, notes = counted(programs, SURE)
+    assert found / claims >= 0.87, notes
+    assert found / edges >= 0.985, notes
+
+
 @pytest.mark.parametrize(
     "programs",
     [
@@ -89,8 +112,10 @@ def test_calls_of_programs_that_were_recorded_while_they_ran(programs: dict[str,
         PYTHON_MICRO,
         RECORDED_PYTHON,
         RECORDED_JAVASCRIPT,
+        RECORDED_MORE_PYTHON,
+        RECORDED_MORE_JAVASCRIPT,
     ],
-    ids=["p", "j", "mp", "mj", "micro", "rp", "rj"],
+    ids=["p", "j", "mp", "mj", "micro", "rp", "rj", "rmp", "rmj"],
 )
 def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]) -> None:
     missing = []

@@ -249,4 +249,4 @@ def test_what_a_dictionary_holds_in_one_file_says_nothing_about_another() -> Non
 
 def test_an_inherited_member_of_a_passed_value_is_no_surer_than_the_value() -> None:
     reason = "passed as an argument"
-    assert calibrated("python", f"{reason}, inherited", 0.9) == VALUES[reason]
+    assert calibrated("python", f"{reason}, inherited", 0.9) == VALUES["python"][reason]

@@ -123,6 +123,14 @@ def broken(draw: st.DrawFn) -> tuple[str, bytes]:
     return suffix, source
 
 
+def test_a_chunk_of_a_symbol_has_a_line_of_it() -> None:
+    """Of two symbols on a line, the first one had a chunk with only the comment above it."""
+    source = b"struct A;\n    // about it\nfn go() { run(); }trait Shop {\n    type Cart;\n}\n"
+    found = hold("a.rs", source)
+    owned = [(c.span.first_line, found.symbols[c.owner].name) for c in found.chunks[:-1]]
+    assert owned == [(1, "A"), (2, "Shop")]
+
+
 @pytest.mark.shows("FACT-NEVER-FAILS")
 @settings(max_examples=examples(400))
 @given(broken())
@@ -219,7 +227,7 @@ def test_namesakes_are_told_apart_by_their_order() -> None:
 @pytest.mark.shows("FACT-IDS")
 def test_an_id_is_this_and_stays_this() -> None:
     """Ids are kept in indexes; a new recipe needs a new FACTS_VERSION."""
-    assert FACTS_VERSION == 9
+    assert FACTS_VERSION == 10
     assert symbol_id("a.py", "A.f", "method", 0) == "sym_761c267704d9ebed3abd"
 
 
@@ -239,7 +247,7 @@ def test_the_format_does_not_change_without_a_new_version() -> None:
             "FileFacts",
         )
     }
-    assert FACTS_VERSION == 9
+    assert FACTS_VERSION == 10
     assert shapes == {
         "Span": ["first_line", "last_line", "start", "end"],
         "Symbol": [

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.errors import UsageError
+from holdfast.index.calls.confidence import MEASURED
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.code_index import CodeIndex, open_index, run_here
@@ -20,7 +21,10 @@ from holdfast.index.facts.mentions import find_mentions
 from holdfast.index.references.answers import ReferencesAnswer
 from holdfast.index.references.find import ReadFile, ReferenceSearch, target_of
 from holdfast.index.tools import mention_files
+from holdfast.index.tools.named_calls import calls_of_name
 from holdfast.index.tools.references import references
+from holdfast.index.tools.render import Surface
+from holdfast.index.tools.render_references import references_text
 from tests.index.wire import manage_index
 
 SHOP = {
@@ -112,6 +116,31 @@ def test_a_class_is_found_where_it_is_imported_typed_called_inherited_and_held(
     assert {one.kind: one.count for one in found.counts}["definition"] == 1
     assert found.complete
     assert found.undecided == 0
+
+
+def test_a_reference_has_the_measured_confidence_of_its_reason(shop: Shop) -> None:
+    """Each step lowered it before, so that a rename doubted what a type had decided."""
+    found = references(shop.code, shop.root, "Cart.total")
+    by_type = [one for one in found.references if one.reason == "declared type"]
+    assert by_type
+    assert {one.confidence for one in by_type} == {MEASURED["python"]["declared type"]}
+
+
+def test_a_member_by_the_name_of_a_class_that_inherits_it(shop: Shop) -> None:
+    """`Big.__init__` was an unknown name."""
+    found = references(shop.code, shop.root, "Big.__init__", relation="declaration")
+    assert [one.symbol_label for one in found.definitions] == ["Cart.__init__"]
+    calls = calls_of_name(shop.code, shop.root, "Big.__init__", direction="incoming")
+    assert calls.status == "ok"
+    assert references(shop.code, shop.root, "Big.nothing").reason == "missing_symbol"
+
+
+def test_a_line_that_mentions_a_symbol_twice_is_printed_once(shop: Shop) -> None:
+    found = references(shop.code, shop.root, "Cart")
+    surface = Surface(call=lambda call: f"{call.tool}(…)")
+    text = references_text(found, surface, more="MORE")
+    assert text.count("shop/__init__.py:1") == 1
+    assert "imports (4):" in text
 
 
 @pytest.mark.shows("REF-UNDECIDED")

@@ -17,6 +17,8 @@ from holdfast.files.atomic_files import replace_files
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.references.answers import SymbolEditAnswer
+from holdfast.index.tools.render import Surface
+from holdfast.index.tools.render_edits import edit_text
 from holdfast.index.tools.symbol_edits import Action, Edit, edit_symbol
 from tests.index.wire import manage_index
 
@@ -49,6 +51,9 @@ def pay(cart: Basket):
 print(pay(Basket()), "total")
 """,
 }
+
+
+TERMINAL = Surface(call=lambda call: f"{call.tool}(…)")
 
 
 class Tree(NamedTuple):
@@ -156,6 +161,23 @@ def test_a_place_in_doubt_is_confirmed_or_left_out(tree: Tree) -> None:
     assert again.applied, again
     taken = tree.applied("rename", "make", "pay", confirm="")
     assert [one.why for one in taken.doubts] == ["pay is used here already"]
+
+
+@pytest.mark.shows("EDIT-DOUBT")
+def test_a_comment_with_the_new_name_is_not_a_use_of_it(tree: Tree) -> None:
+    """The word in a comment made the whole rename doubtful."""
+    (tree.root / "note.py").write_text("from cart import make  # checks it, or so\n")
+    assert not tree.edit("rename", "make", "checks").doubts
+
+
+@pytest.mark.shows("EDIT-DOUBT")
+def test_a_preview_with_doubts_says_how_they_are_settled(tree: Tree) -> None:
+    """It printed a call that applies it, which was refused."""
+    (tree.root / "loose.py").write_text("def f(thing):\n    return thing.total\n")
+    for left, said in (("", "1 place in doubt; nothing is written yet. Settle those first: HOW;"),
+                       ("*", "nothing is written yet. To apply: CALL]")):  # fmt: skip
+        preview = tree.edit("rename", "Cart.total", "sum_up", leave=left)
+        assert said in edit_text(preview, TERMINAL, apply="CALL", settle="HOW")
 
 
 @pytest.mark.shows("EDIT-DOUBT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.index.calls.lookup import Found, Lookup, symbol_at, unique
+from holdfast.index.calls.lookup import Found, Lookup, because, either, symbol_at, unique
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE
 
@@ -41,11 +41,15 @@ class Classes(Lookup):
         found: list[Found] = []
         for binding in bindings[:FIELDS_MAX]:
             held = self.bound(view, binding)
-            found += [Found(f.thing, f.confidence * 0.96, "field type") for f in held]
+            found += [Found(f.thing, f.confidence * 0.96, because(f, "field type")) for f in held]
             if held and (binding.type or view.family not in ("python", "js")):
                 break
         found = unique(found) if len(found) > 1 else found
-        return [*found, *self.grown(view, thing.at, name)] if view.grown else found
+        if len(bindings) > 1 and not bindings[0].type:
+            found = either(found)
+        if not view.grown or any(f.thing.kind == "container" for f in found):
+            return found  # a declared type says what elements there are
+        return [*found, *self.grown(view, thing.at, name)]
 
     def bases(self, thing: Thing) -> list[Thing]:
         """The known base classes of a class."""
@@ -65,6 +69,9 @@ class Classes(Lookup):
         try:
             for base in view.bases.get(symbol.qualified, ()):
                 above = [each.thing for each in self.type(view, symbol.parent, base)]
+                if not above and view.family == "python" and symbol.parent != MODULE:
+                    held = self.evaluate(view, symbol.parent, base)  # a parameter
+                    above = [f.thing for f in held if self.is_type(f.thing)]
                 if not above and view.family == "js":  # `extends Priced(Cart)`: its inner class
                     named = [f.thing for f in self.name(view, symbol.parent, base)]
                     above = [t for t in named if t.kind == "symbol"]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from holdfast.index.calls.lookup import (
     Found,
     Lookup,
+    because,
+    either,
     unique,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
@@ -47,11 +49,16 @@ class Elements(Lookup):
 
     def items(self, things: list[Found], key: str) -> list[Found]:
         """The elements of things: by iteration ("*"), by `with`, or by a key."""
-        return unique(
-            Found(each.thing, each.confidence * before.confidence * 0.97, "element")
+        items = unique(
+            Found(
+                each.thing,
+                each.confidence * before.confidence * 0.97,
+                because(each, because(before, "element")),
+            )
             for before in things
             for each in self._item(before.thing, key)
         )
+        return items if key in ("*", "with") else either(items)
 
     def _item(self, thing: Thing, key: str) -> list[Found]:
         if thing.kind == "external":
@@ -215,10 +222,19 @@ class Elements(Lookup):
         for index in view.by_qualified.get(view.symbol(thing.at).qualified, ())[:4]:
             types = list(self.shape(view, index).parameters.values())
             if argument < len(types):
-                found = callback_parameters(types[argument])
+                text = types[argument]
+                found = callback_parameters(text) or self._of_alias(view, text)
                 if parameter < len(found):
                     return found[parameter]
         return ""
+
+    def _of_alias(self, view: View, text: str) -> tuple[str, ...]:
+        """The parameters of a function type with a name: `Handler = Callable[[Cart], None]`."""
+        if view.family != "python" or not text.isidentifier():
+            return ()
+        for index in view.by_qualified.get(text, ()):
+            return callback_parameters(view.symbol(index).signature.partition("=")[2])
+        return ()
 
     def _literal_item(self, thing: Thing, key: str) -> list[Found]:
         line, _, text = thing.name.partition("\0")

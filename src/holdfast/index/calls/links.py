@@ -50,7 +50,8 @@ MEMBERS_APART = frozenset({"rust", "c", "swift", "js", "lua", "jvm", "go"})
 _CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
 _ABOVE = frozenset({"super", "super()", "base", "parent"})
 _OWN = frozenset({"cls", "self", "this", "static", "Self"})
-MAKERS = frozenset({"__init__", "__new__", "constructor", "initialize", "__construct", "init"})
+MAKERS = frozenset({"__init__", "__new__", "__post_init__", "constructor", "initialize",
+                    "__construct", "init"})  # fmt: skip
 _PROTOCOL = frozenset({
     "__iter__", "__next__", "__getitem__", "__enter__", "__aiter__", "__anext__", "__aenter__",
     "__call__",

@@ -31,6 +31,10 @@ SPENT_MAX = 100
 """The maximum number of expressions evaluated for one; beyond that its value is unknown."""
 
 
+EITHER = "one of several"
+"""The reason for a value that a branch, a condition or a key decides: only one of them is met."""
+
+
 class Found(NamedTuple):
     """A thing, the confidence in it, and the reason: the step that found it."""
 
@@ -93,7 +97,8 @@ class Lookup(ABC):
         symbol = view.symbol(index)
         if "@" in symbol.doc and view.facts.language == "javascript":
             return documented(view.facts.language, symbol.name, symbol.signature, symbol.doc)
-        return shape(view.facts.language, symbol.name, symbol.signature)
+        method = view.family != "python" or symbol.kind != "function"
+        return shape(view.facts.language, symbol.name, symbol.signature, method)
 
     @abstractmethod
     def evaluate(self, view: View, scope: int, chain: str, line: int = 0) -> list[Found]: ...
@@ -166,7 +171,25 @@ def instance_of(thing: Thing) -> Thing:
 
 
 def joined(before: Found, after: Found) -> str:
+    if before.reason == EITHER:
+        return EITHER
     return after.reason if after.reason not in ("member", "import") else before.reason
+
+
+def because(before: Found, reason: str) -> str:
+    """The reason for what follows from a value; that it is one of several is kept."""
+    return EITHER if before.reason == EITHER else reason
+
+
+def either(things: list[Found]) -> list[Found]:
+    """Values of which only one is met."""
+    if len(things) < 2 or any(f.thing.kind in _WHOLE for f in things):
+        return things
+    return [f._replace(reason=EITHER) for f in things]
+
+
+_WHOLE = frozenset({"literal", "container"})
+"""Containers that grow have a part for each step, and all of them count."""
 
 
 def unique(things: Iterable[Found]) -> list[Found]:

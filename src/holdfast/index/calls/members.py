@@ -55,6 +55,8 @@ class Members(Lookup):
             return [e for f in known if f.thing != thing for e in self.member(f.thing, name)]
         if name == "__class__" and view.family == "python":
             return [Found(thing._replace(kind="symbol"), 0.97, "member")]
+        if name == "__base__" and view.family == "python":
+            return [Found(instance_of(base), 0.97, "super") for base in self.bases(thing)]
         if view.family == "ruby" and name == "new" and thing.kind == "symbol":
             return [Found(thing, 0.97, "constructor")]
         cuts = self.cuts
@@ -73,15 +75,28 @@ class Members(Lookup):
         return self.evaluate(view, call.caller, chain, call.line)
 
     def _members_like(self, thing: Thing, start: str) -> list[Found]:
-        """The methods of a class whose names have a beginning: `getattr(self, "visit_" + x)`."""
-        found: dict[str, Found] = {}
+        """The methods of a class whose names have a beginning: `getattr(self, "visit_" + x)`.
+
+        If it has none, those of its subclasses: a base class calls what they define.
+        """
+        found: dict[str, Thing] = {}
         for owner in self.in_order(thing)[:LIKE_MAX]:
-            view = self.program.files[owner.path]
-            for index, symbol in enumerate(view.facts.symbols):
-                if symbol.parent == owner.at and symbol.name.startswith(start):
-                    like = Found(Thing("symbol", owner.path, index), 0.8, "name by its beginning")
-                    found.setdefault(symbol.name, like)
-        return list(found.values()) if len(found) <= LIKE_MAX else []
+            for like in self._named_like(owner, start):
+                found.setdefault(self.program.symbol(like).name, like)
+        things = list(found.values())
+        if not things:
+            below = self.below(thing)[:LIKE_MAX]
+            things = [like for owner in below for like in self._named_like(owner, start)]
+        if len(things) > LIKE_MAX:
+            return []
+        return [Found(like, 0.8, "name by its beginning") for like in things]
+
+    def _named_like(self, owner: Thing, start: str) -> list[Thing]:
+        return [
+            Thing("symbol", owner.path, index)
+            for index, symbol in enumerate(self.program.files[owner.path].facts.symbols)
+            if symbol.parent == owner.at and symbol.name.startswith(start)
+        ]
 
     def _member_of_decorator(self, view: View, thing: Thing, name: str) -> list[Found]:
         """A member of a function that is an instance of the class that decorates it."""
@@ -245,13 +260,23 @@ class Members(Lookup):
         ]
         if callables:
             return [Found(t, 1.0, "member") for t in callables]
-        field = self.field(thing, name)
+        # `self.items.add(x)` alone does not define a field.
+        held = (thing.at, name) in view.bindings
+        held = held or (not found and not self._defined_above(thing, name))
+        field = self.field(thing, name) if held else []
         if field:
             return field
         if not found and view.family == "jvm" and name != "Companion":
             companion = program.exact("jvm", f"{full}.Companion.{name}")
             found = companion or found
         return [Found(t, 1.0, "member") for t in found]
+
+    def _defined_above(self, thing: Thing, name: str) -> bool:
+        """Whether a base class has a member to which elements are added here."""
+        view = self.program.files[thing.path]
+        if not view.grown or (thing.at, name) not in view.grown:
+            return False
+        return any(self.member(base._replace(kind=thing.kind), name) for base in self.bases(thing))
 
     def _of_one_meaning(self, thing: Thing, things: list[Thing]) -> list[Thing]:
         """Keep only members of a class, or only those of a function with the same name."""

@@ -22,6 +22,8 @@ from holdfast.index.calls.lookup import (
     SPENT_MAX,
     SUPER,
     Found,
+    because,
+    either,
     instance_of,
     joined,
     symbol_at,
@@ -71,7 +73,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         found = [
             each for steps in steps_of(chain) for each in self._follow(view, scope, steps, line)
         ]
-        return unique(found) if len(found) > 1 else found
+        return either(unique(found)) if len(steps_of(chain)) > 1 else found
 
     def _follow(self, view: View, scope: int, steps: tuple[Step, ...], line: int) -> list[Found]:
         found, used = self._start(view, scope, steps, line)
@@ -195,8 +197,12 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         above = [b for b in bound if b.inside == scope and b.line < line and b.value]
         if not above:
             return []
-        found = self.bound(view, max(above, key=lambda b: b.line))
-        return [Found(f.thing, f.confidence * 0.96, "field type") for f in found]
+        latest = max(above, key=lambda b: b.line)
+        # What was just assigned says more than the declared type: `self.field: Field = String()`.
+        made = self.evaluate(view, scope, latest.value, latest.line)
+        known = bool(made) and all(f.thing.kind == "instance" for f in made)
+        found = made if known else self.bound(view, latest)
+        return [Found(f.thing, f.confidence * 0.96, because(f, "field type")) for f in found]
 
     @staticmethod
     def _taking(view: View, scope: int, name: str) -> int:
@@ -245,13 +251,16 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         return [Found(thing, 0.97, "element")]
 
     def _called(self, things: list[Found], owner: Thing | None) -> list[Found]:
-        return unique(
-            Found(
-                self.as_owner(before.thing, result, owner), before.confidence * 0.97, before.reason
-            )
-            for before in things
-            for result in self.result(before.thing)
-        )
+        made: list[Found] = []
+        for before in things:
+            results = [
+                Found(
+                    self.as_owner(before.thing, t, owner), before.confidence * 0.97, before.reason
+                )
+                for t in self.result(before.thing)
+            ]
+            made += results if self.declares_result(before.thing) else either(results)
+        return unique(made) if len(made) > 1 else made
 
     # names
 

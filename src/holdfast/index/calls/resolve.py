@@ -18,17 +18,19 @@ from typing import Literal
 import msgspec
 
 from holdfast.index.calls.confidence import calibrated
-from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
+from holdfast.index.calls.lookup import CALLABLE, EITHER, SELF, SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, MemoryProgram, Program, Thing, View
 from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS
 from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, Import, file_id
+from holdfast.index.facts.protocols import ACCESSOR, PROTOCOLS
 
 GUESS = 0.5
 LEADS_MAX = 8
 SEVERAL = frozenset({"python", "js"})
 """Language families whose values are followed; if several symbols fit, all are callees."""
 SEVERAL_MAX = 8
+OVERRIDDEN = "overridden in a subclass"
 NO_MEMBER = "no such member on the known receiver"
 
 
@@ -92,6 +94,9 @@ class Resolver:
         found, detail = self._targets(view, call)
         symbols = [f for f in found if f.thing.kind == "symbol"]
         chosen = self._fitting(view, call, symbols)
+        alone = len(chosen) == 1 and len(symbols) == len(found)
+        if alone and chosen[0].reason == EITHER:  # all of them have this one
+            chosen = [chosen[0]._replace(reason="assigned name")]
         if view.family == "python":
             named = [f.thing for f in chosen if f.reason != "passed as an argument"]
             here = Thing("symbol", view.path, call.caller)
@@ -127,6 +132,8 @@ class Resolver:
         symbol = view.symbol(thing.at)
         found: list[Found] = []
         for made in view.decorated.get((symbol.parent, symbol.name), ()):
+            if found:
+                break  # the outermost decorator's function calls those of the others
             for maker in self.names.decorator(view, made):
                 for result in self.names.result(maker.thing):
                     run = self._of_values([Found(result, 0.9, "decorated")])
@@ -196,6 +203,10 @@ class Resolver:
                 found.append(receiver)
                 continue
             for each in names.member(receiver.thing, name):
+                if call.kind == "implicit":
+                    if not self._runs_unasked(each.thing, name):
+                        continue
+                    each = self._accessor(each, call)
                 reason = each.reason
                 if reason in ("member", "import"):
                     reason = receiver.reason
@@ -213,12 +224,16 @@ class Resolver:
                 found.extend(self._constructor(Found(each.thing, confidence, reason)))
                 if self._is_property(each.thing):  # the call is of its result
                     results = names.result(each.thing)
-                    values = [Found(t, confidence, "property") for t in results]
+                    values = [Found(t, confidence, "called property") for t in results]
                     found.extend(self._of_values(values))
             if found and receiver.reason == "super" and view.family == "python":
                 break  # the first base that has it
-        if receivers and not found and view.family in SEVERAL:
-            found = self._in_subclasses(receivers, name)
+        if receivers and view.family in SEVERAL and call.kind != "implicit":
+            if not found:
+                found = self._in_subclasses(receivers, name, "defined in a subclass")
+            elif len(found) == 1 and self._callable(found[0].thing):
+                below = self._in_subclasses(receivers, name, OVERRIDDEN)
+                found += [f for f in below if f.thing != found[0].thing][: SEVERAL_MAX - 1]
         if receivers and not found and not all(self._is_open(f.thing) for f in receivers):
             return [], NO_MEMBER
         return found, "the type of the receiver is not known"
@@ -229,19 +244,39 @@ class Resolver:
             return False
         return self.program.symbol(thing).kind not in OWNERS | {"type"}
 
+    def _runs_unasked(self, thing: Thing, name: str) -> bool:
+        """Whether reading or writing a member runs a function; a plain field runs none."""
+        if name in PROTOCOLS:
+            return True
+        return self._is_property(thing) and bool(
+            ACCESSOR.search(self.program.symbol(thing).signature)
+        )
+
+    def _accessor(self, found: Found, call: Call) -> Found:
+        """Of a getter and a setter, the one that a read or a write runs."""
+        if call.name in PROTOCOLS:
+            return found
+        view = self.program.files[found.thing.path]
+        qualified = view.symbol(found.thing.at).qualified
+        for index in view.by_qualified.get(qualified, ()):
+            if self.names.shape(view, index).most == call.arity:
+                return found._replace(thing=Thing("symbol", view.path, index))
+        return found
+
     def _is_property(self, thing: Thing) -> bool:
         return thing.kind == "symbol" and self.program.symbol(thing).kind == "property"
 
-    def _in_subclasses(self, receivers: list[Found], name: str) -> list[Found]:
-        """A member of `self` that the class lacks: its definitions in subclasses."""
+    def _in_subclasses(self, receivers: list[Found], name: str, reason: str) -> list[Found]:
+        """The definitions in subclasses of a member of `self`."""
         own = [f.thing for f in receivers if f.reason in ("self", "this")]
-        own = [each for each in own if not self._has_outside(each)]
+        if reason != OVERRIDDEN:
+            own = [each for each in own if not self._has_outside(each)]
         found: dict[Thing, Found] = {}
         for each in own[:1]:
             for below in self.names.below(each):
                 for f in self.names.member(below._replace(kind=each.kind), name):
                     if f.thing.kind == "symbol" and self._callable(f.thing):
-                        found[f.thing] = Found(f.thing, 0.9, "defined in a subclass")
+                        found[f.thing] = Found(f.thing, 0.9, reason)
         return list(found.values()) if len(found) <= SEVERAL_MAX else []
 
     def _has_outside(self, thing: Thing) -> bool:
@@ -279,6 +314,8 @@ class Resolver:
         above = name == "super" or name in SUPER.get(view.family, ())
         if above or name in SELF.get(view.family, ()):
             own = names.own_class(view, call.caller)
+            if own is None and view.family == "python":  # `def build(cls, **options)`
+                return names.variable(view, call.caller, name, call.line) or []
             if own is None:
                 return []
             if view.family == "ruby" and name == "super":
@@ -346,6 +383,12 @@ class Resolver:
             for f in self.names.member(thing, maker)
             if f.thing.kind == "symbol" and self.program.symbol(f.thing).kind == "constructor"
         ]
+        if view.family == "python":  # of a data class
+            above += [
+                Found(f.thing, target.confidence * 0.95, "run by the constructor")
+                for f in self.names.member(thing, "__post_init__")
+                if f.thing.kind == "symbol"
+            ]
         return [target, *above]
 
     def _held(self, target: Found) -> list[Found]:
@@ -365,8 +408,12 @@ class Resolver:
             if not held and symbol.parent == MODULE:  # `Cart = Cart` after an import of it
                 taken = [f for i in view.aliases.get(symbol.name, ()) for f in self._taken(view, i)]
                 held = [f for f in taken if f.thing.kind in ("symbol", "external")][:1]
+        if held:
+            classes = [f for f in held if self.names.is_type(f.thing)]
+            made = [each for f in classes for each in self._constructor(f)]
+            return [*(f for f in held if f not in classes), *made]
         # The value is unknown, so the variable itself is the best answer.
-        return held or [Found(target.thing, target.confidence * 0.85, "held in a variable")]
+        return [Found(target.thing, target.confidence * 0.85, "held in a variable")]
 
     def _taken(self, view: View, item: Import) -> list[Found]:
         return [f for f in self.names.imported(view, item) if f.thing.kind != "file"]
@@ -395,7 +442,7 @@ class Resolver:
 
     def _lead(self, view: View, call: Call, detail: str) -> Edge | OpenCall:
         """For an unknown receiver: if there is only one method of that name, guess it."""
-        if not call.receiver or call.name == VALUE or detail == NO_MEMBER:
+        if not call.receiver or call.name[:2] in (VALUE, "__") or detail == NO_MEMBER:
             return self._open(view, call, "unresolved", detail, [])
         all_named = () if call.name in COMMON_METHODS else self._named(view.family, call.name)
         named = [t for t in all_named or () if (t.path, t.at) != (view.path, call.caller)]

@@ -85,6 +85,14 @@ class Results(Lookup):
             return [t for f in held if f.thing != thing for t in self.result(f.thing)]
         return []
 
+    def declares_result(self, thing: Thing) -> bool:
+        """Whether a signature names all that a call may return: `-> Cart | Order`."""
+        if thing.kind != "symbol":
+            return thing.kind != "bound"
+        view = self.program.files[thing.path]
+        callable_ = view.symbol(thing.at).kind in CALLABLE
+        return not callable_ or bool(self.shape(view, thing.at).result)
+
     def as_owner(self, method: Thing, result: Thing, owner: Thing | None) -> Thing:
         """What an inherited method returns on its owner: `return self` is an owner, not a base."""
         if owner is None or result.kind != "instance" or method.kind != "symbol":

@@ -44,8 +44,8 @@ class Shape(NamedTuple):
 
 
 @lru_cache(maxsize=8_192)
-def shape(language: str, name: str, signature: str) -> Shape:
-    """Parse a signature. Parts that cannot be parsed are left out."""
+def shape(language: str, name: str, signature: str, method: bool = True) -> Shape:
+    """Parse a signature. Parts that cannot be parsed are left out, and `self` of a method."""
     if language == "python" and (made := _LAMBDA.match(signature)):
         signature = f"{name}({made.group(1)})"
     opened = _opening(signature, name)
@@ -62,9 +62,12 @@ def shape(language: str, name: str, signature: str) -> Shape:
     unpacked: dict[str, str] = {}
     spread: dict[str, str] = {}
     for part in parts:
-        if part in ("*", "/", "void") or part.lstrip("&*").replace("mut ", "") in ("self", "cls"):
+        if part in ("*", "/", "void"):
             continue
-        if language == "python" and part.split(":")[0].strip() in ("self", "cls"):
+        if method and part.lstrip("&*").replace("mut ", "") in ("self", "cls"):
+            continue
+        typed = method or ":" in part
+        if language == "python" and typed and part.split(":")[0].strip() in ("self", "cls"):
             key, type_ = _parameter(language, part)
             own[key] = type_
             continue

@@ -244,10 +244,15 @@ ITERATING = frozenset({"forEach", "map", "filter", "find", "findLast", "findInde
 """Methods of containers that pass each element to a callback."""
 
 
+_CALLABLE = re.compile(r"(?:[\w.]+\.)?Callable\[\s*\[(.*?)\]\s*,")
+
+
 @lru_cache(maxsize=4_096)
 def callback_parameters(text: str) -> tuple[str, ...]:
-    """The types of the parameters of a function type: `(a: A, b: B) => C`."""
+    """The types of the parameters of a function type: `(a: A, b: B) => C`, `Callable[[A], C]`."""
     text = text.strip()
+    if named := _CALLABLE.match(text):
+        return tuple(part.strip(" \"'") for part in split(named.group(1), ","))
     while text[:1] == "(" and text[-1:] == ")":
         text = text[1:-1].strip()
     for part in split(text, "|"):

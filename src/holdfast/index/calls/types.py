@@ -27,7 +27,7 @@ class Types(Lookup):
         name = type_name(text)
         if not name:
             return []
-        if name in ("Self", "self", "static", "this"):
+        if name in ("Self", "self", "static", "this") or name.endswith(".Self"):
             own = self.own_class(view, scope)
             return [Found(own, 0.97, "own type")] if own else []
         parts = name.split(".")

@@ -10,9 +10,12 @@ from holdfast.index.calls.lookup import (
     MEMBERS_IN_SCOPE,
     Found,
     Lookup,
+    because,
+    either,
     unique,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.facts.chains import chain
 from holdfast.index.facts.languages.rules import split_list
 from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding
 
@@ -73,7 +76,7 @@ class Variables(Lookup):
             found = self.evaluate(view, scope, value, line)
             reason = "assigned from a call" if value.endswith("()") else "assigned name"
             # A known function says more than its declared function type.
-            return [Found(f.thing, f.confidence * 0.96, reason) for f in found] or named
+            return [Found(f.thing, f.confidence * 0.96, because(f, reason)) for f in found] or named
         return named
 
     def narrowed(self, view: View, scope: int, name: str, line: int) -> list[Found]:
@@ -112,8 +115,8 @@ class Variables(Lookup):
             if at == MODULE or (at, name) in view.bindings or self._takes(view, at, name):
                 break
             at = view.symbol(at).parent
-        if not grown:
-            return found
+        if not grown or any(f.thing.kind == "container" for f in found or ()):
+            return found  # a declared type says what elements there are
         if found is None:  # an object with its own members and added ones
             known = self.name(view, scope, name)
             found = [f for f in known if f.thing.kind == "instance" or self.is_type(f.thing)]
@@ -159,7 +162,7 @@ class Variables(Lookup):
             if chosen and not (at == MODULE and chosen[0].value == name):
                 found = [f for each in chosen for f in self.bound(view, each)]
                 if len(chosen) > 1:
-                    found = unique(found)
+                    found = either(unique(found))
                 if name in parameters and all(b.last < 0 for b in chosen):
                     found = unique([*found, *self._parameter(view, at, name, parameters)])
                 if not found and self._hidden(view, scope, at, name, declared=True):
@@ -180,7 +183,10 @@ class Variables(Lookup):
                         return field
             elif inside:
                 if name in parameters:
-                    return self._parameter(view, at, name, parameters)
+                    held = self._parameter(view, at, name, parameters)
+                    if not held and self._hidden(view, scope, at, name, declared=True):
+                        return None  # `if log is None: def log(): …`
+                    return held
                 if symbol.parent == MODULE and view.family in MEMBERS_IN_SCOPE:
                     own = self.own_class(view, at)
                     field = self.inherited_field(own, name) if own else []
@@ -271,11 +277,18 @@ class Variables(Lookup):
                 if (inner or key).partition("=")[0].strip() == name:
                     given = self._passed(view, at, pattern, list(parameters))
                     member = key.partition("=")[0].strip()
-                    return [
-                        Found(f.thing, f.confidence, "passed as an argument")
-                        for each in given
-                        for f in self.member(each.thing, member)
-                    ]
+                    usual = (inner or key).partition("=")[2].strip()
+                    held = self.evaluate(view, view.symbol(at).parent, chain(usual))
+                    return unique(
+                        [
+                            *(Found(f.thing, f.confidence * 0.9, "default value") for f in held),
+                            *(
+                                Found(f.thing, f.confidence, "passed as an argument")
+                                for each in given
+                                for f in self.member(each.thing, member)
+                            ),
+                        ]
+                    )
         return None
 
     def _contextual(self, view: View, at: int, place: int) -> list[Found]:

@@ -86,6 +86,8 @@ def _segments(lines: int, symbols: Sequence[SymbolDraft]) -> list[tuple[int, int
         first, last = max(first, at), min(last, until)
         if first > last:
             continue
+        if owner != MODULE and at < first <= symbols[owner].first_line:
+            first = at  # of a symbol on the same line only the comment above would be left
         if at < first:
             found.append((at, first - 1, owner))
             at = first

@@ -24,7 +24,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts import chains, platform_values
+from holdfast.index.facts import builtin_values, chains, platform_values
+from holdfast.index.facts.builtin_values import ASYNC, BY_KEY, SPECIAL
+from holdfast.index.facts.expression_text import KEY, UNKNOWN, either, grouped, typed
+from holdfast.index.facts.model import MODULE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,18 +37,12 @@ if TYPE_CHECKING:
 DEPTH_MAX = 12
 LONGEST = 400
 PARTS_MAX = 12
-UNKNOWN = "?"
 
 _WRAPPED = frozenset({"await", "parenthesized_expression", "await_expression",
                       "non_null_expression", "satisfies_expression"})  # fmt: skip
 _NAMES = frozenset({"identifier", "this", "super", "property_identifier", "type_identifier",
                     "private_property_identifier"})  # fmt: skip
 _LISTS = frozenset({"list", "tuple", "set", "array", "expression_list"})
-_SAME = frozenset({"list", "tuple", "set", "sorted", "reversed", "iter", "frozenset", "deque",
-                   "aiter"})  # fmt: skip
-_WITHOUT_TYPE = frozenset({"const", "any", "unknown", "never", "object", "Any"})
-_SIMPLE_TYPE = re.compile(r"[\w.$\[\]<>, |\"']+\Z")
-_KEY = re.compile(r"[\w$-]{1,60}\Z")
 
 
 def read(walk: Walk, node: Node, depth: int = 0) -> str:
@@ -80,24 +77,7 @@ def _member(walk: Walk, node: Node, depth: int) -> str:
     if owner is None or name is None:
         return UNKNOWN
     text = _read(walk, owner, depth)
-    return UNKNOWN if text == UNKNOWN else f"{_grouped(text)}.{walk.text(name, 100)}"
-
-
-def _grouped(text: str) -> str:
-    return f"({text})" if "|" in text and not _closed(text) else text
-
-
-def _closed(text: str) -> bool:
-    """Whether every `|` is inside brackets."""
-    depth = 0
-    for char in text:
-        if char in "([{<":
-            depth += 1
-        elif char in ")]}>":
-            depth -= 1
-        elif char == "|" and not depth:
-            return False
-    return True
+    return UNKNOWN if text == UNKNOWN else f"{grouped(text)}.{walk.text(name, 100)}"
 
 
 def _call(walk: Walk, node: Node, depth: int) -> str:
@@ -105,35 +85,40 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
     if function is None:
         return UNKNOWN
     argument_list = node.child_by_field_name("arguments")
+
+    def plain_text(one: Node) -> str:
+        return _read(walk, one, depth)
+
     if function.type in ("identifier", "attribute", "import"):
         name = walk.text(function, 100).rpartition(".")[2]
         found = ""
-        if name in _SPECIAL and argument_list is not None:
-            found = _special(walk, name, argument_list, depth)
-        elif name in _ASYNC and argument_list is not None and walk.text(function, 8) == "asyncio.":
-            found = _awaited(walk, name, argument_list, depth)
-        elif name in _BY_KEY and argument_list is not None and function.type == "attribute":
-            found = _by_key(walk, walk.text(function, 100).rpartition(".")[0], argument_list, depth)
+        if name in SPECIAL and argument_list is not None:
+            found = builtin_values.special(walk, name, argument_list, plain_text)
+        elif name in ASYNC and argument_list is not None and walk.text(function, 8) == "asyncio.":
+            found = builtin_values.awaited(name, argument_list, plain_text)
+        elif name in BY_KEY and argument_list is not None and function.type == "attribute":
+            table = walk.text(function, 100).rpartition(".")[0]
+            found = builtin_values.by_key(walk, table, argument_list, plain_text)
         if found:
             return found
     found = ""
 
     def argument_text(one: Node) -> str:
-        return _grouped(_read(walk, one, depth))
+        return grouped(_read(walk, one, depth))
 
     if node.type == "new_expression":
         found = platform_values.constructed(walk, function, argument_list, argument_text)
     elif function.type == "member_expression" and argument_list is not None:
         found = platform_values.called(walk, function, argument_list, argument_text)
-        if not found and walk.field(function, "property", 20) in _BY_KEY:
-            owner = function.child_by_field_name("object")
-            found = _by_key(walk, walk.text(owner, 100), argument_list, depth) if owner else ""
+        if not found and walk.field(function, "property", 20) in BY_KEY:
+            table = walk.field(function, "object", 100)
+            found = builtin_values.by_key(walk, table, argument_list, plain_text)
     if found:
         return found
     text = _read(walk, function, depth)
     if text == UNKNOWN:
         return _called_at_once(walk, function, depth)
-    return f"{_grouped(text)}()"
+    return f"{grouped(text)}()"
 
 
 def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
@@ -155,86 +140,6 @@ def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
     return _read(walk, value, depth) if value is not None else UNKNOWN
 
 
-_SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "import", "type",
-                    "copy", "deepcopy", "partial", "TypeVar", "replace", "getattr",
-                    "import_module", "__import__", "dict", "staticmethod", "classmethod",
-                    "property"}  # fmt: skip
-_BY_KEY = frozenset({"get", "pop", "setdefault"})
-_ASYNC = frozenset({"run", "gather", "wait_for", "create_task", "ensure_future", "shield"})
-
-
-def _special(walk: Walk, name: str, argument_list: Node, depth: int) -> str:
-    """Built-in functions that return their argument in another form."""
-    arguments = [c for c in argument_list.named_children[:4] if c.type != "comment"]
-    if not arguments:
-        return ""
-    if name == "cast":
-        return _typed(walk.text(arguments[0], 160).strip("\"'")) if len(arguments) == 2 else ""
-    if name == "getattr":
-        owner = _read(walk, arguments[0], depth)
-        key = platform_values.member_name(walk, arguments[1]) if len(arguments) > 1 else ""
-        found = f"{_grouped(owner)}.{key}" if owner != UNKNOWN and key else UNKNOWN
-        other = _read(walk, arguments[2], depth) if len(arguments) > 2 else UNKNOWN
-        both = either(found, other)
-        return "" if both == UNKNOWN else both
-    if name == "dict":
-        pairs = [(walk.field(a, "name", 60), a.child_by_field_name("value")) for a in arguments]
-        texts = [f"{k}:{_read(walk, v, depth)}" for k, v in pairs if k and v is not None]
-        if texts:
-            return "{" + ",".join(texts) + "}"
-    if name in ("require", "import", "import_module", "__import__"):
-        text = walk.text(arguments[0], 160)
-        return f"'{text[1:-1]}'" if text[:1] in ("'", '"') and "'" not in text[1:-1] else ""
-    if name == "TypeVar":
-        for each in arguments[1:]:
-            bound = each.child_by_field_name("value")
-            if walk.field(each, "name", 10) == "bound" and bound is not None:
-                quoted = walk.text(bound, 100).strip("\"'") if bound.type == "string" else ""
-                return quoted if chains.PLAIN.match(quoted) else _read(walk, bound, depth)
-        return ""
-    first = _read(walk, arguments[0], depth)
-    if first == UNKNOWN:
-        return ""
-    first = _grouped(first)
-    if name == "property":
-        return f"{first}()"
-    if name == "type":
-        return f"{first}.__class__" if len(arguments) == 1 else ""
-    if name in ("next", "anext"):
-        return f"{first}[*]"
-    if name == "enumerate":
-        return f"[[?,{first}[*]]]"
-    if name == "zip":
-        others = [_grouped(_read(walk, each, depth)) for each in arguments]
-        return "[[" + ",".join("?" if o == UNKNOWN else f"{o}[*]" for o in others) + "]]"
-    return first
-
-
-def _by_key(walk: Walk, owner: str, argument_list: Node, depth: int) -> str:
-    """`table.get("k", other)` on a dictionary literal of this file."""
-    arguments = [c for c in argument_list.named_children[:3] if c.type != "comment"]
-    if not arguments or arguments[0].type != "string" or not chains.PLAIN.match(owner):
-        return ""
-    key, name = walk.text(arguments[0], 80).strip("\"'"), owner.rpartition(".")[2]
-    made = any(b.name == name and b.value[:1] == "{" for b in walk.bindings[-NEAR:])
-    if not made or not _KEY.match(key):
-        return ""
-    other = _read(walk, arguments[1], depth) if len(arguments) > 1 else UNKNOWN
-    return either(f"{owner}['{key}']", other)
-
-
-NEAR = 200
-"""How many earlier bindings are searched for the literal of a dictionary."""
-
-
-def _awaited(walk: Walk, name: str, argument_list: Node, depth: int) -> str:
-    """Functions of asyncio that return the result of what they run."""
-    texts = [_read(walk, each, depth) for each in argument_list.named_children[:PARTS_MAX]]
-    if not texts or texts[0] == UNKNOWN:
-        return ""
-    return f"[{','.join(texts)}]" if name == "gather" else _grouped(texts[0])
-
-
 def _sum(walk: Walk, node: Node, depth: int) -> str:
     """`a + b`: lists are joined; otherwise the result of the operator's method."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -245,21 +150,28 @@ def _sum(walk: Walk, node: Node, depth: int) -> str:
     if "[" in (first[:1], second[:1]) and sign.type == "+":
         return f"[{','.join(f'*{t}' for t in (first, second) if t != UNKNOWN)}]"
     method = _SIGNS[sign.type]
-    if first.endswith("()") or (chains.PLAIN.match(first) and method.encode() in walk.source):
+    if first.endswith("()") or walk.imported_values.holds(first):
+        return f"{grouped(first)}.{method}()"
+    if chains.PLAIN.match(first) and method.encode() in walk.source:
         return f"{first}.{method}()"
     return UNKNOWN
 
 
+def _signed(walk: Walk, node: Node, depth: int) -> str:
+    """`-a`: the result of the operator's method."""
+    value = node.child_by_field_name("argument")
+    method = _ONE_SIDED.get(node.children[0].type, "") if node.child_count else ""
+    if value is None or not method or method.encode() not in walk.source:
+        return UNKNOWN
+    text = _read(walk, value, depth)
+    return UNKNOWN if text == UNKNOWN else f"{grouped(text)}.{method}()"
+
+
+_ONE_SIDED = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 _SIGNS = {
     "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "@": "__matmul__",
     "%": "__mod__", "//": "__floordiv__", "**": "__pow__", "|": "__or__", "&": "__and__",
 }  # fmt: skip
-
-
-def _typed(text: str) -> str:
-    text = " ".join(text.split())
-    ok = _SIMPLE_TYPE.match(text) and text not in _WITHOUT_TYPE
-    return f"<{text}>" if ok else UNKNOWN
 
 
 def _operator(walk: Walk, node: Node, depth: int) -> str:
@@ -299,14 +211,17 @@ def _checked(walk: Walk, condition: Node, value: Node) -> str:
     subject, type_ = argument_list.named_children
     if type_.type not in ("identifier", "attribute") or walk.text(subject) != walk.text(value):
         return ""
-    return _typed(walk.text(type_, 160))
+    return typed(walk.text(type_, 160))
 
 
-def either(first: str, second: str) -> str:
-    """One of two values; unknown ones are left out."""
-    if first in (UNKNOWN, second):
-        return second
-    return first if second == UNKNOWN else f"{first}|{second}"
+def _yielded(walk: Walk, node: Node, depth: int) -> str:
+    """`x = yield y`: what `Generator[Y, X, R]` says is sent."""
+    at = walk.symbol()
+    sent = _SENT.search(walk.symbols[at].signature) if at != MODULE else None
+    return typed(sent.group(1)) if sent and sent.group(1) != "None" else UNKNOWN
+
+
+_SENT = re.compile(r"Generator\[[^\[\],]+(?:\[[^\[\]]*\])?,\s*[\"']?([A-Za-z_][\w.]*)")
 
 
 def _subscript(walk: Walk, node: Node, depth: int) -> str:
@@ -323,7 +238,7 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
     text = _read(walk, owner, depth)
     if text == UNKNOWN:
         return UNKNOWN
-    text = _grouped(text)
+    text = grouped(text)
     if index.type == "slice":
         bounds = walk.text(index, 20)
         return f"{text}[{bounds}]" if _BOUNDS.match(bounds) else text
@@ -338,7 +253,7 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
         return f"{text}[{walk.text(index, 8)}]"
     if index.type == "string":
         key = walk.text(index, 80).strip("\"'")
-        return f"{text}['{key}']" if _KEY.match(key) else f"{text}[]"
+        return f"{text}['{key}']" if KEY.match(key) else f"{text}[]"
     return f"{text}[]"
 
 
@@ -357,7 +272,7 @@ def _part(walk: Walk, node: Node, depth: int) -> str:
     if node.type in ("list_splat", "spread_element") and node.named_child_count:
         inner = node.named_child(0)
         text = _read(walk, inner, depth) if inner is not None else UNKNOWN
-        return text if text == UNKNOWN else f"*{_grouped(text)}"
+        return text if text == UNKNOWN else f"*{grouped(text)}"
     return _read(walk, node, depth)
 
 
@@ -386,7 +301,7 @@ def _looped(walk: Walk, clause: Node, depth: int) -> None:
     value = _read(walk, right, depth) if left is not None and right is not None else UNKNOWN
     if left is None or value == UNKNOWN or len(value) > 100:
         return
-    value = f"{_grouped(value)}[*]"
+    value = f"{grouped(value)}[*]"
     if left.type == "identifier":
         walk.loops[walk.text(left, 100)] = value
     elif left.type in ("pattern_list", "tuple_pattern"):
@@ -417,7 +332,7 @@ def _object(walk: Walk, node: Node, depth: int) -> str:
                 parts.append(f"*:{text}")
             continue
         if text != UNKNOWN:
-            parts.append(f"{key if _KEY.match(key) else '?'}:{text}")
+            parts.append(f"{key if KEY.match(key) else '?'}:{text}")
     return "{" + ",".join(parts) + "}" if parts else UNKNOWN
 
 
@@ -427,7 +342,7 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_func
 def _as(walk: Walk, node: Node, depth: int) -> str:
     parts = node.named_children  # `as const` has no type
     if len(parts) > 1:
-        found = _typed(walk.text(parts[1], 160))
+        found = typed(walk.text(parts[1], 160))
         if found != UNKNOWN:
             return found
     return _read(walk, parts[0], depth) if parts else UNKNOWN
@@ -456,6 +371,8 @@ _READERS = {
     "generator_expression": _comprehension,
     "dictionary_comprehension": _comprehension,
     "binary_operator": _sum,
+    "yield": _yielded,
+    "unary_operator": _signed,
     "dictionary": _object,
     "object": _object,
     "as_expression": _as,

@@ -101,7 +101,8 @@ def _walk(
     except TooHardError:
         problems.append(TOO_HARD)
         return None
-    walk.calls += implicit_calls(walk)
+    if unasked := implicit_calls(walk):
+        walk.calls = sorted([*walk.calls, *unasked], key=lambda call: call.start)
     walk.module = language.module(path, walk.package)
     return walk
 

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 9
+FACTS_VERSION = 10
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -38,6 +38,8 @@ FACTS_VERSION = 9
 9: calls by operators, statements and properties of the same file; members of a prototype that is
    an object; what `Object.values`, `Map` and other parts of a script's platform hold; named
    functions that are passed; what is left of a destructured value.
+10: operators and properties of imported classes; parameters of lambdas; fields that a tuple is
+   taken apart into; what a promise resolves to and a generator is sent; `super` of another class.
 """
 
 Kind = Literal[
@@ -128,9 +130,10 @@ class Call(msgspec.Struct, frozen=True, gc=False, array_like=True):
     `receiver` is a normalised chain: names joined by dots, `()` after a called one (`self.repo`,
     `make().items`), or an expression as in `expressions`; "" for a bare call, "?" if it is unknown.
     A call of an unnamed value (`table["k"]()`, `make()()`) has the name `()`, and the value is its
-    receiver. `arity` is the number of arguments, -1 if unknown. `passed` has the arguments that
-    name a function or a class of this file: `0=work`, `key=by_name`. For a call inside the program
-    it also has values that may hold one, with `0*` and `**` for spread ones.
+    receiver. `arity` is the number of arguments, -1 if unknown; 1 for a property that is written.
+    `passed` has the arguments that name a function or a class of this file: `0=work`,
+    `key=by_name`. For a call inside the program it also has values that may hold one, with `0*` and
+    `**` for spread ones.
     """
 
     caller: int

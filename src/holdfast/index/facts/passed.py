@@ -57,6 +57,8 @@ def values_passed(
             key = "**" if value.startswith("**") else f"{place}*"
             value = value.lstrip("*. ")
         expression = _value(value, parameters, local, chain)
+        if expression in ("partial()", "functools.partial()"):
+            expression = read(place)  # what it calls
         container = expression is None and value[:1] in ("[", "{", "(")
         if container and not parameters.isdisjoint(_BETWEEN_NAMES.split(value)):
             expression = read(place)

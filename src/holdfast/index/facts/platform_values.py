@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from holdfast.index.facts.walk import Walk
+    from holdfast.index.facts.walk_view import WalkView
 
 Read = Callable[["Node"], str]
 """The expression of a node, in brackets where it needs them; "?" when it is unknown."""
@@ -17,7 +17,7 @@ _SAME = frozenset({"freeze", "seal", "create", "preventExtensions"})
 _PAIRS_MAX = 12
 
 
-def called(walk: Walk, function: Node, arguments: Node, read: Read) -> str:
+def called(walk: WalkView, function: Node, arguments: Node, read: Read) -> str:
     """The result of `Object.values(x)`, `f.bind(x)` and others; "" when it is none of them."""
     owner = function.child_by_field_name("object")
     if owner is None:
@@ -27,8 +27,13 @@ def called(walk: Walk, function: Node, arguments: Node, read: Read) -> str:
         return read(owner)
     first = arguments.named_child(0) if arguments.named_child_count else None
     whole = walk.text(owner, 8) if owner.type == "identifier" else ""
-    if first is None or whole not in ("Object", "Array", "Reflect"):
+    if first is None or whole not in ("Object", "Array", "Reflect", "Promise"):
         return ""
+    if whole == "Promise":  # what it resolves to; `await` and `then` give the same
+        if name in ("race", "any"):
+            text = read(first)
+            return text if text == "?" else f"{text}[*]"
+        return read(first) if name in ("resolve", "all") else ""
     if whole == "Array":
         return read(first) if name == "from" and arguments.named_child_count == 1 else ""
     if name in _SAME:
@@ -44,7 +49,7 @@ def called(walk: Walk, function: Node, arguments: Node, read: Read) -> str:
     return ""
 
 
-def constructed(walk: Walk, constructor: Node, arguments: Node | None, read: Read) -> str:
+def constructed(walk: WalkView, constructor: Node, arguments: Node | None, read: Read) -> str:
     """`new Map([["k", v]])` as an object, `new Set([v])` as a list; "" for other classes."""
     name = walk.text(constructor, 10)
     if name not in ("Map", "Set", "WeakMap", "WeakSet") or arguments is None:
@@ -72,7 +77,7 @@ def constructed(walk: Walk, constructor: Node, arguments: Node | None, read: Rea
 _STARTS = re.compile(r"f?[\"'`]([A-Za-z_]\w{2,40})(?:\{|\$\{|[\"'`]\s*\+)")
 
 
-def member_name(walk: Walk, node: Node) -> str:
+def member_name(walk: WalkView, node: Node) -> str:
     """The member that a string names; `visit_*` when only its beginning is known."""
     text = walk.text(node, 120)
     if started := _STARTS.match(text):

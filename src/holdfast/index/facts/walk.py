@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from holdfast.index.facts import chains, expressions
 from holdfast.index.facts.comments import comment_above
+from holdfast.index.facts.imported_values import ImportedValues
 from holdfast.index.facts.model import (
     MODULE,
     SAME_SCOPE,
@@ -201,6 +202,7 @@ class Walk(RawFacts):
         """The names bound by loops around the current expression."""
         self.elsewhere: dict[tuple[int, str], int] = {}
         """Names that a function declares as global or nonlocal, and their scope."""
+        self.imported_values = ImportedValues(self)
         self._bound: set[str] | None = None
         self.passing: list[tuple[int, int, int]] = []
         """Calls whose arguments may name a function: call number, start and end of arguments."""

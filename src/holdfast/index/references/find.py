@@ -6,13 +6,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
+from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.lookup import Found
 from holdfast.index.calls.program import Thing, View
 from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.mentions import Mention, Mentions
 from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
 from holdfast.index.references.implementations import override_family
-from holdfast.index.references.meaning import Meanings, Scopes
+from holdfast.index.references.meaning import ONLY, Meanings, Scopes
 
 OVERRIDE = "override"
 """The reason for mentions of a member that overrides the symbol, or that it overrides."""
@@ -219,7 +221,7 @@ class ReferenceSearch:
                 for found in meaning.found[:1]:
                     made.by_thing[found.thing].append(
                         _reference(
-                            view, scope, mention, file.source, found.confidence, found.reason
+                            view, scope, mention, file.source, _sure(view, found), found.reason
                         )
                     )
                 if meaning.what != "symbols" and not mention.local:
@@ -257,8 +259,15 @@ class ReferenceSearch:
                 share = 1 / len(meaning.found) if several else 1.0
                 reason = OVERRIDE if best.thing in target.related else best.reason
                 answer.found.append(
-                    _reference(view, scope, mention, source, best.confidence * share, reason)
+                    _reference(view, scope, mention, source, _sure(view, best) * share, reason)
                 )
+
+
+def _sure(view: View, found: Found) -> float:
+    """The measured confidence of a reason; a guess keeps its own."""
+    if found.reason == ONLY:
+        return found.confidence
+    return calibrated(view.family, found.reason, found.confidence)
 
 
 def _reference(

@@ -60,14 +60,15 @@ def read_files(
         source = masked(source)
         size += len(source)
         with lowered_limits(allowance.share):
-            found = _mentions(path, source, names)
+            found = mentions_of(path, source, names)
         if found.why == TOO_HARD:
             budget.charge(path, len(source))
         made.append(ReadFile(path, source, found))
     return made, unread
 
 
-def _mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
+def mentions_of(path: str, source: bytes, names: Iterable[str]) -> Mentions:
+    """The mentions of names in one text."""
     if extractor.is_used():
         return extractor.extractor.mentions(path, source, names)
     return find_mentions(path, source, names)

@@ -14,6 +14,7 @@ from holdfast.index.search_answers import SearchResult
 from holdfast.index.tools.calls import Direction, call_graph
 from holdfast.index.tools.find_symbol import NamedSymbols, symbols_called
 from holdfast.index.tools.limits import CALLS_DEFAULT
+from holdfast.index.tools.references import references
 from holdfast.text import counted
 
 ANSWERED = 5
@@ -55,19 +56,29 @@ def calls_of_name(
             reason=refused.reason,
             hints=refused.hints,
         )
-    if not found.symbols:
+    declared = () if found.symbols else _inherited(index, tree, name)
+    if not found.symbols and not declared:
         where = "in the tree" if found.complete else "in the part that could be searched"
         similar = f"; similar names: {', '.join(found.similar)}" if found.similar else ""
         message = f"no symbol {where} is named {name}{similar}"
         return replace(empty, reason="missing_symbol", message=message)
+    named = declared or tuple(_reference(one) for one in found.symbols)
     answers = [
-        call_graph(index, tree, _reference(one), direction=direction, depth=depth, limit=limit)
-        for one in found.symbols[:ANSWERED]
+        call_graph(index, tree, one, direction=direction, depth=depth, limit=limit)
+        for one in named[:ANSWERED]
     ]
     merged = _merged([one for one in answers if one.status == "ok"] or answers[:1])
-    if len(found.symbols) == 1 and found.complete:
+    if declared or (len(found.symbols) == 1 and found.complete):
         return merged
     return replace(merged, warnings=(*merged.warnings, _several(name, found)))
+
+
+def _inherited(index: CodeIndex, tree: str, name: str) -> tuple[SymbolRef, ...]:
+    """`Cart.total`, if a base class of Cart defines it."""
+    if "." not in name:
+        return ()
+    answer = references(index, tree, name, relation="declaration")
+    return tuple(SymbolRef(one.file, one.symbol_id, None) for one in answer.definitions)
 
 
 def _reference(one: SearchResult) -> SymbolRef:

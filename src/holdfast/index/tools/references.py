@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from holdfast.errors import UsageError
 from holdfast.index.answers import CallNode, Hints, Span
 from holdfast.index.calls.linked_program import LinkedProgram
-from holdfast.index.calls.program import Thing
+from holdfast.index.calls.program import OWNERS, Thing
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.mention_kinds import KINDS, Kind
@@ -171,6 +171,7 @@ def _ids(
             message=f"'{key}' has no symbol named '{name}'; ask file_outline for its symbols",
         )
     named_so = _named_exactly(program, name)
+    named_so = named_so or _inherited(program, name)
     if named_so:
         return named_so[:ANSWERED]
     found = symbols_called(index, answer.path, name)
@@ -190,6 +191,20 @@ def _ids(
         reason="missing_symbol",
         message=f"no symbol in the tree is named {name}{similar}",
     )
+
+
+def _inherited(program: LinkedProgram, name: str) -> list[str]:
+    """What `Cart.total` is, if a base class of Cart defines it."""
+    owner, _, last = name.rpartition(".")
+    inner, found = program.resolver.program, dict[str, None]()
+    for one in _named_exactly(program, owner) if owner else ():
+        thing = inner.by_id[one]
+        if inner.symbol(thing).kind not in OWNERS:
+            continue
+        for each in program.resolver.names.member(thing, last):
+            if each.thing.kind == "symbol":
+                found[inner.symbol(each.thing).id] = None
+    return list(found)
 
 
 def _named_exactly(program: LinkedProgram, name: str) -> list[str]:

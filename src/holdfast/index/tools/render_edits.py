@@ -7,8 +7,11 @@ from holdfast.index.tools.render import Surface
 from holdfast.text import counted
 
 
-def edit_text(answer: SymbolEditAnswer, surface: Surface, *, apply: str) -> str:
-    """The diff and the places in doubt; `apply` is the call that applies the preview."""
+def edit_text(answer: SymbolEditAnswer, surface: Surface, *, apply: str, settle: str) -> str:
+    """The diff and the places in doubt.
+
+    `apply` is the call that applies the preview, `settle` says how a doubt is settled.
+    """
     if answer.status not in ("ok", "blocked"):
         return surface.message(answer.message or answer.status)
     places = counted(answer.places, "place")
@@ -22,6 +25,12 @@ def edit_text(answer: SymbolEditAnswer, surface: Surface, *, apply: str) -> str:
     lines += [f"[{surface.text(note)}]" for note in answer.notes]
     if answer.message:
         lines.append(surface.message(answer.message))
-    doubts = f", {counted(len(answer.doubts), 'place')} in doubt" if answer.doubts else ""
-    lines.append(f"[{places} in {files}{doubts}; nothing is written yet. To apply: {apply}]")
+    if answer.doubts:
+        doubts = counted(len(answer.doubts), "place")
+        lines.append(
+            f"[{places} in {files}, {doubts} in doubt; nothing is written yet. Settle those first: "
+            f"{settle}; that preview shows how to apply it]"
+        )
+    else:
+        lines.append(f"[{places} in {files}; nothing is written yet. To apply: {apply}]")
     return "\n".join(lines)

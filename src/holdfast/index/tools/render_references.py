@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 
 from holdfast.index.answers import CallNode
@@ -67,7 +68,7 @@ def _places(answer: ReferencesAnswer, tree: str, surface: Surface) -> list[str]:
     lines = []
     for kind, places in groupby(answer.references, key=lambda one: one.kind):
         lines.append(f"{HEADINGS[kind]} ({counts[kind]}):")
-        for one in places:
+        for one in _once(places):
             doubt = "" if one.confidence >= SURE else f"  [{one.confidence:.2f} {one.reason}]"
             inside = "" if kind in ("import", "definition") else f"{one.symbol_label}  "
             lines.append(
@@ -75,6 +76,11 @@ def _places(answer: ReferencesAnswer, tree: str, surface: Surface) -> list[str]:
                 f"{surface.text(one.text)}{doubt}"
             )
     return lines
+
+
+def _once(places: Iterable[ReferencePlace]) -> list[ReferencePlace]:
+    """One place for each line: `from a import Cart as Cart` mentions it twice."""
+    return list({(one.file, one.line, one.kind): one for one in places}.values())
 
 
 # impact
@@ -93,7 +99,7 @@ def impact_text(answer: ImpactAnswer, surface: Surface, *, more: str) -> str:
         lines += [f"  called by  {node_line(node, tree, surface)}" for node in one.callers]
         if one.more_callers:
             lines.append(f"  and {counted(one.more_callers, 'more caller')}")
-        for place in one.references:
+        for place in _once(one.references):
             text = surface.text(place.text)
             lines.append(f"  {_KIND_OF[place.kind]}  {place_line(place, tree, surface)}  {text}")
         lines += [

@@ -35,7 +35,7 @@ from holdfast.index.references.symbol_edits import (
     settle,
     whole_lines,
 )
-from holdfast.index.tools.mention_files import files_with, read_files
+from holdfast.index.tools.mention_files import files_with, mentions_of, read_files
 from holdfast.index.tools.references import references
 from holdfast.text import counted
 
@@ -199,14 +199,20 @@ def _doubt(one: Reference, why: str) -> Doubt:
 def _clashes(
     sources: dict[str, bytes], touched: set[str], name: str
 ) -> list[tuple[Doubt, Replacement | None]]:
-    """Places where the new name is already used in a file that would get it."""
+    """Places where the code of a file that would get the new name uses it already."""
     pattern = re.compile(rb"(?<![\w$])" + re.escape(name.encode()) + rb"(?![\w$])")
     found: list[tuple[Doubt, Replacement | None]] = []
     for path in sorted(touched):
         match = pattern.search(sources[path])
         if match:
-            line = sources[path].count(b"\n", 0, match.start()) + 1
-            text = masked(sources[path]).split(b"\n")[line - 1].decode("utf-8", "replace").strip()
+            shown, start = masked(sources[path]), match.start()
+            mentions = mentions_of(path, shown, [name])
+            if not mentions.why:  # otherwise the name is taken wherever it stands
+                if not mentions.found:
+                    continue  # in a comment or a string
+                start = min(one.start for one in mentions.found)
+            line = sources[path].count(b"\n", 0, start) + 1
+            text = shown.split(b"\n")[line - 1].decode("utf-8", "replace").strip()
             found.append((Doubt(path, line, f"{name} is used here already", text[:200]), None))
     return found
 

@@ -28,12 +28,14 @@ def run(call: ToolCall) -> Result:
     if found.status not in ("ok", "blocked"):
         return refused(found)
     again = {**a, "path": path, "token": found.token}
-    text = edit_text(found, AGENT, apply=call_text("edit_symbol", again))
+    text = edit_text(found, AGENT, apply=call_text("edit_symbol", again), settle=_SETTLE)
     facts = found.to_wire()
     if not found.applied and not found.doubts:
         facts["continue"] = continued("edit_symbol", **again)
     return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 
+
+_SETTLE = 'call again with confirm=["file:line"] or leave=["file:line"]; "*" means all'
 
 EDIT_SYMBOL = Tool(
     name="edit_symbol",

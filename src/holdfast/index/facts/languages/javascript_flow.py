@@ -133,6 +133,8 @@ def callback_rule(walk: Walk, node: Node) -> None:
         name = each if single else each.child_by_field_name("pattern") or each
         annotated = "" if single else walk.field(each, "type")
         value = f"{text}^{place}^{number}" if text != "?" and place else "?"
+        if place == "0" and not number and text.endswith(".then"):
+            value = text.removesuffix(".then")  # what the promise resolves to, as with `await`
         if name.type == "identifier":
             walk.bind(each, walk.text(name, 100), type=annotated, expression=value, last=last)
         elif name.type in ("object_pattern", "array_pattern") and not annotated:

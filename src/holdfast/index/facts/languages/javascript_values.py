@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import expressions
 from holdfast.index.facts.branches import branch_end
 from holdfast.index.facts.chains import PLAIN
+from holdfast.index.facts.expression_text import either
 from holdfast.index.facts.languages.javascript_modules import (
     COMMENT,
     FUNCTIONS,
@@ -409,7 +410,7 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
                 item = f"{value}.{walk.text(name, 100)}" if name else "?"
             usual = expressions.read_chain(walk, default) if default is not None else "?"
             if value == "?" or usual != "?":
-                item = expressions.either("?" if value == "?" else item, usual)
+                item = either("?" if value == "?" else item, usual)
         elif kind not in ("identifier", "array_pattern", "object_pattern"):
             continue
         if name is None or (value == "?" and item.startswith("?")):

@@ -12,6 +12,7 @@ from holdfast.index.facts.comments import DOC_MAX
 from holdfast.index.facts.languages.python_flow import (
     as_rule,
     case_rule,
+    lambda_rule,
     loop_rule,
     narrowed_rule,
     result_rule,
@@ -233,6 +234,7 @@ LANGUAGE = Language(
         "call": _call,
         "for_statement": loop_rule,
         "for_in_clause": loop_rule,
+        "lambda": lambda_rule,
         "return_statement": result_rule,
         "yield": result_rule,
         "class_pattern": case_rule,

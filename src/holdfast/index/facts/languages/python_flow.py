@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts import expressions
+from holdfast.index.facts import chains, expressions
 from holdfast.index.facts.languages.python_values import LITERALS, PATTERNS, unpack
 from holdfast.index.facts.model import MODULE, RESULT, YIELD
 from holdfast.index.facts.walk import CONTAINERS, Walk, first_child
@@ -37,6 +37,52 @@ def loop_rule(walk: Walk, node: Node) -> None:
     elif left.type in PATTERNS:
         unpack(walk, left, value, last)
     walk.line = node.start_point[0] + 1
+
+
+_BY_KEY = frozenset({"sorted", "max", "min", "nlargest", "nsmallest", "groupby", "sort"})
+_EACH = {"map": 0, "filter": 0, "takewhile": 0, "dropwhile": 0, "filterfalse": 0, "reduce": 1}
+"""Functions that call their first argument; the parameter that holds an element."""
+
+
+def lambda_rule(walk: Walk, node: Node) -> None:
+    """A lambda that is passed to a call: its parameters hold what the callee passes."""
+    parent = node.parent
+    keyed = parent if parent is not None and parent.type == "keyword_argument" else None
+    arguments = keyed.parent if keyed is not None else parent
+    taken = node.child_by_field_name("parameters")
+    if arguments is None or arguments.type != "argument_list" or taken is None:
+        return
+    call = arguments.parent
+    callee = call.child_by_field_name("function") if call is not None else None
+    if callee is None:
+        return
+    last = node.end_point[0] + 1
+    for number, each in enumerate(taken.named_children[:4]):
+        if each.type == "identifier":
+            value = _given(walk, node, callee, arguments, keyed, number)
+            walk.bind(each, walk.text(each, 100), expression=value, last=last)
+
+
+def _given(
+    walk: Walk, node: Node, callee: Node, arguments: Node, keyed: Node | None, number: int
+) -> str:
+    """What a callee passes to a parameter of the lambda."""
+    name = walk.text(callee, 100).rpartition(".")[2]
+    given = [c for c in arguments.named_children[:6] if c.type != "comment"]
+    held: Node | None = None
+    if keyed is not None:
+        if name in _BY_KEY and walk.field(keyed, "name", 8) == "key":
+            held = callee.child_by_field_name("object") if name == "sort" else given[0]
+        elif name.startswith("n") and len(given) > 1:
+            held = given[1]
+    elif name in _EACH and given[0] == node:
+        place = number + 1 if name == "map" else 1
+        held = given[place] if place < len(given) and number >= _EACH[name] else None
+    elif chains.PLAIN.match(walk.text(callee, 100)):
+        found = next((str(i) for i, c in enumerate(given) if c == node), "")
+        return f"{walk.text(callee, 100)}^{found}^{number}" if found else "?"
+    text = expressions.read(walk, held) if held is not None and held != keyed else "?"
+    return text if text == "?" else f"({text})[*]"
 
 
 def result_rule(walk: Walk, node: Node) -> None:
@@ -89,6 +135,8 @@ def narrowed_rule(walk: Walk, node: Node) -> None:
     if arguments is None or arguments.named_child_count != 2:
         return
     subject, type_ = (walk.text(c, 160) for c in arguments.named_children)
+    if type_ in ("self.__class__", "type(self)"):
+        type_ = "Self"
     if not _PLAIN.match(subject):
         return
     negated, at, up, kind = False, node, node.parent, ""

@@ -100,8 +100,19 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
             end = "" if place == size - 1 else str(place + 1 - size)
             part, starred = f"{value}[{place}:{end}]", True
             walk.bind(name, walk.text(name, 100).lstrip("* "), expression=part, last=last)
+        elif name.type == "attribute" and value != "?":
+            _unpacked_field(walk, name, item)
         elif name.type in PATTERNS:
             unpack(walk, name, item, last)
+
+
+def _unpacked_field(walk: Walk, name: Node, item: str) -> None:
+    """`self.a, self.b = make()`."""
+    owner, _, field = walk.text(name, 100).rpartition(".")
+    scope = walk.enclosing_class()
+    if owner in ("self", "cls") and scope != MODULE:
+        inside = walk.symbol()
+        walk.bind(name, field, expression=item, kind="field", scope=scope, inside=inside)
 
 
 def _lambda(walk: Walk, node: Node, left: Node, right: Node) -> None:

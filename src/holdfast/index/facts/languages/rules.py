@@ -96,9 +96,9 @@ PASSED_BYTES_MAX = 120
 """Longer arguments are not searched for names of functions."""
 _REWRITTEN = re.compile(
     r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require|getattr|import_module|__import__|"
-    r"dict|type)\(\)|\.(?:get|pop|setdefault)\(\)"
+    r"dict|type|max|min|copy|deepcopy|super)\(\)|\.(?:get|pop|setdefault|enter_context)\(\)"
 )
-_OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(")
+_OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(|super\s*\(\s*\w")
 
 
 def callee_value(walk: Walk, node: tree_sitter.Node, value: tuple[str, str]) -> tuple[str, str]:
