@@ -1,4 +1,4 @@
-"""More programs of Python, mostly arguments, results, protocols and patterns, with the calls recorded while they ran."""
+"""More programs of Python, with recorded calls: contexts, properties, operators, patterns."""
 
 from __future__ import annotations
 

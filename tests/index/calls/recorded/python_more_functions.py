@@ -1,4 +1,4 @@
-"""More programs of Python, mostly decorators, generators, inheritance and imports, with the calls recorded while they ran."""
+"""More programs of Python, with recorded calls: generators, inheritance, imports, arguments."""
 
 from __future__ import annotations
 

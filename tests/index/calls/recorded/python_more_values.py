@@ -1,4 +1,4 @@
-"""More programs of Python, mostly assignments, closures and containers, with the calls recorded while they ran."""
+"""More programs of Python, with recorded calls: assignments, containers, decorators."""
 
 from __future__ import annotations
 
