@@ -47,7 +47,7 @@ LOOK_EVERY_S = 30.0
 SETTLE_MS = 80
 
 THREADS = ("holdfast-notices", "holdfast-live")
-"""The threads of a `RefreshLoop`: one hears of changed files, the other looks."""
+"""The threads of a `RefreshLoop`: one is notified of changed files, the other looks."""
 
 log = logging.getLogger("holdfast.live")
 
