@@ -130,7 +130,7 @@ def test_a_member_by_the_name_of_a_class_that_inherits_it(shop: Shop) -> None:
     """`Big.__init__` was an unknown name."""
     found = references(shop.code, shop.root, "Big.__init__", relation="declaration")
     assert [one.symbol_label for one in found.definitions] == ["Cart.__init__"]
-    calls = calls_of_name(shop.code, shop.root, "Big.__init__", direction="incoming")
+    calls = calls_of_name(shop.code, shop.root, "Big.__init__", direction="callers")
     assert calls.status == "ok"
     assert references(shop.code, shop.root, "Big.nothing").reason == "missing_symbol"
 
