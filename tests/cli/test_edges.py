@@ -183,7 +183,7 @@ def test_a_shortened_answer_says_what_continues_it(
     (tmp_path / "tree" / "none.py").write_text("")
     run("index", "create", "tree")
     said = run("search", "compute", "--path", "tree/lib")
-    assert "all of a result: holdfast read tree/lib/a.py:1-21]" in said
+    assert "[results 1-5 of 10; more: --cursor " in said
     said = run("calls", "tree/lib/a.py", "compute", "--limit", "2")
     assert "[2 calls shown; for more: --limit 4]" in said
     assert "No symbols." in run("outline", "tree/none.py")
@@ -452,16 +452,17 @@ def test_calls_finds_the_file_of_a_name(run: Terminal, tmp_path: Path) -> None:
     )
     (tmp_path / "lib" / "bill.py").write_text("class Bill:\n    def total(self): ...\n")
     run("index", "create")
-    assert "Cart.total (2-3) -> price  lib/cart.py:3" in run("calls", "price")
-    assert "Cart.total (2-3) -> price  lib/cart.py:3" in run("calls", "Cart.total")
+    callers = "lib/cart.py:6  price\ncalled by:\n  :3  Cart.total (2-3)  return price()\n"
+    assert run("calls", "price") == callers
+    assert run("calls", "Cart.total") == "lib/cart.py:2-3  Cart.total\ncalls:\n  :3  price (6)\n"
     assert '"status": "ok"' in run("calls", "price", "--json")
     (tmp_path / "lib" / "pay.py").write_text(
         "from lib.bill import Bill\n\n\ndef pay(bill: Bill):\n    bill.total()\n"
     )
     run("index", "sync")
     both = run("calls", "total")
-    assert "Cart.total (2-3) -> price" in both
-    assert "pay (4-5) -> Bill.total" in both
+    assert "calls:\n  :3  price (6)\n" in both
+    assert "called by:\n  lib/pay.py:5  pay (4-5)  bill.total()\n" in both
     assert "[2 symbols named total: " in both
     run("calls", "nothing_like_it", code=1)
     assert "holdfast: no symbol in the tree is named nothing_like_it" in run.errors
@@ -586,4 +587,4 @@ def test_calls_name_files_as_one_would_type_them_here(
     (tmp_path / "tree" / "lib" / "a.py").write_text("def f():\n    return g()\ndef g(): ...\n")
     run("index", "create", "tree")
     monkeypatch.chdir(tmp_path / "tree" / "lib")
-    assert "f (1-2) -> g  a.py:2" in run("calls", "f")
+    assert run("calls", "f") == "a.py:1-2  f\ncalls:\n  :2  g (3)\n"

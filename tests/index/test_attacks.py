@@ -457,10 +457,11 @@ def test_a_call_graph_shows_files_as_they_are_now(ready: World) -> None:
     ready.later(60)
     ref: Any = {"file": "src/checkout.py", "symbolLabel": "pay"}
     before: Any = call_graph(ready.index, ready.root, ref, direction="callees")
-    assert before["edges"][0]["site"] == {"file": "src/checkout.py", "startLine": 4}
+    site = {"file": "src/checkout.py", "startLine": 4, "text": "return total_price(cart)"}
+    assert before["edges"][0]["site"] == site
     ready.write("src/checkout.py", "\n\n" + (ready.tree / "src/checkout.py").read_text())
     after: Any = call_graph(ready.index, ready.root, ref, direction="callees")
-    assert after["edges"][0]["site"] == {"file": "src/checkout.py", "startLine": 6}
+    assert after["edges"][0]["site"] == {**site, "startLine": 6}
     (ready.tree / "src/checkout.py").unlink()
     assert call_graph(ready.index, ready.root, ref)["status"] == "not_found"
     ready.write("src/checkout.py", "def pay():\n    pass\n")

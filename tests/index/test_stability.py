@@ -159,7 +159,7 @@ def test_iss_index_stability_g_an_intermittent_probe_never_flips_the_class(world
     make_ready(world)
     for turn in range(6):
         set_proof(world, "PF" if turn % 2 else "V")
-        answer: Any = search_code(world.index, world.root, "total price")
+        answer: Any = search_code(world.index, world.root, "total price", limit=10)
         assert answer["status"] == "ok"
         assert ("hints" in answer) is bool(turn % 2)
 

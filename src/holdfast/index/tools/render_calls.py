@@ -55,8 +55,7 @@ def _by_symbol(answer: CallGraphAnswer, surface: Surface) -> Iterator[str]:
         if symbol not in callers and symbol not in callees:
             continue
         node = nodes[symbol]
-        span = f"{node.span.start_line}-{node.span.end_line}"
-        at = surface.text(f"{surface.file(answer.path, node.file)}:{span}")
+        at = surface.text(f"{surface.file(answer.path, node.file)}:{_span(node)}")
         yield f"{surface.style(at, 'heading')}  {surface.text(node.symbol_label)}"
         if symbol in callers:
             yield "called by:"
@@ -109,12 +108,11 @@ def _callers(
     symbol = nodes[edges[0].dst_symbol_id]
     for (caller, file), found in places.items():
         node = nodes[caller]
-        span = f"({node.span.start_line}-{node.span.end_line})"
         named = "" if file == symbol.file else surface.file(tree, file)
         at = surface.text(f"{named}:{_numbers(found)}")
         text = shortened(found[0].site.text)
         label = surface.text(node.symbol_label)
-        yield f"  {at}  {label} {span}  {surface.text(text)}".rstrip() + _doubt(found[0])
+        yield f"  {at}  {label} ({_span(node)})  {surface.text(text)}".rstrip() + _doubt(found[0])
     for file, found in tests.items():
         yield f"  {surface.text(surface.file(tree, file))}:{_numbers(found)}  in tests"
 
@@ -125,13 +123,18 @@ def shortened(text: str | None) -> str:
     return text[: TEXT_MAX - 1] + "…" if len(text) > TEXT_MAX else text
 
 
+def _span(node: CallNode) -> str:
+    first, last = node.span.start_line, node.span.end_line
+    return str(first) if first == last else f"{first}-{last}"
+
+
 def _numbers(edges: list[CallEdge]) -> str:
     return ",".join(dict.fromkeys(str(edge.site.start_line) for edge in edges))
 
 
 def _callee(edge: CallEdge, node: CallNode, caller: CallNode, tree: str, surface: Surface) -> str:
     """A call from the caller's file; the callee with its lines, and its file if it is another."""
-    span = f"{node.span.start_line}-{node.span.end_line}"
+    span = _span(node)
     at = span if node.file == caller.file else f"{surface.file(tree, node.file)}:{span}"
     label = surface.text(node.symbol_label)
     return f"  :{edge.site.start_line}  {label} ({surface.text(at)}){_doubt(edge)}"
