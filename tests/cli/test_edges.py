@@ -182,7 +182,7 @@ def test_a_shortened_answer_says_what_continues_it(
     (tmp_path / "tree" / "lib" / "a.py").write_text(f"def compute():\n{body}\n\n{calls}")
     (tmp_path / "tree" / "none.py").write_text("")
     run("index", "create", "tree")
-    said = run("search", "compute", "--path", "tree/lib")
+    said = run("search", "compute", "--path", "tree/lib", "--limit", "5")
     assert "[results 1-5 of 10; more: --cursor " in said
     said = run("calls", "tree/lib/a.py", "compute", "--limit", "2")
     assert "[2 calls shown; for more: --limit 4]" in said

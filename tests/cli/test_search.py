@@ -162,6 +162,20 @@ def test_few_results_show_the_first_one_whole(
 
 
 @pytest.mark.shows("ANSWER-WHOLE-FIRST")
+@pytest.mark.usefixtures("shop")
+def test_a_question_without_a_limit_gets_the_first_result_whole_and_places_at_the_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = run(capsys, "price of flour")[1]
+    first, *later = out.split("\nsrc/")
+    assert [int(n) for n in re.findall(r"^(\d+) ", first, re.MULTILINE)] == list(range(1, 23))
+    lines = [len(re.findall(r"^\d+ ", each, re.MULTILINE)) for each in later]
+    assert len(lines) == 5
+    assert all(1 <= count <= 3 for count in lines[:4])
+    assert lines[4:] == [0]
+
+
+@pytest.mark.shows("ANSWER-WHOLE-FIRST")
 def test_a_long_result_is_never_shown_whole(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = "".join(f"    weigh_the_figs({n}, {n * 7})\n" for n in range(300))
     (shop / "src" / "figs.py").write_text(f"def price_of_figs(basket):\n{lines}")

@@ -12,7 +12,7 @@ from holdfast.errors import UsageError
 from holdfast.mcp import prompts
 from holdfast.mcp.tool import ToolCall
 from holdfast.mcp.tools import TOOLS
-from tests.mcp.test_looking import Agent
+from tests.mcp.test_queries import Agent
 
 NESTED = "class A:\n    def f(self): ...\n    def g(self): ...\nclass B:\n    def f(self): ...\n"
 ONE_LINE = "function a(){} function b(){} function c(){}\nfunction d(){}\n"

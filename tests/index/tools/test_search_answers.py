@@ -331,7 +331,7 @@ def test_what_the_reader_holds_is_pointed_at(still_zoo: World) -> None:
     assert [r["file"] for r in held] == ["src/zoo/yak.py"]
     assert held[0]["span"] == {"startLine": 1, "endLine": 6}
     assert "preview" not in held[0]
-    assert all("preview" in r for r in answer["results"] if r not in held)
+    assert all("preview" in r for r in answer["results"][:5] if r not in held)
     assert (str(still_zoo.tree / "src/zoo/yak.py"), 1, 6) in asked
     raw = search(still_zoo, "feed_yak", holds=holds, result_mode="raw")["results"]
     assert all(("content" in r) != bool(r.get("in_context")) for r in raw)
@@ -701,7 +701,7 @@ def test_copies_are_shown_once_and_named(zoo: World) -> None:
         zoo.write(f"src/copies/c{n}.py", animal("yak").replace("    ", "  "))
     zoo.later(60)
     answer = search(zoo, "feed_yak")
-    shown = [r for r in answer["results"] if "yak" in r["preview"]]
+    shown = [r for r in answer["results"] if "yak" in r.get("preview", "")]
     assert len(shown) == 1
     assert shown[0]["alikeCount"] == 7
     assert len(shown[0]["alike"]) == 5

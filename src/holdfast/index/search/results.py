@@ -65,7 +65,8 @@ PREVIEW_CHARACTERS = (660, 330, 175, 100)
 LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
 """The level of the first results of a page; later results have the next level."""
 WHOLE_FIRST_MAX = 5
-"""A page of at most this many results shows the first one whole, and the others briefly."""
+"""A page of at most this many results shows the first one whole, and the others briefly. A longer
+page that does so has only the places of the results after these."""
 WHOLE_CHARACTERS, PART_LINES, PART_CHARACTERS = 2_000, 26, 1_200
 """A first result with more characters than this is shown in part, with so many lines."""
 BRIEF = 3
@@ -196,15 +197,17 @@ class Items:
         debug: bool = False,
         lane: Lane = "ranked",
         listed: bool = False,
+        leads: bool = False,
         whole_first: bool = True,
         files: Mapping[tuple[str, str], Sequence[StoredChunk]] = MappingProxyType({}),
     ) -> None:
-        """`listed` shows every matching line and no others; `whole_first` the first result whole.
+        """`listed` shows every matching line and no others. `leads` is about pages of more than
+        WHOLE_FIRST_MAX results: whether they are as brief. `whole_first` shows the first one whole.
 
         `files` has all chunks of the files whose companions may be shown, by root and path.
         """
         self._files = files
-        self._listed, self._whole_first = listed, whole_first
+        self._listed, self._leads, self._whole_first = listed, leads, whole_first
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(analyzed)
@@ -217,8 +220,10 @@ class Items:
         later = self._room_for_later(shown, budget)
         levels: tuple[int, ...] = LEVEL_OF_PLACE
         rest = 2
-        if len(shown) <= WHOLE_FIRST_MAX and start == 0 and not (self._raw or self._listed):
-            levels, rest = ((WHOLE,) if self._whole_first else ()), BRIEF
+        is_brief = self._leads or len(shown) <= WHOLE_FIRST_MAX
+        if is_brief and start == 0 and not (self._raw or self._listed):
+            first_level = WHOLE if self._whole_first else BRIEF
+            levels, rest = (first_level, *[BRIEF] * (WHOLE_FIRST_MAX - 1)), POINTER
         for place, group in enumerate(shown):
             first = levels[place] if place < len(levels) else rest
             for level in range(0 if self._raw else first, BARE + (not items)):

@@ -227,7 +227,7 @@ def _page(
     items = Items(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
         several_roots=bool(answer.roots), debug=request.debug, lane=request.lane,
-        listed=request.listed,
+        listed=request.listed, leads=request.leads,
         whole_first=not all(each.found.weak for each in searched),
         files={(each.root, each.found.file[0].path): each.found.file
                for each in searched if each.found.file},

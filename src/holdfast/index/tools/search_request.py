@@ -19,7 +19,6 @@ from holdfast.index.search.limits import (
     BUDGET_DEFAULT,
     BUDGET_MIN,
     LIMIT_DEFAULT,
-    LIMIT_EXACT,
     LIMIT_MAX,
     SCOPES,
     Scope,
@@ -117,9 +116,16 @@ class SearchRequest:
         return self.folds and self.lane == "ranked" and self.group_by == "symbol"
 
     @property
+    def leads(self) -> bool:
+        """Whether the best result is shown whole: not if many results or exact ones are wanted."""
+        if self.arguments["limit"] is None:
+            return self.lane == "ranked" and not self.raw
+        return self.limit <= WHOLE_FIRST_MAX
+
+    @property
     def shows_companions(self) -> bool:
         """Whether the best result is shown with the code that belongs to it."""
-        return self.one_for_each_file and self.cursor is None and self.limit <= WHOLE_FIRST_MAX
+        return self.one_for_each_file and self.cursor is None and self.leads
 
     @property
     def depth(self) -> int:
@@ -185,8 +191,7 @@ def request_of(
     parsed = operators.parse(query, _refuse_wrong)
     if limit is None:  # Lines and files are short, so a list has more of them.
         is_list = result_mode != "raw" and (parsed.query.patterns or group_by == "file")
-        few = LIMIT_EXACT if parsed.query.exact or result_mode == "raw" else LIMIT_DEFAULT
-        most = LIMIT_MAX if is_list else few
+        most = LIMIT_MAX if is_list else LIMIT_DEFAULT
     else:
         most = min(limit, LIMIT_MAX)
     request = SearchRequest(

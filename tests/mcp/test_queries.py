@@ -355,7 +355,7 @@ def test_one_name_means_one_symbol_wherever_it_is_used(agent: Agent, tmp_path: P
         assert [one["symbolLabel"] for one in outline["symbols"]] == ["Cart.total"], name
         ref = {"file": "shop.py", "symbolLabel": name}
         calls = agent("call_graph", symbolRef=ref, direction="callees")
-        assert calls.text == "shop.py:2-3  Cart.total\ncalls:\n  :3  price (6-6)", name
+        assert calls.text == "shop.py:2-3  Cart.total\ncalls:\n  :3  price (6)", name
 
 
 def test_a_status_is_for_readers_and_its_facts_are_for_programs(agent: Agent) -> None:
@@ -381,8 +381,8 @@ def test_a_name_alone_is_answered_for_every_symbol_that_has_it(
     )
     agent("manage_index", action="create")
     both = agent("call_graph", symbol="total", direction="callees")
-    assert "shop.py:2-3  Cart.total\ncalls:\n  :3  price (6-6)" in both.text
-    assert "bill.py:2-3  Bill.total\ncalls:\n  :3  tax (6-6)" in both.text
+    assert "shop.py:2-3  Cart.total\ncalls:\n  :3  price (6)" in both.text
+    assert "bill.py:2-3  Bill.total\ncalls:\n  :3  tax (6)" in both.text
     assert "2 symbols named total" in both.text
     one = agent("call_graph", symbol="Cart.total", direction="callees")
     assert "Bill" not in one.text
