@@ -22,7 +22,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -142,34 +141,6 @@ def adopt(server: ForkServer) -> None:
     """Use a server that was started before this process was forked."""
     global _own
     _own = server
-
-
-def run(
-    *arguments: str,
-    env: Mapping[str, str],
-    cwd: Path,
-    module: str = "holdfast.cli.main",
-    text: str = "",
-    timeout: float = WAIT_S,
-) -> subprocess.CompletedProcess[str]:
-    """A command to its end, as `subprocess.run` of `python -m holdfast.cli.main` gives it."""
-    with (
-        tempfile.TemporaryFile("w+b") as given,
-        tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as output,
-        tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as errors,
-    ):
-        given.write(text.encode())
-        given.seek(0)
-        server = fork_server()
-        streams = [given.fileno(), output.fileno(), errors.fileno()]
-        pid = server.fork(module, arguments, env, cwd, streams)
-        code = server.code(pid, timeout)
-        if code is None:
-            os.kill(pid, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(arguments, timeout)
-        output.seek(0)
-        errors.seek(0)
-        return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
 
 class Forked:

@@ -5,9 +5,9 @@ are absolute: the share of the query's words that a chunk has, where words that 
 too, and the similarity of its vector. Their mean is the strength of a match; a definition of the
 requested symbol is a match by itself.
 
-Of 228 labelled questions about 14 trees none is below `WEAK` (the weakest has 0.30); of 140
-nonsense queries on the same trees 135 are. Of questions about other programs half are, because they
-share words.
+Of 228 labelled questions about 14 trees none is below `WEAK` (the weakest has 0.30); nearly
+all of 140 nonsense queries on the same trees are. Of questions about other programs half are,
+because they share words.
 """
 
 from __future__ import annotations
