@@ -63,9 +63,12 @@ class PostgresServer:
         stopped = []
         try:
             # The parent first: afterwards it starts no more children.
-            for pid in (parent, *_children(parent)):
-                os.kill(pid, signal.SIGSTOP)
-                stopped.append(pid)
+            os.kill(parent, signal.SIGSTOP)
+            stopped.append(parent)
+            for pid in _children(parent):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                    stopped.append(pid)
             yield
         finally:
             for pid in stopped:
