@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +15,11 @@ from tests.agents.model import Turn, call
 from tests.agents.other_programs import TEXT, UNCHANGED, installed, opencode, played, savings_found
 from tests.agents.programs import Place
 from tests.agents.shown import results
+from tests.scale import SOAKING
 
 pytestmark = pytest.mark.service("node")
 
-SOAK = pytest.mark.skipif(not os.environ.get("HOLDFAST_SOAK"), reason="runs in make soak")
+SOAK = pytest.mark.skipif(not SOAKING, reason="runs in make soak")
 
 
 @pytest.fixture

@@ -74,17 +74,14 @@ def companions(
     shown = _terms(text)
     # A long best result needs company less.
     worth_min = WORTH_MIN + WORTH_LONG * (1 - characters_max / CHARACTERS_MAX)
+    call = re.compile(rf"\b{re.escape(name)}\s*\(")
     judged: list[tuple[float, str]] = []
     for symbol, chunks in symbols.items():
         short = (chunks[0].label or "").rpartition(".")[2]
         mentioned = calls_made if chunks[0].kind in _CALLABLE else names
         called = len(short) >= NAME_MIN and short in mentioned and short != name
         body = "\n".join(chunk.text for chunk in chunks)
-        calls = (
-            short != name
-            and len(name) >= NAME_MIN
-            and re.search(rf"\b{re.escape(name)}\s*\(", body) is not None
-        )
+        calls = short != name and len(name) >= NAME_MIN and call.search(body) is not None
         if not (called or calls or symbol in ranked):
             continue
         here = _terms(body)

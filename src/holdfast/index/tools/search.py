@@ -89,7 +89,7 @@ def search_code(
 ) -> SearchAnswer:
     """Search the trees of the paths, below them.
 
-    `limit` is 5 results by default, 50 for a list of lines (`re:`) or files. `budget` limits the
+    `limit` is 10 results by default, 50 for a list of lines (`re:`) or files. `budget` limits the
     tokens of the results. `cursor` is the `continuation.cursor` of the previous page. `holds` says
     whether the reader provably has lines of a file (by absolute path): such hits are listed without
     their text. `similar` (`path`, `path:10` or `path:10-20`) or `snippet` asks for similar code;
@@ -224,20 +224,20 @@ def _page(
     if request.folds:
         groups = fold(groups, request.depth, request.retrieval_query.text)
     question = next((each.found.analyzed for each in searched if each.found.analyzed), None)
+    weak = request.lane == "ranked" and all(each.found.weak for each in searched)
     items = Items(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
         several_roots=bool(answer.roots), debug=request.debug, lane=request.lane,
         listed=request.listed, leads=request.leads,
-        whole_first=not all(each.found.weak for each in searched),
+        whole_first=not weak,
         files={(each.root, each.found.file[0].path): each.found.file
                for each in searched if each.found.file},
     )  # fmt: skip
     unmatched = unmatched_words(question, groups) if request.lane == "ranked" else ()
-    weak = request.lane == "ranked" and all(each.found.weak for each in searched)
     if question is not None and len(unmatched) > 1 and len(unmatched) == len(question.words):
         groups = groups[:BY_MEANING_MAX]
     elif weak and request.arguments["limit"] is None:
-        # Who names a number of results gets them.
+        # A limit that the caller named is kept.
         groups = groups[:BY_MEANING_MAX]
     elif request.one_for_each_file:
         groups = one_for_each_file(groups)
