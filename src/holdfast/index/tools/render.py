@@ -15,6 +15,7 @@ from holdfast.index.answers import (
     Codebase,
     ManageAnswer,
     OutlineAnswer,
+    Span,
 )
 from holdfast.index.generations.proof import NO_PROOF
 from holdfast.index.tools.outline_lines import outline_lines
@@ -55,6 +56,12 @@ class Surface:
     """Whether the reader is a person: then lines are aligned and gaps are marked."""
     all_results: str = 'result_mode="raw"'
     """The option that shows similar results one by one."""
+
+
+def span_text(span: Span) -> str:
+    """Lines as a reader types them: one number for a single line."""
+    first, last = span.start_line, span.end_line
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def code_text(text: str, surface: Surface) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.index.answers import CallEdge, CallGraphAnswer, CallNode
 from holdfast.index.search.roles import role_of
-from holdfast.index.tools.render import Surface, warning_text
+from holdfast.index.tools.render import Surface, span_text, warning_text
 from holdfast.text import counted
 
 SURE = 0.9
@@ -55,7 +55,7 @@ def _by_symbol(answer: CallGraphAnswer, surface: Surface) -> Iterator[str]:
         if symbol not in callers and symbol not in callees:
             continue
         node = nodes[symbol]
-        at = surface.text(f"{surface.file(answer.path, node.file)}:{_span(node)}")
+        at = surface.text(f"{surface.file(answer.path, node.file)}:{span_text(node.span)}")
         yield f"{surface.style(at, 'heading')}  {surface.text(node.symbol_label)}"
         if symbol in callers:
             yield "called by:"
@@ -112,7 +112,9 @@ def _callers(
         at = surface.text(f"{named}:{_numbers(found)}")
         text = shortened(found[0].site.text)
         label = surface.text(node.symbol_label)
-        yield f"  {at}  {label} ({_span(node)})  {surface.text(text)}".rstrip() + _doubt(found[0])
+        yield f"  {at}  {label} ({span_text(node.span)})  {surface.text(text)}".rstrip() + _doubt(
+            found[0]
+        )
     for file, found in tests.items():
         yield f"  {surface.text(surface.file(tree, file))}:{_numbers(found)}  in tests"
 
@@ -123,18 +125,13 @@ def shortened(text: str | None) -> str:
     return text[: TEXT_MAX - 1] + "…" if len(text) > TEXT_MAX else text
 
 
-def _span(node: CallNode) -> str:
-    first, last = node.span.start_line, node.span.end_line
-    return str(first) if first == last else f"{first}-{last}"
-
-
 def _numbers(edges: list[CallEdge]) -> str:
     return ",".join(dict.fromkeys(str(edge.site.start_line) for edge in edges))
 
 
 def _callee(edge: CallEdge, node: CallNode, caller: CallNode, tree: str, surface: Surface) -> str:
     """A call from the caller's file; the callee with its lines, and its file if it is another."""
-    span = _span(node)
+    span = span_text(node.span)
     at = span if node.file == caller.file else f"{surface.file(tree, node.file)}:{span}"
     label = surface.text(node.symbol_label)
     return f"  :{edge.site.start_line}  {label} ({surface.text(at)}){_doubt(edge)}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.index.answers import Span
 from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResult
-from holdfast.index.tools.render import Surface, code_text, warning_text
+from holdfast.index.tools.render import Surface, code_text, span_text, warning_text
 from holdfast.index.tools.unmatched_words import UNMATCHED
 from holdfast.text import common_margin, counted
 
@@ -134,15 +134,10 @@ def _matches(
 def _alike(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
     if not result.alike_count:
         return
-    places = [f"{surface.file(tree, a.file)}:{_lines(a.span)}" for a in result.alike]
+    places = [f"{surface.file(tree, a.file)}:{span_text(a.span)}" for a in result.alike]
     named = f": {', '.join(places)}" if places else ""
     rest = f", …; {surface.all_results} shows all" if result.alike_count > len(places) else ""
     yield f"  [{result.alike_count} more like it{named}{rest}]"
-
-
-def _lines(span: Span) -> str:
-    first, last = span.start_line, span.end_line
-    return str(first) if first == last else f"{first}-{last}"
 
 
 def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
@@ -154,7 +149,7 @@ def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
         if place.preview is not None:
             continue
         name = (place.symbol_label or "").rpartition(".")[2]
-        at = _lines(place.span)
+        at = span_text(place.span)
         noun = "lines" if "-" in at else "line"
         places.append(f"{at} {name}" if name else f"{noun} {at}")
     rest = ["…"] if result.further_count > len(result.further) else []
