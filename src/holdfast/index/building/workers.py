@@ -9,6 +9,7 @@ as plain text with the problem recorded. `parse_budget.py` limits the total cost
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import struct
@@ -38,6 +39,8 @@ POOL_BYTES_MIN = 400_000
 BATCH_BYTES = 80_000
 BATCH_BYTES_MIN = 20_000
 BATCH_FILES = 32
+BATCHES_PER_COLLECTION = 64
+"""The collector is off in a worker. Files should leave no cycles; if one does, this bounds them."""
 SLOWEST_SECONDS = 60.0
 SLOWEST_SECONDS_PER_BYTE = 60e-6
 """The processor time a batch may take before its worker is killed: a hundred times the usual."""
@@ -63,7 +66,9 @@ def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
     """The main loop of a worker: prepare one batch after the other, until there are no more."""
     # A parse that does not end must kill only this worker.
     trial.mark_disposable()
+    gc.freeze()  # what is shared with the parent is never collected here
     ready(results)
+    done = 0
     while order := orders.recv_bytes():
         size = _SIZE.unpack_from(order)[0]
         allowance = _allowance_decoder.decode(order[_SIZE.size : _SIZE.size + size])
@@ -71,6 +76,9 @@ def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
         seconds = SLOWEST_SECONDS + SLOWEST_SECONDS_PER_BYTE * len(order)
         trial.allow(seconds * allowance.share)
         results.send_bytes(_answer(order, recipe, allowance))
+        done += 1
+        if not done % BATCHES_PER_COLLECTION:
+            gc.collect()
 
 
 def _preface(budget: ParseBudget) -> bytes:

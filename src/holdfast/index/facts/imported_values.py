@@ -12,8 +12,10 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.index.facts.model import Binding, Import
-    from holdfast.index.facts.walk_view import WalkView
+    from holdfast.index.facts.walk_view import Named, Signed
 
 _ANNOTATED = re.compile(
     r"([A-Za-z_$][\w$]*)\??\s*:\s*[\"']?(?:Optional\[[\"']?)?([A-Za-z_$][\w$]*)"
@@ -24,32 +26,42 @@ _ROOT = re.compile(r"\(*(?:(?:self|this)\.)?([A-Za-z_$][\w$]*)")
 
 
 class ImportedValues:
-    """The names found so far in one file; grows with what the walk has recorded."""
+    """The names found so far in one file; grows with what the walk has recorded.
 
-    def __init__(self, walk: WalkView) -> None:
-        self._walk = walk
-        self._python = walk.language.name == "python"
+    It has the walk's lists, not the walk: a cycle would keep the syntax tree of every file in
+    memory, because workers collect no garbage.
+    """
+
+    def __init__(
+        self,
+        language: Named,
+        imports: Sequence[Import],
+        bindings: Sequence[Binding],
+        symbols: Sequence[Signed],
+    ) -> None:
+        self._imports, self._bindings, self._symbols = imports, bindings, symbols
+        self._python = language.name == "python"
         self._names: set[str] = set()
         self._classes: set[str] = set()
         self._seen = [0, 0, 0]
         """How many imports, bindings and symbols were looked at."""
 
     def names(self) -> set[str]:
-        walk, (imports, bindings, symbols) = self._walk, self._seen
-        for item in walk.imports[imports:]:
+        imports, bindings, symbols = self._seen
+        for item in self._imports[imports:]:
             if item.alias and self._may_be_inside(item):
                 self._classes.add(item.alias.partition(".")[0])
         if self._classes:
-            for each in walk.bindings[bindings:]:
+            for each in self._bindings[bindings:]:
                 written = self._evidence(each)
                 if written and (written in self._classes or written in self._names):
                     self._names.add(each.name)
-            for symbol in walk.symbols[symbols:] if self._python else ():
+            for symbol in self._symbols[symbols:] if self._python else ():
                 taken = symbol.signature.partition("(")[2]
                 for name, kind in _ANNOTATED.findall(taken):
                     if kind in self._classes:
                         self._names.add(name)
-        self._seen = [len(walk.imports), len(walk.bindings), len(walk.symbols)]
+        self._seen = [len(self._imports), len(self._bindings), len(self._symbols)]
         return self._names
 
     def _evidence(self, binding: Binding) -> str:

@@ -36,6 +36,10 @@ UNTRIED = 10
 """Factor on the time limit where no trial is possible: other work counts as well there."""
 
 _one_at_a_time = threading.Lock()
+_block = memoryview(bytearray(READ_BYTES))
+_starts_of_block: dict[int, memoryview] = {}
+"""Parts of the block by their length. tree-sitter 0.26 never releases what a read returns, so every
+read returns one of these; new texts would stay in memory for as long as the process."""
 _limits = threading.local()
 
 
@@ -140,6 +144,17 @@ def decodable(source: bytes) -> bytes:
     return source
 
 
+def _read_block(source: bytes, offset: int) -> memoryview:
+    """The next block of a text, in the shared memory that the parser reads."""
+    text = source[offset : offset + READ_BYTES]
+    size = len(text)
+    _block[:size] = text
+    part = _starts_of_block.get(size)
+    if part is None:
+        part = _starts_of_block[size] = _block[:size]
+    return part
+
+
 def limited(
     parser: tree_sitter.Parser,
     source: bytes,
@@ -156,13 +171,13 @@ def limited(
     reads, most = 0, 256 + READS_PER_BLOCK * (len(source) // READ_BYTES + 1)
     until = thread_s() + seconds
 
-    def read(offset: int, _point: object) -> bytes:
+    def read(offset: int, _point: object) -> bytes | memoryview:
         nonlocal reads
         reads += 1
         if reads > most or thread_s() > until:
             reads = most + 1
             return b""
-        return source[offset : offset + READ_BYTES]
+        return _read_block(source, offset)
 
     # The callback may switch threads, and the parser is shared.
     with _one_at_a_time:

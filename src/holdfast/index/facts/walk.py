@@ -202,7 +202,7 @@ class Walk(RawFacts):
         """The names bound by loops around the current expression."""
         self.elsewhere: dict[tuple[int, str], int] = {}
         """Names that a function declares as global or nonlocal, and their scope."""
-        self.imported_values = ImportedValues(self)
+        self.imported_values = ImportedValues(language, self.imports, self.bindings, self.symbols)
         self._bound: set[str] | None = None
         self.passing: list[tuple[int, int, int]] = []
         """Calls whose arguments may name a function: call number, start and end of arguments."""
