@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.files.boundary import Machine
     from holdfast.files.identity import RepositoryIdentity, Unidentified
     from holdfast.files.listing import TreeListing
+    from holdfast.files.policy import Policy
     from holdfast.files.snapshot import Snapshot
     from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
@@ -86,8 +87,7 @@ class App:
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> App:
         """The app as the user configured it."""
         env = system.environment() if environment is None else environment
-        url = env.get("HOLDFAST_DATABASE_URL") or None
-        return cls(home_of(env), url, environment=env)
+        return cls(home_of(env), env.get("HOLDFAST_DATABASE_URL") or None, environment=env)
 
     def with_home(self, home: str | os.PathLike[str]) -> App:
         """The same app on another home, without a database."""
@@ -118,8 +118,7 @@ class App:
 
     @property
     def store_url(self) -> str | Path:
-        """The database URL, or the directory of spaces. A `Path`, because its name may look like a
-        URL."""
+        """The database URL, or the directory of spaces: a `Path`, as it may look like a URL."""
         return self.database_url or self.home.spaces
 
     def open_space(
@@ -259,8 +258,7 @@ class App:
         root, listing = self._listed(path)
         directory = segments_directory(self.home.sequence, root, request.options)
         kept = KeptClones(directory, root, request)
-        answer = kept.current(listing)
-        if answer is None:
+        if (answer := kept.current(listing)) is None:
             from holdfast.repeats import find
 
             answer, files = find.find_clones(root, listing, request, progress)
@@ -271,21 +269,23 @@ class App:
         """The files of a tree, by the settings of its index if it has one."""
         from pathlib import Path
 
-        from holdfast.files.listing import list_tree
-
         root = Path(path).resolve()
         with suppress(OSError):
             self.home.make()  # if this fails, storing the segments reports it
         policy = None
         if os.path.exists(self.home.index_registry):
-            from holdfast.index.generations.record import policy_of
-            from holdfast.index.generations.registry import Registry
+            from holdfast.index.generations.registry import policy_at
 
             # A broken registry is ignored here; index commands report it.
             with suppress(HoldfastError, OSError):
-                record = Registry(self.home.index_registry).find(str(root))
-                policy = None if record is None else policy_of(record.options)
-        return root, list_tree(root, self.clock.now_ns, policy)
+                policy = policy_at(self.home.index_registry, str(root))
+        return root, self.list_tree(root, policy)
+
+    def list_tree(self, root: Path, policy: Policy | None) -> TreeListing:
+        """The files of a tree now."""
+        from holdfast.files.listing import list_tree
+
+        return list_tree(root, self.clock.now_ns, policy)
 
     # the workspace boundary
 

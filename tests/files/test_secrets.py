@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.files import secrets
-from holdfast.files.secrets import masked, secret_name, secrets_in
+from holdfast.files.secrets import masked, masked_line, secret_name, secrets_in
 
 RNG = random.Random(7)
 
@@ -187,3 +187,18 @@ def test_the_quick_look_at_a_text_misses_no_secret(text: bytes) -> None:
     every = {*secrets._tokens(text), *secrets._private_keys(text), *secrets._assigned(text)}
     every |= {*secrets._bare(text)}
     assert every <= set(secrets._found(text))
+
+
+LINES = st.one_of(
+    st.sampled_from([text.encode() for text in (*PLANTED.values(), *BARE)]),
+    st.binary(max_size=40),
+    st.sampled_from([b"password =", b"token: '", b"authorization: bearer ", b"-----END X-----\r"]),
+)
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+@given(st.lists(LINES, max_size=6).map(b"\n".join))
+def test_a_masked_line_is_that_of_the_masked_text(text: bytes) -> None:
+    rows = masked(text).split(b"\n")
+    assert [masked_line(text, number) for number in range(1, len(rows) + 1)] == rows
+    assert masked_line(text, len(rows) + 1) == b""

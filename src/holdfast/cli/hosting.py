@@ -29,8 +29,13 @@ from holdfast.cli.command_protocol import COMMAND_VERSION, HOSTED, SHOWN, WORKIN
 from holdfast.cli.console import CONSOLE, Console, NotHere, Routed
 from holdfast.cli.main import dispatch
 from holdfast.files.edited_files import EditedFiles
+from holdfast.files.listed_trees import ListedTrees
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from holdfast.files.listing import TreeListing
+    from holdfast.files.policy import Policy
     from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.host import Shared
     from holdfast.reading.session_log import SessionLog
@@ -73,7 +78,7 @@ class _Output(io.StringIO):
 class HostedApp(App):
     """The app of a command that runs in the host."""
 
-    def __init__(self, shared: Shared, environment: Mapping[str, str]) -> None:
+    def __init__(self, shared: Shared, environment: Mapping[str, str], listed: ListedTrees) -> None:
         app = shared.app
         super().__init__(
             app.home,
@@ -82,7 +87,7 @@ class HostedApp(App):
             clock=app.clock,
             new_id=app.new_id,
         )
-        self._shared = shared
+        self._shared, self._listed_trees = shared, listed
 
     @contextmanager
     def borrow_index(self) -> Iterator[CodeIndex]:
@@ -90,6 +95,9 @@ class HostedApp(App):
         view.reuses_recent = False
         view.edited = EditedFiles(start=lambda job: None)
         yield view
+
+    def list_tree(self, root: Path, policy: Policy | None) -> TreeListing:
+        return self._listed_trees.list(root, policy)
 
     def open_session(self, session: str, **options: Any) -> SessionLog:
         return super().open_session(session, **{"open_space": self._shared.keep_space, **options})
@@ -101,6 +109,7 @@ class CommandService:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self._threads = ThreadPoolExecutor(THREADS_MAX, "holdfast command")
+        self._listed = ListedTrees(shared.app.clock.now_ns)
         sys.stdout = cast(TextIO, Routed("out", sys.stdout))
         sys.stderr = cast(TextIO, Routed("err", sys.stderr))
 
@@ -151,7 +160,7 @@ class CommandService:
         err = _Output(err_terminal, request["encoding"], progress)
         noted = self._shared.note_printed
         CONSOLE.set(Console(request["cwd"], out, err, request["columns"], gone.is_set, noted))
-        app = HostedApp(self._shared, request["environment"])
+        app = HostedApp(self._shared, request["environment"], self._listed)
         try:
             code = dispatch(list(request["argv"]), app.environment, app)
         except (SystemExit, NotHere):
@@ -165,6 +174,7 @@ class CommandService:
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._listed.close()
 
 
 async def _send(writer: asyncio.StreamWriter, answer: Mapping[str, Any]) -> None:

@@ -207,6 +207,15 @@ def masked(text: bytes) -> bytes:
     return bytes(out)
 
 
+def masked_line(text: bytes, number: int) -> bytes:
+    """One line of the masked text, from 1, without its end; empty if there is none.
+
+    Only private keys go over several lines, so the other lines are read only if there may be one.
+    """
+    rows = (masked(text) if b"PRIVATE KEY" in text else text).split(b"\n", number)
+    return masked(rows[number - 1]) if len(rows) >= number else b""
+
+
 def _found(text: bytes) -> Iterator[Secret]:
     if any(mark in text for mark in _MARKS) or any(one.search(text) for one in _MAY_BE_TOKEN):
         yield from _tokens(text)

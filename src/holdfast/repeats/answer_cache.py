@@ -23,7 +23,7 @@ import msgspec
 from holdfast import __version__
 from holdfast.files import disk
 from holdfast.files.listing import TreeListing
-from holdfast.files.secrets import masked
+from holdfast.files.secrets import masked_line
 from holdfast.files.snapshot import as_known, compressed, not_searched
 from holdfast.sequence.clones_request import ClonesRequest
 from holdfast.sequence.report import CLONES_VERSION, ClonesReport, GroupReport
@@ -131,10 +131,9 @@ def _line(root: Path, path: str, number: int) -> str:
     data: bytes | None = None
     with suppress(OSError):
         data, _ = disk.read_file(str(root), path)
-    rows = [] if data is None else masked(data).split(b"\n", number)
-    if len(rows) < number:
+    if data is None:
         return ""
     # Four bytes for each character that is shown, after the indentation.
-    text = rows[number - 1].lstrip()[: 4 * LINE_SHOWN].decode("utf-8", "replace")
+    text = masked_line(data, number).lstrip()[: 4 * LINE_SHOWN].decode("utf-8", "replace")
     text = "".join(c if c.isprintable() else " " for c in text).strip()
     return text if len(text) <= LINE_SHOWN else text[: LINE_SHOWN - 1] + "…"

@@ -19,8 +19,15 @@ from pathlib import Path
 from zlib import crc32
 
 from holdfast.files.paths import canonical_root
+from holdfast.files.policy import Policy
 from holdfast.index.errors import HOME_HINT, RegistryDamaged
-from holdfast.index.generations.record import IndexFailed, Record, record_from_wire, record_to_wire
+from holdfast.index.generations.record import (
+    IndexFailed,
+    Record,
+    policy_of,
+    record_from_wire,
+    record_to_wire,
+)
 from holdfast.locks import take_lock
 
 LOCK_S = 30.0
@@ -161,6 +168,12 @@ class Registry:
             yield
         finally:
             os.close(lock)
+
+
+def policy_at(path: Path, root: str) -> Policy | None:
+    """Which files belong to the index of a root, by the registry at `path`; None without one."""
+    record = Registry(path).find(root)
+    return None if record is None else policy_of(record.options)
 
 
 def _check(codebases: dict[str, object]) -> int:

@@ -1,0 +1,104 @@
+"""Listings of trees that are reused while the kernel proves that they still hold.
+
+Walking a tree is most of the cost of a question whose answer is kept. A process that stays watches
+the trees it has listed (`tree_watch.py`): if nothing was reported since a listing was taken, it is
+still right. In doubt the tree is walked again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast import system
+from holdfast.files import disk
+from holdfast.files.ignore import RuleStack
+from holdfast.files.listing import TreeListing, list_tree
+from holdfast.files.policy import Policy
+from holdfast.files.tree_watch import CannotWatch, TreeWatch
+
+REUSED_MS_MAX = 10_000
+"""Not longer: a program that has a file mapped into memory may write it without a report."""
+TREES_MAX = 4
+
+
+@dataclass(slots=True)
+class _Listed:
+    watch: TreeWatch
+    lock: threading.Lock
+    """Listings of one tree are taken one at a time: a watch knows only its last turn."""
+    turn: int = 0
+    taken: float = 0.0
+    policy: Policy | None = None
+    rules: RuleStack | None = None
+    """The rules above the tree, which are not watched."""
+    listing: TreeListing | None = None
+
+
+class ListedTrees:
+    """The last listing of a few trees, each with its watch."""
+
+    def __init__(
+        self,
+        now_ns: Callable[[], int] = system.now_ns,
+        clock: Callable[[], float] = system.monotonic,
+    ) -> None:
+        self._now_ns, self._clock = now_ns, clock
+        self._lock = threading.Lock()
+        self._trees: OrderedDict[str, _Listed] = OrderedDict()
+
+    def list(self, root: Path, policy: Policy | None = None) -> TreeListing:
+        """The files of a tree now; raises UsageError if it is not a directory."""
+        known = self._known(os.fspath(root))
+        if known is None:
+            return list_tree(root, self._now_ns, policy)
+        with known.lock:
+            if known.listing is None or not self._still_holds(known, root, policy):
+                return self._walk(known, root, policy)
+            return known.listing
+
+    def _known(self, root: str) -> _Listed | None:
+        """What is known of a tree; None where the system offers no watches."""
+        with self._lock:
+            known = self._trees.get(root)
+            if known is None:
+                try:
+                    watch = TreeWatch(root)
+                except CannotWatch:
+                    return None
+                known = self._trees[root] = _Listed(watch, threading.Lock())
+                while len(self._trees) > TREES_MAX:
+                    self._trees.popitem(last=False)[1].watch.close()
+            self._trees.move_to_end(root)
+            return known
+
+    def _still_holds(self, known: _Listed, root: Path, policy: Policy | None) -> bool:
+        age_ms = (self._clock() - known.taken) * 1000
+        return (
+            0 <= age_ms < REUSED_MS_MAX
+            and known.policy == policy
+            and known.rules == disk.top_rules(os.fspath(root), policy or Policy())
+            and known.watch.is_quiet(known.turn)
+        )
+
+    def _walk(self, known: _Listed, root: Path, policy: Policy | None) -> TreeListing:
+        known.listing, known.taken = None, self._clock()
+        known.turn, known.policy = known.watch.begin(), policy
+        known.rules = disk.top_rules(os.fspath(root), policy or Policy())
+        listing = list_tree(root, self._now_ns, policy)
+        covered = known.watch.covers(listing.found.directories)
+        # A file with several names may be written through one that is not watched.
+        if covered and not (listing.found.unreadable or listing.found.linked):
+            known.listing = listing
+        return listing
+
+    def close(self) -> None:
+        """End the watches; later listings are walked."""
+        with self._lock:
+            for known in self._trees.values():
+                known.watch.close()
+            self._trees.clear()
