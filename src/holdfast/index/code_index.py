@@ -46,6 +46,7 @@ from holdfast.index.generations.probe import Prober
 from holdfast.index.generations.proof import Proof, Reason, newer_format
 from holdfast.index.generations.record import Record, policy_of
 from holdfast.index.generations.registry import Registry
+from holdfast.index.generations.walk_ahead import WalkAhead
 
 if TYPE_CHECKING:
     # Not needed by a search, and slow to import.
@@ -248,7 +249,15 @@ class CodeIndex:
         proved = not self.reuses_recent
         return self.freshness.recent(record.root, reader.identity, policy, proved)
 
-    def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
+    def begin_check(self, record: Record, reader: Reader, files: int) -> WalkAhead | None:
+        """Begin the first check of a large tree in a process of its own, if that is faster."""
+        if self.watches:
+            return None
+        return self.freshness.begin(record.root, reader, policy_of(record.options), files)
+
+    def check_freshness(
+        self, record: Record, reader: Reader, ahead: WalkAhead | None = None
+    ) -> FreshFiles:
         """The files of a root that differ from its generation now."""
         policy = policy_of(record.options)
         budget: ParseBudget | None = None
@@ -261,7 +270,7 @@ class CodeIndex:
                 budget = ParseBudget(CHANGED_FIRST_S, CHANGED_ALL_S)
             return self._prepare(file, budget)
 
-        return self.freshness.check(record.root, reader, policy, prepared, self.watches)
+        return self.freshness.check(record.root, reader, policy, prepared, self.watches, ahead)
 
     def _prepare(self, file: SourceFile, budget: ParseBudget) -> PreparedFile:
         """A changed file; with vectors only if they need no request."""

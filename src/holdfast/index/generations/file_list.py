@@ -40,7 +40,7 @@ PlacedRow = tuple[int, str, str, int | None, int | None]
 """A file: its number, path, language, segment and slot."""
 
 
-class FileList(msgspec.Struct, array_like=True, frozen=True):
+class FileList(msgspec.Struct, array_like=True, frozen=True, weakref=True):
     """The columns of all files."""
 
     version: int

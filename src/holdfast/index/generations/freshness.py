@@ -13,6 +13,9 @@ whether it changed; once it is confirmed, it is not read again.
 A process that stays, such as the host, has the kernel report changes (`files/tree_watch.py`). While
 nothing is reported, a check is reused for longer, and then renewed by the times of the files alone.
 
+The first check of a large tree walks it in a process of its own while the question is ranked
+(`walk_ahead.py`).
+
 Concurrent callers share a check: each takes one that began after its call. So many agents that
 search one tree cause at most two walks of it at a time, not one each.
 """
@@ -30,13 +33,13 @@ from msgspec.structs import replace
 
 from holdfast import system
 from holdfast.files import disk
-from holdfast.files import snapshot as snapshots
 from holdfast.files.ignore import RuleStack
 from holdfast.files.listing_store import use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, Stat, compare, compressed
 from holdfast.files.tree_watch import CannotWatch, TreeWatch
 from holdfast.index.generations.model import Identity, PreparedFile, Reader, SourceFile
+from holdfast.index.generations.walk_ahead import Manifest, Seen, WalkAhead, look, pays
 
 THRESHOLD_MS_MIN, THRESHOLD_MS_MAX = 100, 1_000
 CHECK_COST_FACTOR = 20
@@ -61,7 +64,7 @@ class FreshFiles:
     """What differs from a generation, by path."""
 
     identity: Identity
-    before: Snapshot
+    manifest: Snapshot | Manifest
     checked_at: float
     walked_at: float = 0.0
     threshold_ms: int = THRESHOLD_MS_MIN
@@ -82,6 +85,13 @@ class FreshFiles:
     """The rules above the tree when it was checked, which are not watched."""
     corpus: object = None
     """The ranking data of these files, built on first use; owned by `search.fresh_files`."""
+
+    @property
+    def before(self) -> Snapshot:
+        """The manifest of the generation, made on first use."""
+        if not isinstance(self.manifest, Snapshot):
+            self.manifest = self.manifest()
+        return self.manifest
 
     def is_still_so(self, root: str, policy: Policy) -> bool:
         """Whether the tree is watched and nothing was reported since the check."""
@@ -212,6 +222,19 @@ class FreshnessChecks:
         with self._lock:
             self._last.pop(root, None)
 
+    def begin(self, root: str, reader: Reader, policy: Policy, files: int) -> WalkAhead | None:
+        """Begin the first check of a tree in a process of its own, if that is faster."""
+        with self._lock:
+            if root in self._last:
+                return None
+        if not pays(files):
+            return None
+        try:
+            began = self._clock(), self._now_ns()
+            return WalkAhead(root, policy, reader.manifest(), reader.listings(), began)
+        except OSError:
+            return None
+
     def check(
         self,
         root: str,
@@ -219,11 +242,16 @@ class FreshnessChecks:
         policy: Policy,
         prepare: Prepare,
         watched: bool = False,
+        ahead: WalkAhead | None = None,
     ) -> FreshFiles:
         """What differs from a generation, from a check that begins after this call.
 
-        `watched` lets the kernel report changes from now on, for a process that stays.
+        `watched` lets the kernel report changes from now on, for a process that stays. `ahead` is a
+        walk that has begun; it is used if it has a result.
         """
+        seen = None if ahead is None else ahead.result()
+        if ahead is not None and seen is not None:
+            return self._conclude(root, reader, ahead, seen, prepare)
         with self._lock:
             turns = self._turns.setdefault(root, _Turns())
             asked = turns.begun
@@ -260,26 +288,11 @@ class FreshnessChecks:
         fresh.confirmed_ns = 0 if same is None else same.confirmed_ns
         looked_ns = self._now_ns()
         use_listings(root, policy, reader.listings)
-        try:
-            found = disk.walk(root, policy)
-        except disk.TreeMissing:
-            found = None
-        if found is None or (found.shows_nothing and before.entries):
+        seen, found = look(root, policy, before, fresh.confirmed_ns)
+        if found is None:
             fresh.mode = "skipped_missing_path"
             return fresh
-        trusted = Snapshot(before.entries, max(before.taken_ns, fresh.confirmed_ns))
-        todo, absent = snapshots.moved(trusted, found.stats)
-        read = _read_files(root, todo, before, {} if last is None else last.changed, prepare)
-        read.unreadable |= found.unreadable
-        changes = differences(before, todo, absent, read.entries, read.unreadable)
-        fresh.changed, fresh.beyond = read.changed, read.beyond
-        # A file system mounted inside the tree is not part of it, and not a failure to read.
-        fresh.unreadable = max(0, len(read.unreadable) - found.skipped["mount"])
-        fresh.gone = frozenset(changes.removed)
-        fresh.added, fresh.modified = len(changes.added), len(changes.modified)
-        fresh.mode = mode_of(fresh)
-        if all_confirmed(before, todo, found.stats, read.entries):
-            fresh.confirmed_ns = looked_ns
+        _take_in(root, fresh, seen, looked_ns, {} if last is None else last.changed, prepare)
         fresh.threshold_ms = _threshold_ms((self._clock() - began) * 1000)
         if watch is not None and turn is not None:
             covered = watch.covers(found.directories)
@@ -289,6 +302,46 @@ class FreshnessChecks:
         with self._lock:
             self._last[root] = fresh
         return fresh
+
+    def _conclude(
+        self, root: str, reader: Reader, ahead: WalkAhead, seen: Seen, prepare: Prepare
+    ) -> FreshFiles:
+        """The check whose walk was made ahead."""
+        fresh = FreshFiles(reader.identity, ahead.manifest, ahead.began, ahead.began)
+        if not seen.exists:
+            fresh.mode = "skipped_missing_path"
+            return fresh
+        _take_in(root, fresh, seen, ahead.looked_ns, {}, prepare)
+        fresh.threshold_ms = _threshold_ms((self._clock() - ahead.began) * 1000)
+        with self._lock:
+            self._last[root] = fresh
+        return fresh
+
+
+def _take_in(
+    root: str,
+    fresh: FreshFiles,
+    seen: Seen,
+    looked_ns: int,
+    ready: Mapping[str, PreparedFile],
+    prepare: Prepare,
+) -> None:
+    """Read what a walk has found to be different, and say in `fresh` what it is."""
+    todo = seen.maybe_changed
+    if todo or seen.absent or seen.unreadable:
+        before = fresh.before
+        read = _read_files(root, todo, before, ready, prepare)
+        read.unreadable |= set(seen.unreadable)
+        changes = differences(before, todo, seen.absent, read.entries, read.unreadable)
+        fresh.changed, fresh.beyond = read.changed, read.beyond
+        # A file system mounted inside the tree is not part of it, and not a failure to read.
+        fresh.unreadable = max(0, len(read.unreadable) - seen.mounts)
+        fresh.gone = frozenset(changes.removed)
+        fresh.added, fresh.modified = len(changes.added), len(changes.modified)
+        fresh.mode = mode_of(fresh)
+        if not all_confirmed(before, todo, todo, read.entries):
+            return
+    fresh.confirmed_ns = looked_ns
 
 
 def _read_files(

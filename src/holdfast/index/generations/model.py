@@ -8,7 +8,7 @@ generation while any number of readers see the current one, and swaps them in on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -101,6 +101,10 @@ class Reader(Protocol):
     identity: Identity
 
     def snapshot(self) -> Snapshot: ...
+    def manifest(self) -> Callable[[], Snapshot]:
+        """A function that makes the snapshot of what was read now, without the backend."""
+        ...
+
     def totals(self) -> Totals: ...
     def corpus(self) -> Corpus:
         """The postings and vectors to rank; the same object for the same generation."""

@@ -22,6 +22,7 @@ from holdfast.index.errors import BackendUnavailable, DamagedBackend, SourceMove
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
+from holdfast.index.generations.walk_ahead import WalkAhead
 from holdfast.index.search import pages
 from holdfast.index.search.filters import files_kept
 from holdfast.index.search.fresh_files import chunks_of
@@ -202,12 +203,39 @@ def _up_to_date(
             found = ask(reader, overlay)
             if not moved(root, found.paths, overlay):
                 return found, overlay, True
+    files = 0 if gate.marker is None else gate.marker.indexed_files
+    ahead = index.begin_check(gate.record, reader, files) if overlay is None else None
+    if ahead is not None:
+        meanwhile, overlay = _ranked_meanwhile(index, gate, reader, ask, ahead)
+        if meanwhile is not None:
+            return meanwhile, overlay, False
     for _ in range(MOVED_MAX):
         overlay = index.check_freshness(gate.record, reader)
         with suppress(SourceMoved):
             return ask(reader, overlay), overlay, False
     overlay = index.check_freshness(gate.record, reader)
     return ask(reader, overlay), overlay, False
+
+
+def _ranked_meanwhile(
+    index: CodeIndex,
+    gate: Open,
+    reader: Reader,
+    ask: Callable[[Reader, FreshFiles], Retrieved],
+    ahead: WalkAhead,
+) -> tuple[Retrieved | None, FreshFiles]:
+    """Results that were ranked during a walk, and again if something has changed; None if a file
+    changed while it was read."""
+    found = None
+    with ahead:
+        with suppress(SourceMoved):
+            found = ask(reader, FreshFiles(reader.identity, ahead.manifest, ahead.began))
+        overlay = index.check_freshness(gate.record, reader, ahead)
+    if found is None or overlay.mode != "skipped_source_unchanged":
+        found = None
+        with suppress(SourceMoved):
+            found = ask(reader, overlay)
+    return found, overlay
 
 
 # One answer from all roots.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
@@ -53,6 +53,10 @@ class PostgresReader:
 
     def snapshot(self) -> Snapshot:
         return tables.snapshot(self._connection, self._root, self._root_row)
+
+    def manifest(self) -> Callable[[], Snapshot]:
+        found = self.snapshot()
+        return lambda: found
 
     def totals(self) -> Totals:
         return tables.totals(self._connection, self._root)

@@ -7,7 +7,9 @@ publishes a generation that neither row names, so the list is not used then.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import apsw
 import msgspec
@@ -21,6 +23,8 @@ from holdfast.index.generations.segments import FileRow
 from holdfast.index.generations.sqlite import tables
 
 _LIST, _USE = "files", "use"
+_decoded: WeakValueDictionary[tuple[str, int], FileList] = WeakValueDictionary()
+"""The lists that are in use, by generation and checksum: opening one takes each of them twice."""
 
 
 class Use(msgspec.Struct, array_like=True, frozen=True):
@@ -34,12 +38,18 @@ class Use(msgspec.Struct, array_like=True, frozen=True):
 
 def snapshot(connection: apsw.Connection) -> Snapshot:
     """The files as they were indexed."""
+    return manifest(connection)()
+
+
+def manifest(connection: apsw.Connection) -> Callable[[], Snapshot]:
+    """A function that makes the same, from what is read now."""
     known = tables.meta(connection)
     found = stored(connection, str(known.get("run") or ""))
     if found is None:
-        return tables.snapshot(connection)
+        whole = tables.snapshot(connection)
+        return lambda: whole
     listed, changed = found
-    entries = listed.entries(changed)
+    since = {}
     for number in sorted(changed):
         row = tables.row(
             connection, f"SELECT {tables.STAT}, stat_check FROM file WHERE id = ?", (number,)
@@ -47,10 +57,16 @@ def snapshot(connection: apsw.Connection) -> Snapshot:
         if row is not None:
             if row[-1] != row_check(row[:-1]):
                 raise tables.damaged_file(row[1])
-            entries[row[1]] = Entry(Stat(*row[3:6]), row[2])
-    if len(entries) != known.get("files", 0):
-        raise DamagedBackend(f"the index has {len(entries)} of {known.get('files', 0)} files")
-    return Snapshot(entries, int(known.get("taken_ns") or 0))
+            since[row[1]] = Entry(Stat(*row[3:6]), row[2])
+
+    def made() -> Snapshot:
+        entries = listed.entries(changed)
+        entries.update(since)
+        if len(entries) != known.get("files", 0):
+            raise DamagedBackend(f"the index has {len(entries)} of {known.get('files', 0)} files")
+        return Snapshot(entries, int(known.get("taken_ns") or 0))
+
+    return made
 
 
 def placed_files(connection: apsw.Connection) -> list[FileRow]:
@@ -70,11 +86,16 @@ def placed_files(connection: apsw.Connection) -> list[FileRow]:
 def stored(connection: apsw.Connection, run: str) -> tuple[FileList, frozenset[int]] | None:
     """The list for this generation, and the files that changed since; None if the tables decide."""
     use = used(connection, run)
-    data = None if use is None else _row(connection, _LIST)
-    if use is None or data is None or crc32(data) != use.check:
+    if use is None:
         return None
-    listed = file_list.decode(data)
-    return None if listed is None else (listed, use.changed)
+    listed = _decoded.get((run, use.check))
+    if listed is None:
+        data = _row(connection, _LIST)
+        listed = None if data is None or crc32(data) != use.check else file_list.decode(data)
+        if listed is None:
+            return None
+        _decoded[run, use.check] = listed
+    return listed, use.changed
 
 
 def used(connection: apsw.Connection, run: str) -> Use | None:

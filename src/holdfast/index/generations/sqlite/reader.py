@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,9 @@ class SqliteReader:
 
     def snapshot(self) -> Snapshot:
         return file_lists.snapshot(self._connection)
+
+    def manifest(self) -> Callable[[], Snapshot]:
+        return file_lists.manifest(self._connection)
 
     def totals(self) -> Totals:
         return tables.totals(self._connection)

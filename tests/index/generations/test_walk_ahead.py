@@ -1,0 +1,206 @@
+"""A walk in a process of its own says what a walk here says, or nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.files.edited_files import EditedFiles
+from holdfast.files.snapshot import Snapshot
+from holdfast.index.code_index import CodeIndex, open_index, run_here
+from holdfast.index.generations import walk_ahead
+from holdfast.index.generations.freshness import FreshFiles
+from holdfast.index.generations.walk_ahead import WalkAhead
+from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.search import search_code
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path / "tree"
+    for n in range(12):
+        place = root / f"part{n % 3}" / f"file{n}.py"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"def handler_{n}():\n    return {n}\n")
+        os.utime(place, (1_600_000_000, 1_600_000_000))
+    return root
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees of any size are walked ahead, also where there is one processor."""
+    monkeypatch.setattr(walk_ahead, "FILES_MIN", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+def opened(home: Path) -> CodeIndex:
+    index = open_index(home)
+    index.start, index.edited = run_here, EditedFiles(start=lambda job: None)
+    return index
+
+
+@pytest.fixture
+def home(tmp_path: Path, tree: Path) -> Path:
+    index = opened(tmp_path / "home")
+    assert manage_index(index, "create", str(tree)).status == "ok"
+    index.close()
+    return tmp_path / "home"
+
+
+def asked(home: Path, tree: Path, query: str = "handler") -> tuple[list[str], str]:
+    """The answer of a new index, as one process gives it."""
+    index = opened(home)
+    try:
+        answer = search_code(index, str(tree), query)
+        assert answer.freshness_decision is not None
+        shown = [f"{r.file}:{r.preview or r.content}" for r in answer.results]
+        return shown, answer.freshness_decision.mode
+    finally:
+        index.close()
+
+
+def edit(tree: Path) -> None:
+    (tree / "part0" / "file0.py").write_text("def handler_edited():\n    return 'edited'\n")
+
+
+def add(tree: Path) -> None:
+    (tree / "part1" / "new.py").write_text("def handler_new():\n    return 'new'\n")
+
+
+def remove(tree: Path) -> None:
+    (tree / "part2" / "file2.py").unlink()
+
+
+def nothing(tree: Path) -> None:
+    pass
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+@pytest.mark.parametrize("change", [nothing, edit, add, remove])
+def test_an_answer_with_a_walk_ahead_is_the_answer_without(
+    home: Path, tree: Path, change: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(tree)
+    alone = asked(home, tree)
+    monkeypatch.setattr(walk_ahead, "FILES_MIN", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    begun = _counted(monkeypatch)
+    assert asked(home, tree) == alone
+    assert begun == [True], "the walk was made ahead"
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Notes for each walk ahead whether it had a result."""
+    results: list[bool] = []
+    real = WalkAhead.result
+
+    def noted(self: WalkAhead) -> walk_ahead.Seen | None:
+        found = real(self)
+        results.append(found is not None)
+        return found
+
+    monkeypatch.setattr(WalkAhead, "result", noted)
+    return results
+
+
+@pytest.mark.usefixtures("forks")
+def test_a_file_that_changes_while_its_question_is_ranked_is_noticed(
+    home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, here = walk_ahead.look, os.getpid()
+
+    def stopped(*arguments: Any) -> Any:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return look(*arguments)
+
+    def held(self: WalkAhead) -> WalkAhead:
+        os.waitpid(self._pid, os.WUNTRACED)
+        edit(tree)
+        os.kill(self._pid, signal.SIGCONT)
+        return self
+
+    monkeypatch.setattr(walk_ahead, "look", stopped)
+    monkeypatch.setattr(WalkAhead, "__enter__", held)
+    shown, mode = asked(home, tree, "handler_edited")
+    assert mode == "overlay"
+    assert any("handler_edited" in each for each in shown)
+
+
+@pytest.mark.usefixtures("forks")
+def test_a_walk_that_dies_proves_nothing(
+    home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(tree)
+    look, here = walk_ahead.look, os.getpid()
+
+    def dying(*arguments: Any) -> Any:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return look(*arguments)
+
+    monkeypatch.setattr(walk_ahead, "look", dying)
+    results = _counted(monkeypatch)
+    shown, mode = asked(home, tree, "handler_edited")
+    assert results == [False]
+    assert mode == "overlay"
+    assert any("handler_edited" in each for each in shown)
+
+
+@pytest.mark.usefixtures("forks")
+def test_the_process_is_gone_after_the_answer_and_after_an_error(
+    home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids: list[int] = []
+    real = WalkAhead.__enter__
+
+    def noted(self: WalkAhead) -> WalkAhead:
+        pids.append(self._pid)
+        return real(self)
+
+    monkeypatch.setattr(WalkAhead, "__enter__", noted)
+    asked(home, tree)
+    monkeypatch.setattr(
+        "holdfast.index.tools.search.retrieve", lambda *_: (_ for _ in ()).throw(KeyError("x"))
+    )
+    with pytest.raises(KeyError):
+        asked(home, tree)
+    assert len(pids) == 2
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+@pytest.mark.usefixtures("forks")
+def test_with_another_thread_nothing_is_forked(
+    home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = _counted(monkeypatch)
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        asked(home, tree)
+    finally:
+        end.set()
+        thread.join()
+    assert not results
+
+
+def test_the_manifest_of_a_check_is_made_once_and_only_when_it_is_used() -> None:
+    made: list[Snapshot] = []
+
+    def manifest() -> Snapshot:
+        made.append(Snapshot({}, 1))
+        return made[-1]
+
+    fresh = FreshFiles((1, "run"), manifest, 0.0)
+    assert not made
+    assert fresh.before is fresh.before
+    assert len(made) == 1
