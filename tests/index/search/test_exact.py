@@ -20,6 +20,8 @@ from holdfast.index.search.exact import Bounds, ExactFound, find_exact
 from holdfast.index.search.operators import Query, parse
 from holdfast.index.search.regex import (
     PATTERN_CHARACTERS_MAX,
+    AllOf,
+    AnyOf,
     Literal,
     TooSlow,
     matcher,
@@ -159,9 +161,8 @@ def test_no_letter_that_a_pattern_takes_for_an_ascii_one_has_other_trigrams() ->
                 assert trigrams.folded(other) == trigrams.folded(letter), (letter, other)
 
 
-@pytest.mark.shows("ANSWER-TRIGRAMS")
-@given(st.lists(st.text(max_size=40), min_size=1, max_size=5), st.data())
-def test_a_text_has_the_bits_of_every_part_of_its_lines(held: list[str], data: Any) -> None:
+def table_of_texts(held: list[str]) -> trigrams.Trigrams:
+    """A table with one file for each text."""
     rows, width = trigrams.signatures(held), trigrams.WIDTH
     head = bytes((trigrams.TRIGRAMS_VERSION, 1))
     kept = [
@@ -170,7 +171,39 @@ def test_a_text_has_the_bits_of_every_part_of_its_lines(held: list[str], data: A
         )
         for n in range(len(held))
     ]
-    table = trigrams.Trigrams(kept)
+    return trigrams.Trigrams(kept)
+
+
+SHORT_TEXTS = st.text("abcd", max_size=12)
+NEEDS: st.SearchStrategy[Any] = st.recursive(
+    st.builds(Literal, SHORT_TEXTS),
+    lambda inner: st.one_of(
+        st.builds(AllOf, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(AnyOf, st.lists(inner, max_size=3).map(tuple)),
+    ),
+    max_leaves=6,
+)
+
+
+def judged_alone(table: trigrams.Trigrams, row: int, need: Any) -> bool:
+    """The same for one row, by its bits one after the other."""
+    if isinstance(need, Literal):
+        return all(table.rows[row, byte] & bit for byte, bit in trigrams._bits(need.text))
+    several = [judged_alone(table, row, part) for part in need.needs]
+    return all(several) if isinstance(need, AllOf) else any(several)
+
+
+@given(st.lists(SHORT_TEXTS, min_size=1, max_size=6), NEEDS)
+def test_rows_are_chosen_as_each_alone_would_be(held: list[str], need: Any) -> None:
+    table = table_of_texts(held)
+    expected = [judged_alone(table, row, need) for row in range(len(held))]
+    assert table.maybe(need).tolist() == expected
+
+
+@pytest.mark.shows("ANSWER-TRIGRAMS")
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=5), st.data())
+def test_a_text_has_the_bits_of_every_part_of_its_lines(held: list[str], data: Any) -> None:
+    table = table_of_texts(held)
     which = data.draw(st.integers(0, len(held) - 1))
     line = data.draw(st.sampled_from(held[which].split("\n")))
     start = data.draw(st.integers(0, len(line)))

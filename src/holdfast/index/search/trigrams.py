@@ -15,7 +15,6 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -151,8 +150,7 @@ def names_of(facts: bytes) -> list[Name]:
     return _names(symbols)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFile:
+class KeptFile(msgspec.Struct, frozen=True):
     """A file of a generation with its stored signatures and names; None if it has none.
 
     `stored_names` may be compressed, because most questions do not need the names.
@@ -228,22 +226,41 @@ class Trigrams:
         """For each row, whether its chunk can match."""
         import numpy as np
 
+        chosen = self._chosen(need, None)
+        if chosen is None:
+            return np.ones(len(self.rows), dtype=np.bool_)
+        mask = np.zeros(len(self.rows), dtype=np.bool_)
+        mask[chosen] = True
+        return mask
+
+    def _chosen(self, need: Need, among: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+        """Which of some rows can match, in order; None stands for all rows.
+
+        A column lies across the whole table, so what remains after the first ones is looked at in
+        these rows alone.
+        """
+        import numpy as np
+
         match need:
             case Literal(text):
-                mask = np.ones(len(self.rows), dtype=np.bool_)
                 for byte, bit in _bits(text):
-                    mask &= (self.rows[:, byte] & bit) != 0
-                return mask
+                    if among is None:
+                        among = np.flatnonzero(self.rows[:, byte] & bit)
+                    else:
+                        among = among[self.rows[among, byte] & bit != 0]
+                return among
             case AllOf(needs):
-                mask = np.ones(len(self.rows), dtype=np.bool_)
                 for part in needs:
-                    mask &= self.maybe(part)
-                return mask
+                    among = self._chosen(part, among)
+                return among
             case AnyOf(needs):
                 mask = np.zeros(len(self.rows), dtype=np.bool_)
                 for part in needs:
-                    mask |= self.maybe(part)
-                return mask
+                    chosen = self._chosen(part, among)
+                    if chosen is None:
+                        return None
+                    mask[chosen] = True
+                return np.flatnonzero(mask)
 
     def ids(self, mask: NDArray[np.bool_]) -> list[tuple[int, list[ChunkId]]]:
         """The chunks of a mask, by the position of their file."""
