@@ -12,6 +12,8 @@ then, for readers that have just started. A process that has a file open keeps i
 from __future__ import annotations
 
 import os
+import sys
+from array import array
 from contextlib import suppress
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
@@ -63,7 +65,9 @@ class CheckedFile:
             raise DamagedBackend("a segment of the index is missing") from error
         except (OSError, ValueError) as error:
             raise BackendUnavailable(f"cannot read {path}: {error}", HOME_HINT) from error
-        self._checks = checks
+        self._checks = array("I", checks[: len(checks) // 4 * 4])
+        if sys.byteorder == "big":
+            self._checks.byteswap()
         # A bytearray is searched faster than an array; many ranges at once need the array.
         self._seen = bytearray(-(-size_bytes // BLOCK_BYTES))
         self._seen_array = np.frombuffer(self._seen, dtype=np.bool_)
@@ -104,12 +108,12 @@ class CheckedFile:
     def _check(self, blocks: Iterable[int]) -> None:
         self.check_size()
         with memoryview(self.data) as data:
+            seen, checks = self._seen, self._checks
             for block in blocks:
-                at = block * BLOCK_BYTES
-                found = crc32(data[at : at + BLOCK_BYTES])
-                if found.to_bytes(4, "little") != self._checks[block * 4 : block * 4 + 4]:
+                at = block << _BLOCK_BITS
+                if crc32(data[at : at + BLOCK_BYTES]) != checks[block]:
                     raise DamagedBackend("a segment of the index is damaged: its checksum differs")
-                self._seen[block] = True
+                seen[block] = True
 
 
 class SegmentFiles:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import posting_segment as segments
@@ -76,8 +77,7 @@ class SegmentBuilder:
         return merger.take()
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentUse:
+class SegmentUse(msgspec.Struct, frozen=True):
     """How many rows a stored segment has, and how many of them belong to current files."""
 
     number: int
@@ -120,8 +120,7 @@ def check_digest(data: bytes, vectors: bytes, recorded: str) -> None:
         raise DamagedBackend("a segment of the index is damaged: its digest differs")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCorpus:
+class OpenCorpus(msgspec.Struct, frozen=True):
     """A corpus with its segments, kept to open the next generation faster."""
 
     corpus: Corpus
@@ -177,9 +176,10 @@ def opened(
     Segments in `open_segments` are not loaded again.
     """
     by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
+    make = tuple.__new__
     try:
         for row in files:
-            by_segment[row[3]].append((row[4], File._make(row[:3])))
+            by_segment[row[3]].append((row[4], make(File, row[:3])))
     except KeyError as error:
         raise DamagedBackend("a segment of the index is missing") from error
     parts: list[Part] = []
