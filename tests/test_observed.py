@@ -1,12 +1,12 @@
 """Each state of a codebase in its own words, and sessions as their logs have them."""
 
-import dataclasses
 import json
 import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.app import App
 from holdfast.home import Home
@@ -176,6 +176,6 @@ def test_names_are_found_in_order_whatever_they_look_like(tmp_path: Path) -> Non
 @pytest.mark.shows("LIVE-CODEBASES")
 def test_a_command_that_helps_can_be_pasted_whatever_the_tree_is_called() -> None:
     """The dashboard offered to copy `holdfast index create /srv/$(rm -rf x)`."""
-    named = dataclasses.replace(record(DONE), root="/srv/$(rm -rf x) it's")
+    named = replace(record(DONE), root="/srv/$(rm -rf x) it's")
     seen = codebase_values(named, Unproven(named, Reason.MISSING_MARKER_DOC))
     assert shlex.split(seen["command"]) == ["holdfast", "index", "create", named.root]

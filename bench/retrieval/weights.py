@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 
 def weighed(weights: Any, changes: Mapping[str, Any]) -> Any:
@@ -20,7 +22,7 @@ def weighed(weights: Any, changes: Mapping[str, Any]) -> Any:
             value = {rest: value}
         if isinstance(value, Mapping):
             part = getattr(weights, first)
-            if not is_dataclass(part):
+            if not isinstance(part, msgspec.Struct):
                 raise SystemExit(f"the weight {first!r} has no parts")
             value = weighed(part, value)
         weights = replace(weights, **{first: value})

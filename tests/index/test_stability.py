@@ -305,7 +305,7 @@ def test_iss_index_stability_a15_the_nearest_tracked_root_governs(world: World) 
     assert record is not None
 
     def to_indexing(now: Any) -> Any:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         return replace(now, state=Indexing("run_x", 1.0))
 

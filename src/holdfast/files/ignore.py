@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
+
+import msgspec
 
 from holdfast.files.secrets import secret_name
 
@@ -31,8 +32,7 @@ _PLAIN = re.compile(r"[^*?\[\\]+\Z")
 _SUFFIX = re.compile(r"\*(\.[^*?\[\\./]+)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One line of a gitignore file."""
 
     pattern: str
@@ -73,18 +73,17 @@ def _without_trailing_spaces(text: str) -> str:
     return text[:end]
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(msgspec.Struct):
     """Neighbouring rules of one sign; their order among themselves does not matter."""
 
     negated: bool
-    names: set[str] = field(default_factory=set)
-    suffixes: set[str] = field(default_factory=set)
-    directory_names: set[str] = field(default_factory=set)
-    name_patterns: list[str] = field(default_factory=list)
-    directory_name_patterns: list[str] = field(default_factory=list)
-    path_patterns: list[str] = field(default_factory=list)
-    directory_path_patterns: list[str] = field(default_factory=list)
+    names: set[str] = msgspec.field(default_factory=set)
+    suffixes: set[str] = msgspec.field(default_factory=set)
+    directory_names: set[str] = msgspec.field(default_factory=set)
+    name_patterns: list[str] = msgspec.field(default_factory=list)
+    directory_name_patterns: list[str] = msgspec.field(default_factory=list)
+    path_patterns: list[str] = msgspec.field(default_factory=list)
+    directory_path_patterns: list[str] = msgspec.field(default_factory=list)
     _compiled: tuple[re.Pattern[str] | None, ...] = ()
 
     def add(self, rule: Rule) -> None:
@@ -222,8 +221,7 @@ class Layer(Protocol):
     def __bool__(self) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RuleStack:
+class RuleStack(msgspec.Struct, frozen=True):
     """Rules from the top of a tree down to one directory, each with the length of its prefix.
 
     `prefix` is where the rules' directory is: rules are matched against the path after it.

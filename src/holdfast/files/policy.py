@@ -8,7 +8,8 @@ path again with `!`. Only version-control directories are always excluded.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 LANGUAGES: dict[str, str] = {
     **dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
@@ -192,8 +193,7 @@ MINIFIED_LINE_AVERAGE = 500
 MINIFIED_BYTES_MIN = 5000
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True):
     """What is indexed of a tree. Snapshots can be compared only under the same policy."""
 
     size_bytes_max: int = SIZE_BYTES_MAX

@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 MASK = ord("*")
 
@@ -83,8 +84,7 @@ def secret_name(path: str) -> bool:
     return _LONG_RUN.search(path) is not None and any(_tokens(path.encode(errors="replace")))
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(msgspec.Struct, frozen=True):
     """A secret in a text: where, and what kind."""
 
     start: int

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 RACY_NS = 2_000_000_000
 """A file modified within this time of a snapshot may have changed after it: coarse file systems
@@ -34,8 +35,7 @@ class Entry(NamedTuple):
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """The files of a tree by relative key, as seen at one time.
 
     `unreadable` are keys of files and directories that could not be read; "" is the root itself.
@@ -46,8 +46,7 @@ class Snapshot:
     unreadable: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(msgspec.Struct, frozen=True):
     """What happened between two snapshots. `renamed` pairs (old, new) are also in removed/added."""
 
     added: tuple[str, ...] = ()

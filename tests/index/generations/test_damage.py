@@ -263,7 +263,7 @@ def test_a_newer_file_is_named_and_kept_by_every_tool(
 ) -> None:
     if settings == "others":  # as a newer version has them
         registry = Registry(tree.home / "index" / "registry.json")
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         def other(now: Any) -> Any:
             return replace(now, fingerprint=replace(now.fingerprint, schema_version="newer"))

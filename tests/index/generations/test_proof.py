@@ -2,13 +2,13 @@
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.files.paths import canonical_root, relative_key, within

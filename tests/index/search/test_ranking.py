@@ -412,6 +412,6 @@ def test_an_empty_tree_has_no_answer(backend: Backend) -> None:
 
 
 def replaced(weights: Weights, **changes: Any) -> Weights:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(weights, **changes)

@@ -6,10 +6,10 @@ behind the no-write guard, and the registry's bytes are compared after every row
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.code_index import CodeIndex

@@ -7,7 +7,7 @@ fingerprint of the current settings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 SCHEMA_VERSION = "holdfast_hybrid_v2"
 """Changes with the meaning of stored rows.
@@ -17,8 +17,7 @@ SCHEMA_VERSION = "holdfast_hybrid_v2"
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(msgspec.Struct, frozen=True):
     """The settings an index depends on."""
 
     embedding_provider: str

@@ -231,7 +231,7 @@ class FreshnessChecks:
             return None
         try:
             began = self._clock(), self._now_ns()
-            return WalkAhead(root, policy, reader.manifest(), reader.listings(), began)
+            return WalkAhead(root, policy, reader.snapshot_later(), reader.listings(), began)
         except OSError:
             return None
 

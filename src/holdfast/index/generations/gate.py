@@ -13,7 +13,8 @@ stored, so switching back to the old settings opens it again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from holdfast.files.paths import within
 from holdfast.index.generations.fingerprint import Fingerprint
@@ -30,21 +31,18 @@ from holdfast.index.generations.record import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NotTracked:
+class NotTracked(msgspec.Struct, frozen=True):
     """No tracked root is, or contains, the requested path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(msgspec.Struct, frozen=True):
     """The last build failed and left nothing to serve."""
 
     record: Record
     failure: IndexFailed
 
 
-@dataclass(frozen=True, slots=True)
-class Building:
+class Building(msgspec.Struct, frozen=True):
     """A build is running; `abandoned` says that its writer is gone."""
 
     record: Record
@@ -52,8 +50,7 @@ class Building:
     abandoned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Incompatible:
+class Incompatible(msgspec.Struct, frozen=True):
     """The index was made with other settings; only a rebuild helps."""
 
     record: Record
@@ -62,8 +59,7 @@ class Incompatible:
     indexed_with: Fingerprint | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unproven:
+class Unproven(msgspec.Struct, frozen=True):
     """The registry says searchable, but a finished probe found no proof."""
 
     record: Record
@@ -71,16 +67,14 @@ class Unproven:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TooNew:
+class TooNew(msgspec.Struct, frozen=True):
     """A newer version wrote the index; it is neither served nor replaced."""
 
     record: Record
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(msgspec.Struct, frozen=True):
     """The root may be served. `marker` is None when the probe could not finish."""
 
     record: Record

@@ -7,7 +7,8 @@ everything it describes does. Rows in the backend alone prove nothing.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+
+import msgspec
 
 from holdfast.index.generations.fingerprint import Fingerprint
 
@@ -22,8 +23,7 @@ COMPLETED = "completed"
 LIMIT_REACHED = "limit_reached"
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(msgspec.Struct, frozen=True):
     """A complete generation: its root, settings and totals. `codebase_path` is a canonical root."""
 
     codebase_path: str

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(msgspec.Struct, frozen=True):
     """A file to prepare: its bytes, and the entry that describes them."""
 
     path: str
@@ -83,8 +81,7 @@ class StoredChunk(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(msgspec.Struct, frozen=True):
     """The number of files and chunks of a generation."""
 
     files: int
@@ -101,7 +98,7 @@ class Reader(Protocol):
     identity: Identity
 
     def snapshot(self) -> Snapshot: ...
-    def manifest(self) -> Callable[[], Snapshot]:
+    def snapshot_later(self) -> Callable[[], Snapshot]:
         """A function that makes the snapshot of what was read now, without the backend."""
         ...
 

@@ -10,9 +10,10 @@ May call a complete index *stale*, which is then rebuilt. Never calls an incompl
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+import msgspec
 
 from holdfast.files.paths import canonical_root, nameable
 from holdfast.index.errors import DamagedBackend, NewerFormat
@@ -53,8 +54,7 @@ NO_PROOF = {
 """Why an index is not proven, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(msgspec.Struct, frozen=True):
     """The verdict on one root. `marker` is set when the stored value could be read as one."""
 
     outcome: Outcome

@@ -7,7 +7,8 @@ current settings and on a proof, see `gate`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from holdfast.files.policy import Policy
 from holdfast.index.generations import fingerprint as fingerprints
@@ -20,8 +21,7 @@ ASSUMED = "assumed_v2"
 """Marks a fingerprint that a migration filled in; such an index is not served."""
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(msgspec.Struct, frozen=True):
     """A full build finished and was published."""
 
     files: int
@@ -29,8 +29,7 @@ class Indexed:
     index_status: str = COMPLETED
 
 
-@dataclass(frozen=True, slots=True)
-class SyncCompleted:
+class SyncCompleted(msgspec.Struct, frozen=True):
     """An incremental update finished and was published. The totals are of the whole index."""
 
     files: int
@@ -41,16 +40,14 @@ class SyncCompleted:
     index_status: str = COMPLETED
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFailed:
+class IndexFailed(msgspec.Struct, frozen=True):
     """A build ended without an index to serve."""
 
     error: str
     last_pct: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequiresReindex:
+class RequiresReindex(msgspec.Struct, frozen=True):
     """The index was made with other settings and has to be rebuilt."""
 
     message: str
@@ -60,8 +57,7 @@ class RequiresReindex:
 Settled = Indexed | SyncCompleted | IndexFailed | RequiresReindex
 
 
-@dataclass(frozen=True, slots=True)
-class Indexing:
+class Indexing(msgspec.Struct, frozen=True):
     """A build is running, or was when its writer died. Only the run `run_id` may end it."""
 
     run_id: str
@@ -73,8 +69,7 @@ class Indexing:
 State = Indexing | Settled
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """The options that the index was created with; a sync uses the same ones."""
 
     custom_extensions: tuple[str, ...] = ()
@@ -88,8 +83,7 @@ def policy_of(options: Options) -> Policy:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
+class Unseen(msgspec.Struct, frozen=True):
     """What the last run had to leave out, although no rule excludes it.
 
     `unreadable` counts files and directories, and `examples` names a few of them; `unnameable`
@@ -156,8 +150,7 @@ def unseen(
     return Unseen(len(unreadable), examples, unnameable, kept, more + len(names) - len(kept))
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """One tracked root. `root` is canonical."""
 
     root: str
@@ -165,7 +158,7 @@ class Record:
     last_updated: str
     fingerprint: Fingerprint | None = None
     fingerprint_source: str = VERIFIED
-    options: Options = field(default_factory=Options)
+    options: Options = msgspec.field(default_factory=Options)
     last_error: str | None = None
     unseen: Unseen = Unseen()
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.preview import Asked, Preview, preview, whole_code
@@ -39,8 +40,7 @@ _BARE_CALLS = frozenset({"ruby", "bash", "elixir", "haskell", "perl", "lua"})
 _CALLABLE = frozenset({"function", "method", "constructor"})
 
 
-@dataclass(frozen=True, slots=True)
-class Companion:
+class Companion(msgspec.Struct, frozen=True):
     """A place of the best result's file, with its code."""
 
     span: tuple[int, int]

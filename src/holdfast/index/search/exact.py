@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast import system
 from holdfast.files import disk
@@ -42,8 +44,7 @@ NOWHERE: ChunkId = (0, 0)
 """The id of a text that is not a stored chunk: lines outside chunks, a symbol within one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """Limits: seconds in total and for one text, and hits."""
 
     seconds: float = 3.0
@@ -53,27 +54,25 @@ class Bounds:
     clock: Callable[[], float] = system.monotonic
 
 
-@dataclass(frozen=True, slots=True)
-class ExactHit:
+class ExactHit(msgspec.Struct, frozen=True):
     """A matching chunk or symbol, and its matching lines by number."""
 
     chunk: StoredChunk
     lines: tuple[LineMatch, ...]
 
 
-@dataclass(slots=True)
-class ExactFound:
+class ExactFound(msgspec.Struct):
     """All matches by path and line; `cut` says why some may be missing."""
 
-    hits: list[ExactHit] = field(default_factory=list)
+    hits: list[ExactHit] = msgspec.field(default_factory=list)
     chunks: int = 0
     """The number of chunks in the generation."""
     looked: int = 0
     """The number of texts that were examined."""
     cut: str | None = None
-    unjudged: list[str] = field(default_factory=list)
+    unjudged: list[str] = msgspec.field(default_factory=list)
     """Texts on which the pattern timed out."""
-    unread: list[str] = field(default_factory=list)
+    unread: list[str] = msgspec.field(default_factory=list)
     """Files that could not be read."""
 
     @property

@@ -19,7 +19,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from holdfast.files.policy import LANGUAGES, NAMES, STEMS
 
@@ -59,8 +60,7 @@ _ALIASES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """A parsed query. Operators may repeat: languages and paths widen it, the others narrow it.
 
     `text` is what to rank by. A file must be of one of `langs`, match one of `paths` and none of
@@ -97,21 +97,19 @@ class Query:
         return [(name, value) for name, values in found for value in values]
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """A query, and warnings about invalid operators."""
 
     query: Query
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Draft:
-    values: dict[str, list[str]] = field(
+class _Draft(msgspec.Struct):
+    values: dict[str, list[str]] = msgspec.field(
         default_factory=lambda: {n: [] for n in NAMES_OF_OPERATORS}
     )
-    words: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    words: list[str] = msgspec.field(default_factory=list)
+    warnings: list[str] = msgspec.field(default_factory=list)
 
 
 def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) -> Parsed:

@@ -14,7 +14,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from holdfast.errors import UsageError
 from holdfast.index.generations.freshness import FreshFiles
@@ -28,8 +29,7 @@ CURSOR_VERSION = 2
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(msgspec.Struct, frozen=True):
     """Where a page starts: `offset` results into the ranking of `depth` chunks."""
 
     offset: int

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+import msgspec
+
 from holdfast.index.search.comment_lines import comment_lines
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch, lines_of
@@ -62,8 +64,7 @@ class Asked:
         return frozenset(self.worth)
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(msgspec.Struct, frozen=True):
     """The shown lines of a text, with their numbers."""
 
     lines: tuple[tuple[int, str], ...]

@@ -9,8 +9,9 @@ the order only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from holdfast.index.search.roles import Role
 from holdfast.index.search.terms import WORD, compact, parts, stem
@@ -20,8 +21,7 @@ Style = Literal["type", ""]
 """The style of a name: `HttpServer` is written like a type, `send` and `MAX_SIZE` are not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """A word of the query: its term, and synonymous terms."""
 
     text: str
@@ -29,8 +29,7 @@ class Word:
     others: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(msgspec.Struct, frozen=True):
     """A symbol's name in compact form, with its owner's if the query has one."""
 
     name: str
@@ -40,8 +39,7 @@ class Name:
     """The owner's bases, nearest first, if the owner does not define the name itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzedQuery:
+class AnalyzedQuery(msgspec.Struct, frozen=True):
     """The kind of a query, and the words, names and roles it asks for."""
 
     text: str

@@ -9,8 +9,10 @@ read from the backend.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider, finite

@@ -17,32 +17,30 @@ import threading
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
+
+import msgspec
 
 PATTERN_CHARACTERS_MAX = 1_000
 REPEATS_MAX = 10_000
 """The limit of a pattern's counted repeats, multiplied where they are nested."""
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True):
     """Every match contains this string."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(msgspec.Struct, frozen=True):
     """All of these hold; always true if empty."""
 
     needs: tuple[Need, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(msgspec.Struct, frozen=True):
     """At least one of these holds."""
 
     needs: tuple[Need, ...]
@@ -256,8 +254,7 @@ def _sees_only_its_line(tree: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class LineMatch:
+class LineMatch(msgspec.Struct, frozen=True):
     """A matching line: its number in the text, from 0, and the columns `[start, end)`."""
 
     line: int
@@ -269,8 +266,7 @@ class TooSlow(Exception):
     """Raised when a text could not be matched within its time limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matcher:
+class Matcher(msgspec.Struct, frozen=True):
     """A compiled pattern."""
 
     pattern: str

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from itertools import pairwise
 from types import MappingProxyType
@@ -94,13 +93,12 @@ class Finding(NamedTuple):
     lines: tuple[LineMatch, ...] = ()
 
 
-@dataclass(slots=True)
-class Group:
+class Group(msgspec.Struct):
     """The findings of one owner, best first, and the groups that are listed with it."""
 
     members: list[Finding]
-    alike: list[Group] = field(default_factory=list)
-    further: list[Group] = field(default_factory=list)
+    alike: list[Group] = msgspec.field(default_factory=list)
+    further: list[Group] = msgspec.field(default_factory=list)
     """Other groups of the same file, best first."""
 
     @property
@@ -172,8 +170,7 @@ def _led(same: list[Group], query: str) -> Group:
     return leader
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """Items, the offset of the next page, and the size in tokens."""
 
     items: list[SearchResult]

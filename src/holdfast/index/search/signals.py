@@ -10,9 +10,10 @@ they also take the scores so far. `--debug` shows the values of this table;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from holdfast.index.search import file_scores
 from holdfast.index.search.centrality import centrality
@@ -74,8 +75,7 @@ def weight_named(name: str) -> Callable[[Candidates], float]:
     return lambda c: c.weights.of(name, c.analyzed.kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(msgspec.Struct, frozen=True):
     """A row of the table: a value for each candidate by itself."""
 
     name: str
@@ -84,8 +84,7 @@ class Signal:
     weight: Callable[[Candidates], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment:
+class Adjustment(msgspec.Struct, frozen=True):
     """A row of the table that depends on the scores so far."""
 
     name: str

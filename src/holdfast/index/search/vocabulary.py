@@ -16,9 +16,10 @@ import threading
 import zlib
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from holdfast.index.search.terms import WORD, compact, split
 
@@ -39,8 +40,7 @@ _WORDS_MAX = 150_000
 """With more words than this the vocabulary is cleared: it takes most of the memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(msgspec.Struct, frozen=True):
     """The words of some texts: the number of each word, and the position of its text."""
 
     numbers: NDArray[np.int32]

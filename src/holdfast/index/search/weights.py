@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.index.search.query_analysis import Kind
 from holdfast.index.search.roles import Role
 
 
-@dataclass(frozen=True, slots=True)
-class FieldWeights:
+class FieldWeights(msgspec.Struct, frozen=True):
     """BM25F: the weight of each field, and how strongly its length normalises it."""
 
     name: float = 3.0
@@ -43,8 +44,7 @@ class FieldWeights:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(msgspec.Struct, frozen=True):
     """A weight for each kind of query."""
 
     symbol: float
@@ -58,8 +58,7 @@ class Shares:
         return share
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(msgspec.Struct, frozen=True):
     """The factor for files of each role, unless the query asks for it."""
 
     test: float = 0.25
@@ -81,12 +80,11 @@ class Held:
     @property
     def lowest(self) -> float:
         """The lowest factor of any role; 1 when roles are switched off."""
-        lowest: float = min(getattr(self, one.name) for one in fields(self))
+        lowest: float = min(getattr(self, one) for one in self.__struct_fields__)
         return lowest
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(msgspec.Struct, frozen=True):
     """All weights of the ranking, in units of the best lexical score."""
 
     fields: FieldWeights = FieldWeights()
@@ -139,7 +137,7 @@ class Weights:
         """The same weights with one lane or signal off."""
         off: object = 0.0
         if signal == "roles":
-            off = Held(*(1.0 for _ in fields(Held)))
+            off = Held(*(1.0 for _ in Held.__struct_fields__))
         elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
         elif signal in (
@@ -161,5 +159,5 @@ class Weights:
         return replace(self, **changes)
 
 
-SIGNALS: tuple[str, ...] = tuple(one.name for one in fields(Weights))
+SIGNALS: tuple[str, ...] = Weights.__struct_fields__
 WEIGHTS = Weights()

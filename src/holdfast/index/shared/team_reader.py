@@ -62,7 +62,7 @@ class TeamReader:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def manifest(self) -> Callable[[], Snapshot]:
+    def snapshot_later(self) -> Callable[[], Snapshot]:
         found = self.snapshot()
         return lambda: found
 

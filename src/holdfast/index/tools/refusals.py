@@ -6,7 +6,6 @@ always the same, so that an agent can rely on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import msgspec
@@ -36,8 +35,7 @@ from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Record, status_name
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """The answer for a closed gate. `freshness` is the mode that a search reports, if any."""
 
     status: Literal["not_indexed", "not_ready", "requires_reindex"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.files import disk
@@ -42,18 +44,16 @@ AS_WRITTEN_BYTES_MIN = 2
 """Shorter texts, such as a single bracket, occur nearly everywhere."""
 
 
-@dataclass(slots=True)
-class Target:
+class Target(msgspec.Struct):
     """A tracked root or an untracked path, with the directories to search below it."""
 
     requested: str
     record: Record | None
-    paths: list[str] = field(default_factory=list)
-    below: list[str] = field(default_factory=list)
+    paths: list[str] = msgspec.field(default_factory=list)
+    below: list[str] = msgspec.field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(msgspec.Struct, frozen=True):
     """The checked arguments of a search."""
 
     paths: tuple[str, ...]

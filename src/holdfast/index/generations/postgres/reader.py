@@ -54,7 +54,7 @@ class PostgresReader:
     def snapshot(self) -> Snapshot:
         return tables.snapshot(self._connection, self._root, self._root_row)
 
-    def manifest(self) -> Callable[[], Snapshot]:
+    def snapshot_later(self) -> Callable[[], Snapshot]:
         found = self.snapshot()
         return lambda: found
 

@@ -45,7 +45,7 @@ class SqliteReader:
     def snapshot(self) -> Snapshot:
         return file_lists.snapshot(self._connection)
 
-    def manifest(self) -> Callable[[], Snapshot]:
+    def snapshot_later(self) -> Callable[[], Snapshot]:
         return file_lists.manifest(self._connection)
 
     def totals(self) -> Totals:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace as changed
 from typing import assert_never
 
 from msgspec.structs import replace
+from msgspec.structs import replace as changed
 
 from holdfast.index.answers import Hints, ManageAnswer, StaleIndexing, Warning, manage_call
 from holdfast.index.building import lifecycle
