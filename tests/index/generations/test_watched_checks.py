@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.files import disk, tree_watch
-from holdfast.index.generations.freshness import WALKED_MS_MAX
+from holdfast.index.generations.freshness import SHARES, WALKED_MS_MAX
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
@@ -98,3 +98,47 @@ def test_a_file_with_another_name_elsewhere_is_looked_at_each_time(
     elsewhere.write_text("def handling_of(item):\n    return 22\n")
     world.later(2)
     assert "src/extra.py" in files(world, "handling_of")
+
+
+@pytest.mark.shows("INDEX-WATCHED-CHECKS")
+def test_searches_that_come_often_compare_a_share_of_the_files_each(
+    world: World, walks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within ten seconds every file was compared, and never more than a share by one search."""
+    for n in range(30):
+        world.write(f"src/more_{n}.py", f"def extra_{n}():\n    return {n}\n")
+    assert manage_index(world.index, "sync", world.root)["status"] == "ok"
+    for _ in range(2):
+        world.later(60)
+        files(world)
+    compared: list[set[str]] = []
+    real = disk.times_hold
+
+    def noting(root: str, entries: Any) -> bool:
+        held = dict(entries)
+        compared.append(set(held))
+        return real(root, held.items())
+
+    monkeypatch.setattr(disk, "times_hold", noting)
+    walks.clear()
+    for _ in range(12):
+        world.later(0.8)
+        files(world)
+    with world.index.backend.reader(world.root) as reader:
+        every = set(reader.snapshot().entries)
+    assert walks == []
+    assert set.union(*compared) == every
+    assert max(map(len, compared)) <= len(every) // SHARES + 1
+
+
+@pytest.mark.shows("INDEX-WATCHED-CHECKS")
+def test_a_write_without_a_report_is_noticed_by_searches_that_come_often(
+    world: World, walks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree_watch.TreeWatch, "_drain", lambda self: None)  # as of a mapped file
+    (world.tree / "src" / "cart.py").write_text("def zebra_crossing():\n    return 2\n")
+    shown = []
+    for _ in range(15):
+        world.later(0.8)
+        shown.append(files(world, "sym:zebra_crossing"))
+    assert shown[-1] == ["src/cart.py"], "no hit was compared, so the shares were"

@@ -27,7 +27,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 
 from msgspec.structs import replace
 
@@ -49,6 +49,10 @@ WATCHED_MS_MAX = 10_000
 """A check of a watched tree is reused for this long if nothing was reported. Not longer: a program
 that has a file mapped into memory may write it without a report. The times of the files show that,
 and are compared then, which takes less than half of a walk."""
+SHARES = 10
+SHARE_MS = 500
+"""While searches come often, one of them compares a tenth of the files each half a second, so that
+none has to compare all."""
 WALKED_MS_MAX = 600_000
 """After this long a tree is walked again: the times of files that are not indexed, such as ignore
 files, are not compared."""
@@ -83,6 +87,8 @@ class FreshFiles:
     """Tells whether anything was reported since the check; with the number of its turn."""
     rules: RuleStack | None = None
     """The rules above the tree when it was checked, which are not watched."""
+    compared_at: list[float] = field(default_factory=list)
+    """When the times of each share of the files were last compared; empty for at the check."""
     corpus: object = None
     """The ranking data of these files, built on first use; owned by `search.fresh_files`."""
 
@@ -100,11 +106,11 @@ class FreshFiles:
         watch, turn = self.watch
         return disk.top_rules(root, policy) == self.rules and watch.is_quiet(turn)
 
-    def times_hold(self, root: str) -> bool:
-        """Whether every file has the size and the times that it had at the check."""
+    def times_hold(self, root: str, share: int = 0, shares: int = 1) -> bool:
+        """Whether every file, or every one of a share, has the size and the times that it had."""
         entries = {path: file.entry for path, file in self.changed.items()}
         kept = (item for item in self.before.entries.items() if not self.replaces(item[0]))
-        return disk.times_hold(root, chain(kept, entries.items()))
+        return disk.times_hold(root, islice(chain(kept, entries.items()), share, None, shares))
 
     @property
     def whole(self) -> bool:
@@ -163,18 +169,34 @@ class FreshnessChecks:
         age_ms = (self._clock() - last.checked_at) * 1000
         if 0 <= age_ms < last.threshold_ms and not proved:
             return last
-        if age_ms < 0 or not last.is_still_so(root, policy):
+        walked_ms = (self._clock() - last.walked_at) * 1000
+        if age_ms < 0 or walked_ms >= WALKED_MS_MAX or not last.is_still_so(root, policy):
             return None
-        return last if age_ms < WATCHED_MS_MAX or self._renew(last, root, policy) else None
+        if age_ms >= WATCHED_MS_MAX:
+            return last if self._renew(last, root, policy) else None
+        return last if self._renew_share(last, root) else None
+
+    def _renew_share(self, last: FreshFiles, root: str) -> bool:
+        """Compare the times of the share that was compared the longest ago, if it is time."""
+        began = self._clock()
+        with self._lock:
+            times = last.compared_at = last.compared_at or [last.checked_at] * SHARES
+            oldest = min(range(SHARES), key=times.__getitem__)
+            if (began - max(times)) * 1000 < SHARE_MS:
+                return True
+        if not last.times_hold(root, oldest, SHARES):
+            return False
+        with self._lock:
+            times[oldest] = max(times[oldest], began)
+            last.checked_at = max(last.checked_at, min(times))
+        return True
 
     def _renew(self, last: FreshFiles, root: str, policy: Policy) -> bool:
         """Prove by the times of the files that a check of a watched tree still holds."""
         began = self._clock()
-        if (began - last.walked_at) * 1000 >= WALKED_MS_MAX or not last.times_hold(root):
+        if not last.times_hold(root) or not last.is_still_so(root, policy):
             return False
-        if not last.is_still_so(root, policy):
-            return False
-        last.checked_at = began
+        last.checked_at, last.compared_at = began, []
         return True
 
     def close(self) -> None:
