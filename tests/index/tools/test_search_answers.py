@@ -233,11 +233,12 @@ def test_a_pattern_that_runs_out_of_time_elsewhere_has_no_next_page(
 ) -> None:
     """A page was cut out of whatever was found this time, so results were left out or repeated."""
     from holdfast.index.search import exact
+    from holdfast.index.search.exact import Bounds
 
     def found_in(ticks: int) -> None:
         clock = itertools.count()
-        usual = (float(ticks), 99.0, 5_000, 3, lambda: float(next(clock)))
-        monkeypatch.setattr(exact.Bounds.__init__, "__defaults__", usual)
+        bounds = Bounds(float(ticks), 99.0, clock=lambda: float(next(clock)))
+        monkeypatch.setattr(exact, "Bounds", lambda: bounds)
 
     found_in(90)
     first = search(zoo, "re:zoo", limit=4)
@@ -467,7 +468,8 @@ def test_words_beside_a_pattern_set_the_order_and_leave_nothing_out(still_zoo: W
 def test_an_answer_that_was_cut_says_so(still_zoo: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from holdfast.index.search import exact
 
-    monkeypatch.setattr(exact.Bounds.__init__, "__defaults__", (3.0, 0.5, 2, 3, lambda: 0.0))
+    bounds = exact.Bounds(hits=2, clock=lambda: 0.0)
+    monkeypatch.setattr(exact, "Bounds", lambda: bounds)
     answer = search(still_zoo, "re:zoo")
     assert answer["counts"]["complete"] is False
     assert any(w.startswith("EXACT_CUT:") and "narrow it" in w for w in answer["warnings"])
