@@ -183,7 +183,8 @@ class _TreeWalk:
             self._take_script(f"{directory}/{name}", prefix + name, seen, listing.rules)
         for name in listing.folders:
             self._pending.append((prefix + name, f"{directory}/{name}", listing.rules))
-        self._count(listing)
+        if listing.skipped:
+            self._count(listing)
 
     def _take_script(self, place: str, path: str, seen: os.stat_result, rules: RuleStack) -> None:
         """Take a file whose name does not say what it is, if it is a script."""

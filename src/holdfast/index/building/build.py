@@ -84,9 +84,10 @@ def _build(
     use_listings(root, policy, lambda: listings)
     found = _listed(root, policy)
     identity: Identity = (0, "")
-    plan = make_plan(Snapshot({}, 0), found)
     outdated = False
-    if not whole:
+    if whole:
+        plan = make_plan(Snapshot({}, 0), found)
+    else:
         with tools.backend.reader(root) as reader:
             identity, totals = reader.identity, reader.totals()
             before = (
