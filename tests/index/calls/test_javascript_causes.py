@@ -8,6 +8,75 @@ from holdfast.index.facts.extract import extract
 from tests.index.claims import check
 
 CASES = {
+    "a class expression with a name of its own": """
+        // --- util.js
+        exports.Codec = class Codec { decode() {} };
+        // --- main.js
+        const { Codec } = require("./util");
+        new Codec().decode();
+        // ^ calls util.Codec
+        // ^ calls util.Codec.decode
+        var _Shape = class _Shape { static make() { return new _Shape(); } };
+        // ^ calls main._Shape
+        var Shape = _Shape;
+        Shape.make();
+        // ^ calls main._Shape.make
+        const Outer = class Inner {
+          static make() { return Inner.help(); }
+          // ^ calls main.Outer.help
+          static help() {}
+        };
+        Outer.make();
+        // ^ calls main.Outer.make
+        """,
+    "an assignment in a branch without braces": """
+        // --- a.js
+        function fast() {}
+        function slow() {}
+        let impl = slow;
+        if (globalThis.quick) impl = fast;
+        impl();
+        // ^ calls a.fast by one of several
+        // ^ calls a.slow by one of several
+        """,
+    "this as an argument": """
+        // --- a.js
+        class Query {
+          run() { return new Result(this); }
+          // ^ calls a.Result.constructor
+        }
+        class Result {
+          constructor(query) { this.query = query; }
+          again() { return this.query.run(); }
+          // ^ calls a.Query.run
+        }
+        """,
+    "a member of a prototype that is another one": """
+        // --- a.js
+        class Lexer { run() {} }
+        Lexer.prototype.again = Lexer.prototype.run;
+        new Lexer().again();
+        // ^ calls a.Lexer
+        // ^ calls a.Lexer.run
+        """,
+    "an object of the class of this": """
+        // --- a.js
+        class Base { copy() { return new this.constructor(); } }
+        // ^ calls a.Base
+        class Child extends Base { own() {} }
+        new Child().copy().own();
+        // ^ calls a.Base.copy
+        // ^ calls a.Child
+        // ^ calls a.Child.own
+        """,
+    "an element that a search finds": """
+        // --- a.js
+        class Rule { holds() {} }
+        const rules = [new Rule()];
+        // ^ calls a.Rule
+        rules.find((rule) => rule).holds();
+        // ^ calls a.Rule.holds
+        """,
     "this in members that an object is given": """
         // --- app.js
         var app = exports = module.exports = {};

@@ -9,6 +9,72 @@ from holdfast.index.facts.extract import extract
 from tests.index.claims import check
 
 CASES = {
+    "a method called on its class takes self first": """
+        # --- a.py
+        class Log:
+            def write(self): ...
+        class Base:
+            def __init__(self, log):
+                self.log = log
+            def write(self):
+                self.log.write()
+                # ^ calls a.Log.write
+        class Child(Base):
+            def __init__(self, log):
+                Base.__init__(self, log)
+                # ^ calls a.Base.__init__
+        Child(Log()).write()
+        # ^ calls a.Base.write
+        # ^ calls a.Child.__init__
+        # ^ calls a.Log
+        """,
+    "an inherited method returns the class it is called on": """
+        # --- a.py
+        class Base:
+            def __enter__(self): return self
+            def __exit__(self, *error): ...
+            def __add__(self, other): return type(self)()
+            # ^ calls a.Base
+        class Money(Base):
+            def show(self): ...
+        with Money() as money:
+        # ^ calls a.Base.__enter__
+        # ^ calls a.Base.__exit__
+        # ^ calls a.Money
+            money.show()
+            # ^ calls a.Money.show
+        more = Money() + Money()
+        # ^ calls a.Base.__add__
+        # ^ calls a.Money
+        more.show()
+        # ^ calls a.Money.show
+        """,
+    "a result that is declared as one of two classes": """
+        # --- a.py
+        class Ok:
+            def get(self): ...
+        class Err:
+            def get(self): ...
+        def parse(text) -> Ok | Err: ...
+        parse("a").get()
+        # ^ calls a.Err.get by one of several
+        # ^ calls a.Ok.get by one of several
+        # ^ calls a.parse
+        """,
+    "a name that one of two modules gives": """
+        # --- fast.py
+        def encode(): ...
+        # --- slow.py
+        def encode(): ...
+        # --- main.py
+        try:
+            from fast import encode
+        except ImportError:
+            from slow import encode
+        encode()
+        # ^ calls fast.encode by one of several
+        # ^ calls slow.encode by one of several
+        """,
     "a function that a faster one replaces in a branch": """
         # --- uri.py
         try:

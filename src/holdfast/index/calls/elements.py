@@ -85,7 +85,7 @@ class Elements(Lookup):
             return self.member(thing, key.strip("'")) if key.startswith("'") else []
         names = {"*": ("__iter__", "__aiter__"), "with": ("__enter__", "__aenter__")}
         found = [
-            Found(result, f.confidence, "element")
+            Found(self.as_owner(f.thing, result, thing), f.confidence, "element")
             for name in names.get(key, ("__getitem__",))
             for f in self.member(thing, name)
             for result in self.result(f.thing)
@@ -312,6 +312,8 @@ def _method_result(first: Step, text: str, name: str) -> str:
         return ""
     if first.kind == "list" and name == "entries":
         return f"[[?,({text})[*]]]"
+    if first.kind == "list" and name in ("find", "findLast"):
+        return f"({text})[]"
     if name in ITERATING or name in ("copy", "slice", "concat", "reverse", "__iter__"):
         return text
     if first.kind == "map":
@@ -320,4 +322,4 @@ def _method_result(first: Step, text: str, name: str) -> str:
         if name == "items":
             return f"[{','.join(f'[?,{v}]' for v in values)}]"
         return f"({text})[]" if name in ("get", "pop", "setdefault") else ""
-    return f"({text})[]" if name in ("pop", "shift", "at", "find", "popleft") else ""
+    return f"({text})[]" if name in ("pop", "shift", "at", "popleft") else ""

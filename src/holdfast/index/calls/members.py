@@ -63,6 +63,8 @@ class Members(Lookup):
         found = self._member_of_class(thing, name)
         if not found and symbol.kind == "function" and view.family == "python":
             found = self._member_of_decorator(view, thing, name)
+        if not found and name == "constructor" and view.family == "js" and symbol.kind == "class":
+            found = [Found(thing._replace(kind="symbol"), 0.97, "member")]  # without one written
         if cuts == self.cuts:  # an incomplete result is not cached
             self.members[thing, name] = found
         return found

@@ -259,7 +259,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 )
                 for t in self.result(before.thing)
             ]
-            made += results if self.declares_result(before.thing) else either(results)
+            made += either(results)
         return unique(made) if len(made) > 1 else made
 
     # names
@@ -316,7 +316,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             several = [f for item in taken for f in self.imported(view, item)]
             inside = [f for f in several if f.thing.kind != "external"]
             if inside:
-                return unique(inside)
+                return either(unique(inside))
         for item in reversed(taken):
             found = self.imported(view, item)
             if found:

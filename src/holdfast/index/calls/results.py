@@ -12,6 +12,8 @@ from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE, RESULT, YIELD, Symbol
 
 RESULTS_MAX = 6
+_OWN_VALUES = frozenset({"self", "this", "cls()", "self.__class__()", "this.constructor()"})
+"""What a method returns that is of the class it is called on."""
 
 
 class Results(Lookup):
@@ -85,14 +87,6 @@ class Results(Lookup):
             return [t for f in held if f.thing != thing for t in self.result(f.thing)]
         return []
 
-    def declares_result(self, thing: Thing) -> bool:
-        """Whether a signature names all that a call may return: `-> Cart | Order`."""
-        if thing.kind != "symbol":
-            return thing.kind != "bound"
-        view = self.program.files[thing.path]
-        callable_ = view.symbol(thing.at).kind in CALLABLE
-        return not callable_ or bool(self.shape(view, thing.at).result)
-
     def as_owner(self, method: Thing, result: Thing, owner: Thing | None) -> Thing:
         """What an inherited method returns on its owner: `return self` is an owner, not a base."""
         if owner is None or result.kind != "instance" or method.kind != "symbol":
@@ -107,7 +101,7 @@ class Results(Lookup):
             value = each.value
             for made in view.bindings.get((method.at, value), ())[-1:]:
                 value = made.value  # `made = cls()`, `return made`
-            if value not in ("self", "this", "cls()"):
+            if value not in _OWN_VALUES:
                 return result
         return owner._replace(kind="instance") if returned else result
 

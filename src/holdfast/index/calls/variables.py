@@ -17,7 +17,7 @@ from holdfast.index.calls.lookup import (
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.chains import chain
 from holdfast.index.facts.languages.rules import split_list
-from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding
+from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding, Call, Symbol
 
 PASSING_MAX = 24
 """With more calls that pass something than this, the value of a parameter is unknown."""
@@ -56,6 +56,19 @@ def given(passed: Sequence[str], name: str, parameters: list[str], spread: str) 
         elif key.endswith("*") and int(key[:-1]) <= place:
             parts.append(f"({value})[{place - int(key[:-1])}]")
     return "|".join(parts)
+
+
+def without_first(passed: Sequence[str]) -> list[str]:
+    """The arguments behind the first one, each a place further to the front."""
+    moved = []
+    for each in passed:
+        key, _, value = each.partition("=")
+        place = key.rstrip("*")
+        if not place.isdecimal():
+            moved.append(each)
+        elif int(place):
+            moved.append(f"{int(place) - 1}{key[len(place) :]}={value}")
+    return moved
 
 
 class Variables(Lookup):
@@ -333,9 +346,9 @@ class Variables(Lookup):
         known = self.memo.get(key)
         if known is not None:
             return known
+        spread = self.shape(view, at).spread.get(name, "*" if name == "arguments" else "")
         sites = self.sites.get((view.path, at, name))
         if sites is None:
-            spread = self.shape(view, at).spread.get(name, "*" if name == "arguments" else "")
             sites = self._sites(view, at, name, parameters, spread)
             self.sites[view.path, at, name] = sites
         if not sites or self.blocked(key):
@@ -351,8 +364,11 @@ class Variables(Lookup):
                 if call.name != VALUE:
                     chain = f"{call.receiver}.{call.name}" if call.receiver else call.name
                 reached = self.evaluate(site, call.caller, chain, call.line)
-                if any(f.thing in functions for f in reached):
-                    found += self.evaluate(site, call.caller, value, call.line)
+                if not any(f.thing in functions for f in reached):
+                    continue
+                if self._on_class(site, call, symbol):
+                    value = given(without_first(call.passed), name, parameters, spread)
+                found += self.evaluate(site, call.caller, value, call.line) if value else []
         finally:
             self.busy.discard(key)
         # An external value does not tell what else is passed.
@@ -361,6 +377,15 @@ class Variables(Lookup):
         if cuts == self.cuts:
             self.memo[key] = passed
         return passed
+
+    def _on_class(self, site: View, call: Call, method: Symbol) -> bool:
+        """Whether a call names a method by its class, and passes `self`: `Base.__init__(self)`."""
+        if site.family != "python" or call.name != method.name or method.parent == MODULE:
+            return False
+        if not call.receiver or not call.passed or not call.passed[0].startswith("0="):
+            return False
+        owner = self.evaluate(site, call.caller, call.receiver, call.line)
+        return any(self.is_type(f.thing) for f in owner) and "self" in method.signature
 
     def _sites(
         self, view: View, at: int, name: str, parameters: list[str], spread: str

@@ -12,6 +12,8 @@ _BRANCHES = frozenset({
     "while_statement", "case_clause", "catch_clause", "for_in_statement", "do_statement",
 })  # fmt: skip
 _BLOCKS = frozenset({"block", "statement_block"})
+_BARE = frozenset({"if_statement", "else_clause"})
+"""Branches that may be one statement without braces."""
 
 
 def branch_end(node: tree_sitter.Node) -> int:
@@ -28,7 +30,9 @@ def branch_end(node: tree_sitter.Node) -> int:
                 return up.end_point[0] + 1
             if around.type != "with_statement":
                 return 0
-        elif up.type == "switch_case":
+        elif up.type == "switch_case" or (
+            up.type == "expression_statement" and around is not None and around.type in _BARE
+        ):
             return up.end_point[0] + 1
         up = around
     return 0

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 10
+FACTS_VERSION = 11
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -40,6 +40,8 @@ FACTS_VERSION = 10
    functions that are passed; what is left of a destructured value.
 10: operators and properties of imported classes; parameters of lambdas; fields that a tuple is
    taken apart into; what a promise resolves to and a generator is sent; `super` of another class.
+11: arguments of `new`; a named class expression that is assigned is one symbol; branches without
+   braces; members of a prototype that are others.
 """
 
 Kind = Literal[

@@ -80,7 +80,8 @@ def _value(
     if chains.PLAIN.match(text):
         head, _, last = text.partition(".")
         named = last.rpartition(".")[2] or head
-        return text if named in parameters or (not last and local(head)) else None
+        own = not last and (head == "this" or local(head))
+        return text if own or named in parameters else None
     if text[-1] == ")":
         path = chain(text)
         if path.endswith("()") and path.partition(".")[0].removesuffix("()") in parameters:

@@ -19,10 +19,11 @@ from holdfast.index.facts.languages.javascript_values import (
     class_heritage,
     declarator_rule,
     field_rule,
+    is_assigned,
     pair_rule,
     prototype_of,
 )
-from holdfast.index.facts.languages.rules import calling, definition
+from holdfast.index.facts.languages.rules import PASSED_BYTES_MAX, calling, definition
 from holdfast.index.facts.model import MODULE, Kind
 from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, first_child
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 def _class(walk: Walk, node: Node) -> None:
     name, block = walk.field(node, "name", 120), node.child_by_field_name("body")
-    if not name:
+    if not name or (node.type == "class" and is_assigned(walk, node)):
         return
     index = walk.define(node, name, "class", signature_end=block.start_byte if block else None)
     if index != MODULE:
@@ -87,7 +88,12 @@ def _method(walk: Walk, node: Node) -> None:
 def _new(walk: Walk, node: Node) -> None:
     arguments = node.child_by_field_name("arguments")
     arity = arguments.named_child_count if arguments else 0
+    number = len(walk.calls)
     walk.call(node, walk.field(node, "constructor", LONGEST), "new", arity)
+    if arguments is not None and arity and len(walk.calls) > number:
+        first, last = arguments.start_byte + 1, arguments.end_byte - 1
+        if last - first < PASSED_BYTES_MAX:
+            walk.passing.append((number, first, last))
 
 
 _CALL = calling()

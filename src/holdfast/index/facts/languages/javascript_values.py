@@ -73,8 +73,24 @@ def assigned(
         )
         if index != MODULE:
             class_heritage(walk, value, index)
+            own = walk.field(value, "name", 100)
+            if own and own != name:
+                walk.bind(value, own, value=walk.symbols[index].qualified, scope=index)
     else:
         return False
+    return True
+
+
+def is_assigned(walk: Walk, node: Node) -> bool:
+    """Whether a class expression is the value of the symbol around it: `const A = class B {}`."""
+    at = walk.symbol()
+    if at == MODULE or walk.symbols[at].kind != "class":
+        return False
+    around = node.parent
+    while around is not None and around.start_byte >= walk.symbols[at].start:
+        if around.type == "class_body":
+            return False  # a class in a class
+        around = around.parent
     return True
 
 
@@ -248,6 +264,12 @@ def assignment_rule(walk: Walk, node: Node) -> None:
         return
     if owner.endswith(".prototype") and right.type not in FUNCTIONS and right.type != "class":
         if name != "constructor" and PLAIN.match(owner):
+            held = expressions.read_chain(walk, right).replace(".prototype.", ".")
+            of = owner.removesuffix(".prototype")
+            for at in range(len(walk.symbols) - 1, -1, -1):
+                if held != "?" and walk.symbols[at].qualified == of:
+                    walk.bind(node, name, expression=held, kind="field", scope=at, inside=MODULE)
+                    break
             walk.define(
                 node,
                 name,
