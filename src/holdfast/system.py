@@ -93,6 +93,16 @@ def _url_safe(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+def login_name() -> str:
+    """The name of the user that this process belongs to; empty if the system knows none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return ""
+
+
 def environment() -> Mapping[str, str]:
     """The environment of this process."""
     return os.environ

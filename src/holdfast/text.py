@@ -12,6 +12,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def line_range(first: int, last: int) -> str:
+    """Lines as a reader types them: one number for a single line."""
+    return str(first) if first == last else f"{first}-{last}"
+
+
 def short_json(value: Any, width: int = 60) -> str:
     """A value as JSON on one line, cut to a width."""
     text = json.dumps(value, ensure_ascii=False)

@@ -29,6 +29,8 @@ from tests.agents.shown import Result, Said, Used, shown
 
 MARK = "[holdfast: "
 NUMBERED = re.compile(r" *([0-9]+)(?:\t|→|: |\| )(.*)\Z", re.DOTALL)
+OURS = re.compile(r"^holdfast read (\S+):(\d+)-(\d+)$")
+"""Prints the lines, each after its number and a space."""
 UNCHANGED = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))? unchanged")
 DIFF = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))? as you have them, with this diff")
 UNSEEN = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))?, only what you do not have")
@@ -279,6 +281,8 @@ def _shown_text(
                 known.show(path, first, shown, whole=False)
         return
     lines = text.rstrip("\n").split("\n")
+    if OURS.match(str(use.arguments[SHELLS[use.name]])):
+        lines = [re.sub(r"^\d+ ?", "", line) for line in lines]
     if span is not None and [r.rstrip() for r in rows[span[0] - 1 : span[1]]] == [
         line.rstrip() for line in lines
     ]:
@@ -550,8 +554,7 @@ def _path_of(use: Used, cwd: str) -> str | None:
     command = use.arguments.get(SHELLS.get(use.name, ""))
     if not isinstance(command, str):
         return None
-    # `holdfast read F:10-20` is read as what it prints.
-    command = re.sub(r"^holdfast read (\S+):(\d+)-(\d+)$", r"sed -n '\2,\3p' \1", command)
+    command = OURS.sub(r"sed -n '\2,\3p' \1", command)
     match = re.match(
         r"(?:cat|nl -ba|head -n \d+|tail -n \+?\d+|sed -n '[\d,$]+p') (\S+)\Z", command
     )
@@ -571,7 +574,7 @@ def _patched(patch: str) -> tuple[str, str]:
 
 
 def _shell_span(command: str, total: int) -> tuple[int, int] | None:
-    command = re.sub(r"^holdfast read (\S+):(\d+)-(\d+)$", r"sed -n '\2,\3p' \1", command)
+    command = OURS.sub(r"sed -n '\2,\3p' \1", command)
     count = total - 1  # the last row is what follows the last newline
     if command.startswith("cat "):
         return 1, count

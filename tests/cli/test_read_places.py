@@ -55,9 +55,14 @@ def run(capsys: Capture, *words: str) -> tuple[int, str, str]:
 @pytest.mark.shows("READ-PLACES")
 @pytest.mark.usefixtures("cart")
 def test_a_symbol_is_read_by_its_name(capsys: Capture) -> None:
-    assert run(capsys, "cart.py:Cart.total")[1].startswith("    def total(self):\n")
+    assert run(capsys, "cart.py:Cart.total")[1].startswith(
+        "cart.py:9-18  Cart.total\n9     def total(self):\n"
+    )
     code, out, _ = run(capsys, "cart.py:total")
-    assert (code, out) == (0, "def total(cart):\n    return cart.total()\n")
+    assert (code, out) == (
+        0,
+        "cart.py:21-22  total\n21 def total(cart):\n22     return cart.total()\n",
+    )
 
 
 @pytest.mark.shows("READ-PLACES")
@@ -65,15 +70,15 @@ def test_a_symbol_is_read_by_its_name(capsys: Capture) -> None:
 def test_several_places_are_read_at_once_under_their_names(capsys: Capture) -> None:
     _, out, _ = run(capsys, "cart.py:3,total,1-1", "cart.py:6-6")
     assert out.split("\n") == [
-        "cart.py:3-3",
-        "import os",
+        "cart.py:3",
+        "3 import os",
         "cart.py:21-22  total",
-        "def total(cart):",
-        "    return cart.total()",
-        "cart.py:1-1",
-        '"""A cart."""',
-        "cart.py:6-6",
-        "class Cart:",
+        "21 def total(cart):",
+        "22     return cart.total()",
+        "cart.py:1",
+        '1 """A cart."""',
+        "cart.py:6",
+        "6 class Cart:",
         "",
     ]
 
@@ -82,7 +87,8 @@ def test_several_places_are_read_at_once_under_their_names(capsys: Capture) -> N
 @pytest.mark.usefixtures("cart")
 def test_a_range_ends_where_it_was_asked_to(capsys: Capture) -> None:
     """Each one ended with a line that said how many more lines there are."""
-    assert run(capsys, "cart.py:3-3")[1] == "import os\n"
+    assert run(capsys, "cart.py:3-3")[1] == "3 import os\n"
+    assert run(capsys, "cart.py:3")[1] == "3 import os\n"
 
 
 @pytest.mark.shows("READ-PLACES")
@@ -97,8 +103,13 @@ def test_a_mistyped_symbol_is_refused_with_the_nearest(capsys: Capture) -> None:
 @pytest.mark.shows("READ-NUMBERS")
 @pytest.mark.usefixtures("cart")
 def test_lines_are_numbered_and_comments_left_out(capsys: Capture) -> None:
-    numbered = run(capsys, "-n", "cart.py:21-22")[1]
-    assert numbered == "21 def total(cart):\n22     return cart.total()\n"
+    for words in (["-n", "cart.py:21-22"], ["cart.py", "--offset", "21", "--limit", "2"]):
+        numbered = run(capsys, *words)[1].split("\n\n[")[0].rstrip("\n")
+        assert numbered == "21 def total(cart):\n22     return cart.total()", words
+    text = "def total(cart):\n    return cart.total()\n"
+    assert run(capsys, "--plain", "cart.py:21-22")[1] == text
+    assert run(capsys, "--plain", "cart.py:total")[1] == text
+    assert run(capsys, "cart.py")[1].startswith('"""A cart."""\n')
     _, out, _ = run(capsys, "-n", "--no-comments", "cart.py")
     shown = [int(line.split()[0]) for line in out.splitlines()]
     assert shown == [3, 6, 9, 15, 16, 17, 18, 21, 22]
@@ -109,6 +120,7 @@ def test_lines_are_numbered_and_comments_left_out(capsys: Capture) -> None:
 def test_a_session_keeps_plain_text(capsys: Capture) -> None:
     code, _, error = run(capsys, "-n", "cart.py", "--session", "demo")
     assert code == 2
+    assert run(capsys, "cart.py:3-3", "--session", "other")[1].startswith("import os\n")
     assert "without a session" in error
     assert "unchanged" not in run(capsys, "cart.py:total", "--session", "demo")[1]
     assert "unchanged" in run(capsys, "cart.py:total", "--session", "demo")[1]

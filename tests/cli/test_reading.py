@@ -105,7 +105,7 @@ def test_read_twice_in_a_session_and_the_second_answer_shrinks(work: Path, capsy
         "r:3:5",
     )
     _, out, _ = run(capsys, "read", "a.txt", "--offset", "2", "--limit", "1", "--bypass-cache")
-    assert out.startswith("a line of text, 2\n\n[58 more")
+    assert out.startswith("2 a line of text, 2\n\n[58 more")
 
 
 @pytest.mark.shows("READ-CLI-READ", "READ-CLI-EXIT")

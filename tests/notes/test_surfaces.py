@@ -1,5 +1,7 @@
 """Memory as people and agents use it: what is nearly right is refused or warned about."""
 
+import os
+import pwd
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +140,47 @@ def test_agents_note_find_and_review_through_tools(tmp_path: Path) -> None:
     with machine_in(tmp_path, forks_host=True) as machine:
         (machine.tree / "cart.py").write_text(CART)
         machine.talk(story)
+
+
+@pytest.mark.shows("NOTES-NEAR")
+def test_commands_name_the_notes_about_the_code_they_show(
+    run: Terminal, cart: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Agents' tools named them, `holdfast read`, `search` and `outline` did not."""
+    run("index", "create")
+    assert "[note" not in run("search", "Cart.total") + run("outline", "cart.py")
+    run("memory", "note", "leaves out shipping", "--code", "cart.py:Cart.total")
+    line = '[note: note:leaves-out-shipping "leaves out shipping": holdfast memory get note:leaves'
+    assert run("search", "Cart.total").startswith(line)
+    assert run("outline", "cart.py").startswith(line)
+    assert run("outline", "cart.py", "--symbol", "Cart.total").startswith(line)
+    assert "[note" not in run("outline", "cart.py", "--symbol", "pay")
+    for place in ("cart.py", "cart.py:1-3", "cart.py:2", "cart.py:Cart.total", "cart.py:pay,2"):
+        assert "[note" not in run("read", place)
+        assert run.errors.startswith(line), place
+    for words in (["cart.py:6-7"], ["cart.py:pay"], ["cart.py", "--offset", "6"]):
+        run("read", *words)
+        assert run.errors == "", words
+    run("read", "cart.py:1-3", "--plain")
+    assert run.errors == ""
+    cart.write_text(CART.replace("return 1", "return 2"))
+    assert '"leaves out shipping" (drifted)' in run("search", "Cart.total")
+    monkeypatch.setenv("HOLDFAST_NOTES", "off")
+    assert "[note" not in run("search", "Cart.total")
+    run("read", "cart.py")
+    assert run.errors == ""
+
+
+@pytest.mark.shows("STORE-AUTHOR")
+def test_a_log_names_the_user_and_the_conversation(
+    run: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without USER, as in a container, it said `cli`."""
+    for name in ("HOLDFAST_AUTHOR", "USER", "LOGNAME", "CLAUDE_CODE_SESSION_ID"):
+        monkeypatch.delenv(name, raising=False)
+    login = pwd.getpwuid(os.getuid()).pw_name
+    run("memory", "set", "note:a", "1")
+    assert f"  {login} via cli  " in run("memory", "log")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "0b5c7d1e-2222-4444-8888-000000000000")
+    run("memory", "set", "note:a", "2")
+    assert f"  {login} via claude-code 0b5c7d1e  " in run("memory", "log")

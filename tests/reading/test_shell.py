@@ -68,6 +68,7 @@ READS = [
     ("rg --no-heading --color=never -n '^' a.py | head -5", "a.py", Lines(1, 5)),
     ("holdfast read a.py", "a.py", Lines(1, 100)),
     ("holdfast read a.py:10-20", "a.py", Lines(10, 20)),
+    ("holdfast read --plain a.py:10-20", "a.py", Lines(10, 20)),
     ("holdfast read -n x/a.py:10-20 | head -5", "x/a.py", Lines(10, 14)),
 ]
 
@@ -80,6 +81,7 @@ OTHERS = [
     "holdfast read a.py:3-5,9-11",
     "holdfast read a.py:total",
     "holdfast read a.py:9",
+    "holdfast read -n --plain a.py",
     "holdfast read a.py:9-3",
     "holdfast read --no-comments a.py",
     "holdfast read --session s a.py",
@@ -192,7 +194,13 @@ def test_our_own_command_prints_what_is_read_from_its_output(
     shown = 0
     for name, text in texts.items():
         Path(name).write_text(text)
-        for arguments in ([name], [f"{name}:2-6"], ["-n", name], ["-n", f"{name}:3-7"]):
+        for arguments in (
+            [name],
+            [f"{name}:2-6"],
+            ["-n", name],
+            ["-n", f"{name}:3-7"],
+            ["--plain", f"{name}:2-6"],
+        ):
             read = shell.parse(" ".join(["holdfast", "read", *arguments]), str(tmp_path))
             assert read is not None
             if main(["read", *arguments]) != 0:
@@ -204,10 +212,14 @@ def test_our_own_command_prints_what_is_read_from_its_output(
             first, printed = found
             shown += 1
             real = text.split("\n")[first - 1 : first - 1 + len(printed)]
-            cut = "-n" in arguments
-            assert list(printed) == [row.rstrip() if cut else row for row in real], arguments
-    assert shown == 14
+            assert list(printed) == real, arguments
+    assert shown == 18
     capsys.readouterr()
+    ranged = shell.parse("holdfast read a.txt:1-2", "/")
+    assert ranged is not None
+    noted = '[note: note:x "first": holdfast memory get note:x]\n'
+    assert ranged.printed(f"1 first\n2\n{noted}") == (1, ("first", ""))
+    assert ranged.printed(f"1 first\n{noted}2\n") is None
     notice = shell.parse("holdfast read long.txt", "/")
     assert notice is not None
     assert notice.printed("row 1\n\n[Showing lines 1-1 of 9. Use offset=2 to continue.]\n") is None

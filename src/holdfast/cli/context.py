@@ -10,6 +10,7 @@ from holdfast.cli import session_args
 from holdfast.cli.console import here
 from holdfast.cli.output import print_json
 from holdfast.reading.scope import Lines
+from holdfast.text import line_range
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         return 0
 
     def command(path: str, run: Lines | None) -> str:
-        place = path if run is None else f"{path}:{run.first}-{run.last}"
+        place = path if run is None else f"{path}:{line_range(run.first, run.last)}"
         return shlex.join(["holdfast", "read", place, "--session", args.session])
 
     print(found.to_text(here(), command))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.files.policy import Policy
     from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.host import Shared
+    from holdfast.notes.near_code import NotesByFile
     from holdfast.reading.session_log import SessionLog
 
 THREADS_MAX = 8
@@ -98,6 +99,9 @@ class HostedApp(App):
 
     def list_tree(self, root: Path, policy: Policy | None) -> TreeListing:
         return self._listed_trees.list(root, policy)
+
+    def notes(self, space: str) -> NotesByFile:
+        return self._shared.notes(space)
 
     def open_session(self, session: str, **options: Any) -> SessionLog:
         return super().open_session(session, **{"open_space": self._shared.keep_space, **options})

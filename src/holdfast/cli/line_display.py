@@ -8,7 +8,8 @@ import re
 from holdfast.text import common_margin
 
 _MORE = re.compile(r"\n\n\[[0-9]+ more lines in file\. Use offset=[0-9]+ to continue\.\]\Z")
-_CUT = re.compile(r"\n\n\[Showing lines [^\n]*\]\Z")
+_NOTICE = re.compile(rf"\n\n\[Showing lines [^\n]*\]\Z|{_MORE.pattern}")
+"""What stands below lines that are not all."""
 
 
 def without_rest(text: str) -> str:
@@ -52,16 +53,21 @@ def _stands_alone(text: bytes, line: int, texts: dict[int, list[tuple[bytes, int
 def printed(text: str, first: int, wanted: frozenset[int] | None, numbers: bool) -> str:
     """The lines of a text that begins at line `first`; `wanted` are those to show, None for all.
 
-    Numbered lines without comments also lose their common indentation: they are for looking, not
-    for copying.
+    Numbered lines are exact, an empty one is its number alone. Without comments they also lose
+    their common indentation and trailing white space: they are for looking, not for copying.
     """
-    cut = _CUT.search(text)
+    cut = _NOTICE.search(text)
     body = text if cut is None else text[: cut.start()]
     lines = [
         (number, line)
         for number, line in enumerate(body.split("\n"), first)
         if wanted is None or number in wanted
     ]
-    margin = common_margin(line for _, line in lines) if numbers and wanted is not None else 0
-    shown = [f"{number} {line[margin:]}".rstrip() if numbers else line for number, line in lines]
+    if numbers and wanted is not None:
+        margin = common_margin(line for _, line in lines)
+        lines = [(number, line[margin:].rstrip()) for number, line in lines]
+    shown = [
+        line if not numbers else f"{number} {line}" if line else f"{number}"
+        for number, line in lines
+    ]
     return "\n".join(shown) + ("" if cut is None else cut[0])

@@ -7,7 +7,8 @@ import os
 
 from holdfast.app import App
 from holdfast.cli.console import absolute
-from holdfast.cli.output import print_json
+from holdfast.cli.near_notes import near_notes
+from holdfast.cli.output import plain, print_json
 from holdfast.cli.terminal import exit_code, no_file, terminal
 from holdfast.index.tools.outline import file_outline
 from holdfast.index.tools.render import outline_text
@@ -38,5 +39,9 @@ def run(args: argparse.Namespace, app: App) -> int:
     if args.json:
         print_json(answer.to_wire())
     else:
+        found = answer.outline.symbols if answer.outline is not None else ()
+        lines = [(s.span.start_line, s.span.end_line) for s in found] if args.symbol else None
+        if answer.status == "ok" and (about := near_notes(app, {whole: lines})):
+            print(plain(about))
         print(outline_text(answer, terminal(), more="--symbol NAME shows any of them"))
     return exit_code(answer.status)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from holdfast.cli.failures import CommandRefused
+from holdfast.text import line_range
 
 _RANGE = re.compile(r"[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
 
@@ -38,7 +39,7 @@ class Place:
         """The place as it would be typed."""
         if self.first is None:
             return self.path
-        return f"{self.path}:{self.first}-{self.last or self.first}"
+        return f"{self.path}:{line_range(self.first, self.last or self.first)}"
 
 
 Symbols = Callable[[str], Sequence[NamedLines]]

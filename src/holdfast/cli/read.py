@@ -16,6 +16,8 @@ from holdfast.cli import session_args
 from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import CommandRefused, Failure, failure_of
 from holdfast.cli.line_display import code_lines, printed, without_rest
+from holdfast.cli.near_notes import near_notes
+from holdfast.cli.output import plain
 from holdfast.cli.places import NamedLines, Place, places_of
 from holdfast.cli.streams import is_discarded
 from holdfast.cli.user_files import mention_link, read_user_file
@@ -37,7 +39,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--offset", type=_number, metavar="N", help="the first line, from 1")
     parser.add_argument("--limit", type=_number, metavar="N", help="how many lines")
-    parser.add_argument("-n", "--numbers", action="store_true", help="number the lines")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "-n",
+        "--numbers",
+        action="store_true",
+        help="number the lines (default: of a part of a file)",
+    )
+    form.add_argument("--plain", action="store_true", help="the text alone, without numbers")
     parser.add_argument(
         "--no-comments",
         action="store_true",
@@ -79,8 +88,12 @@ def run(args: argparse.Namespace, app: App) -> int:
         raise UsageError("--json answers for one place at a time")
     for place in places:
         mention_link(place.path)
-        _read(place, args, app, titled=len(places) > 1 or bool(place.symbol and args.numbers))
+        _read(place, args, app, titled=len(places) > 1 or _is_numbered_symbol(place, args))
     return 0
+
+
+def _is_numbered_symbol(place: Place, args: argparse.Namespace) -> bool:
+    return bool(place.symbol) and not args.plain and args.session is None
 
 
 def _places(typed: str) -> list[Place]:
@@ -97,8 +110,11 @@ def _places(typed: str) -> list[Place]:
         ]
 
     found = places_of(typed, is_file, symbols)
+    one = found[0]
+    if len(found) > 1 or one.symbol or (one.first is not None and one.first == one.last):
+        return found
     # The reader resolves a single range, by its own rules.
-    return [Place(typed)] if len(found) == 1 and not found[0].symbol else found
+    return [Place(typed)]
 
 
 def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> None:
@@ -124,6 +140,8 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
         sys.stdout.write(text + "\n")
     # Print before recording: text that was not shown must not count as seen.
     sys.stdout.flush()
+    if not args.json and not args.plain and answer.picture is None:
+        _print_notes(place, args, app)
     if lost is not None and not args.json:
         lost.show(as_json=False)
     if log is not None and not _was_shown(answer.text, sys.stdout.encoding):
@@ -136,20 +154,41 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
         app.collect_daily(reader, log)
 
 
+def _print_notes(place: Place, args: argparse.Namespace, app: App) -> None:
+    """Name the notes about the lines on standard error: a file that is copied has no notes."""
+    path, lines = expand_user(place.path, app.environment), None
+    ranged = _ENDED.search(path) if place.first is None else None
+    if ranged is not None:
+        first, _, last = ranged[0][1:].partition("-")
+        path, lines = path[: ranged.start()], [(int(first), int(last or first))]
+    elif place.first is not None:
+        lines = [(place.first, place.last or place.first)]
+    elif args.offset is not None or args.limit is not None:
+        start = int(args.offset or 1)
+        lines = [(start, start + int(args.limit or 1 << 60) - 1)]
+    about = near_notes(app, {absolute(path): lines}) if os.path.isfile(absolute(path)) else ""
+    if about:
+        print(plain(about), file=sys.stderr)
+
+
 _ENDED = re.compile(r":[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
 
 
 def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
     """The text of a read without a session, in the requested form."""
     ranged = _ENDED.search(place.path) if place.first is None else None
-    if place.first is not None or ranged is not None:
+    is_part = place.first is not None or ranged is not None
+    if is_part:
         text = without_rest(text)
-    if not (args.numbers or args.no_comments):
+    # Lines are cited and edited by their numbers; a whole file is counted from its beginning.
+    is_part |= args.offset is not None or args.limit is not None
+    numbers = not args.plain and (args.numbers or is_part)
+    if not (numbers or args.no_comments):
         return text
     path = place.path if ranged is None else place.path[: ranged.start()]
     first = place.first or int(args.offset or (ranged[0][1:].split("-")[0] if ranged else 1))
     kept = code_lines(path, read_user_file(path)) if args.no_comments else None
-    return printed(text, first, kept, args.numbers)
+    return printed(text, first, kept, numbers)
 
 
 def _was_shown(text: str, encoding: str | None) -> bool:

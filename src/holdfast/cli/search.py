@@ -137,7 +137,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     elif answer.status != "ok":
         print(with_commands(answer.message or answer.status))
     else:
-        _print(answer, args, None if root is None else root.root)
+        _print(answer, args, app, None if root is None else root.root)
     return exit_code(answer.status)
 
 
@@ -187,9 +187,11 @@ def _as_given(similar: str | None) -> str | None:
     return similar
 
 
-def _print(answer: SearchAnswer, args: argparse.Namespace, root: str | None) -> None:
+def _print(answer: SearchAnswer, args: argparse.Namespace, app: App, root: str | None) -> None:
+    from holdfast.cli.near_notes import near_notes
+    from holdfast.cli.output import plain
     from holdfast.cli.terminal import terminal
-    from holdfast.index.tools.search_text import printed_lines, search_text
+    from holdfast.index.tools.search_text import printed_lines, search_text, shown_lines
 
     surface = terminal(several_trees=bool(answer.roots))
     more = answer.continuation
@@ -199,6 +201,8 @@ def _print(answer: SearchAnswer, args: argparse.Namespace, root: str | None) -> 
         whole = _command(args, cursor=more.cursor)
         next_page = whole if surface.is_terminal else f"--cursor {more.cursor}"
     text = search_text(answer, surface, next_page=next_page)
+    about = near_notes(app, shown_lines(answer, root))
+    text = f"{plain(about)}\n{text}" if about else text
     print(text)
     if answer.results and not args.debug and root is not None:
         printed = [

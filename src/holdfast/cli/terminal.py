@@ -11,6 +11,7 @@ from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import BOLD, DIM, GREEN, YELLOW, plain, styled
 from holdfast.index.answers import Call
 from holdfast.index.tools.render import Style, Surface
+from holdfast.text import line_range
 
 OK, REFUSED = 0, 1
 
@@ -62,7 +63,7 @@ def _read_command(call: Call) -> str:
     """The command for a call of read; other calls are not shown with results."""
     assert call.tool == "read", call.tool
     first, count = call.args["offset"], call.args["limit"]
-    name = f"{relative(call.args['path'])}:{first}-{first + count - 1}"
+    name = f"{relative(call.args['path'])}:{line_range(first, first + count - 1)}"
     return f"holdfast read {shlex.quote(name)}"
 
 

@@ -43,6 +43,7 @@ from holdfast.text import counted
 if TYPE_CHECKING:
     from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.host_context import HostContext
+    from holdfast.notes.near_code import NotesByFile
     from holdfast.store.store import Store
 
 IDLE_S = 15 * 60.0
@@ -67,6 +68,8 @@ class Shared(Protocol):
     def index(self) -> CodeIndex: ...
 
     def keep_space(self, name: str) -> Store: ...
+
+    def notes(self, space: str) -> NotesByFile: ...
 
     def note_printed(self, text: str, lines: Iterable[tuple[str, int, str]]) -> None: ...
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from holdfast.reading.events import Anchored, Patched, Pieced, Printed, Replaced
 from holdfast.reading.scope import Lines
 from holdfast.reading.view import ViewEvent
+from holdfast.text import line_range
 
 AROUND = 10
 """Lines before and after an edit that are brought back with it."""
@@ -151,7 +152,7 @@ def _what(file: Used) -> str:
         what = f"all {file.lines} lines" if file.lines else "all lines"
     else:
         runs = file.runs[:6]
-        what = "lines " + ", ".join(f"{run.first}-{run.last}" for run in runs)
+        what = "lines " + ", ".join(line_range(run.first, run.last) for run in runs)
         what += ", …" if len(file.runs) > len(runs) else ""
     return what + (", edited by you" if file.edits else "")
 

@@ -3,7 +3,7 @@
     cat F    head -n 40 F    tail -n +10 F    sed -n '10,20p' F    nl -ba F | sed -n '10,20p'
     awk 'NR>=10 && NR<=20' F    bat -r 10:20 F    less -F F    cd DIR && cat F | head -40
     awk '{print NR": "$0}' F    grep -n '' F    rg -n '' F    head -40 F | nl -ba    sed 40q F
-    holdfast read F    holdfast read -n F:10-20
+    holdfast read F    holdfast read F:10-20    holdfast read --plain F:10-20
 
 Strict: every word must be recognised. A variable, a glob, a redirection, `..`, several files, a
 second command or an unlisted option makes the whole command unrecognised.
@@ -30,6 +30,8 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 _PIECE = re.compile(r"'([^'\n]*)'|\"([^\"\n]*)\"|([^'\"]+)")
+_NOTES = re.compile(r"\[notes?: ")
+"""The line about notes that our own command adds on standard error."""
 _QUIET = (["2>/dev/null"], ["2>&1"])
 
 
@@ -78,6 +80,8 @@ class FileRead(NamedTuple):
             rows.pop()
         if self.ours and rows and rows[-1] == "":
             rows.pop()  # it prints an extra line after the last newline
+        if self.ours and self.numbering is not None and rows and _NOTES.match(rows[-1]):
+            rows.pop()  # no numbered line begins so
         if not rows or (self.searched and rows[0].startswith("/")):
             return None
         if self.ours and any(row[:1] == "[" and row[-1:] == "]" for row in (rows[0], rows[-1])):

@@ -34,16 +34,16 @@ class Numbering(NamedTuple):
 
     width: int = 6
     separator: str = "\t"
-    trims: bool = False
-    """White space at the end of a row is cut, so a blank line is a number alone."""
+    bare: bool = False
+    """An empty line is a number alone, without the separator."""
 
     def row(self, number: int, line: str) -> str:
-        row = f"{number:>{self.width}}{self.separator}{line}"
-        return row.rstrip() if self.trims else row
+        number_alone = f"{number:>{self.width}}"
+        return number_alone if self.bare and not line else f"{number_alone}{self.separator}{line}"
 
     def parse(self, row: str) -> tuple[int, str] | None:
         """The number and the line of a row, or None when it has no number."""
-        if self.trims and row.isdecimal() and len(row) <= 9:
+        if self.bare and row.isdecimal() and len(row) <= 9:
             return int(row), ""
         found = _DIGITS.match(row)
         if found is None or not row.startswith(self.separator, found.end()):
@@ -303,6 +303,8 @@ def _between(first: int, last: int | None) -> Step | None:
 
 
 OURS = "holdfast"
+_OUR_FORMS = {"-n": True, "--numbers": True, "--plain": False}
+"""Options of `holdfast read` that the recognised commands may have: whether lines are numbered."""
 _OUR_RANGE = re.compile(r"(.+):([0-9]{1,9})-([0-9]{1,9})\Z")
 
 
@@ -312,7 +314,7 @@ def _holdfast(words: list[str]) -> Filtered | None:
         return None
     options = [word for word in words[1:] if word.startswith("-")]
     names = [word for word in words[1:] if not word.startswith("-")]
-    if len(names) != 1 or any(word not in ("-n", "--numbers") for word in options):
+    if len(names) != 1 or len(options) > 1 or any(word not in _OUR_FORMS for word in options):
         return None
     name, steps = names[0], list[Step]()
     found = _OUR_RANGE.match(name)
@@ -323,7 +325,9 @@ def _holdfast(words: list[str]) -> Filtered | None:
         name, steps = found[1], [step]
     if ":" in name or "," in name or name.startswith(("@", "~")) or not name.isascii():
         return None  # a symbol, several places, or a name that is looked up
-    return Filtered([name], steps, Numbering(0, " ", trims=True) if options else None)
+    # Lines of a file are numbered unless they are asked for plain, a whole file the other way.
+    numbered = _OUR_FORMS[options[0]] if options else found is not None
+    return Filtered([name], steps, Numbering(0, " ", bare=True) if numbered else None)
 
 
 _COMMANDS: dict[str, Callable[[list[str]], Filtered | None]] = {

@@ -48,7 +48,7 @@ def diff(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def review(store: Store, args: argparse.Namespace, app: App) -> int:
-    from holdfast.cli.memory.notes import linked_code
+    from holdfast.cli.near_notes import linked_code
     from holdfast.notes.review import review as review_branch
 
     code = linked_code(app)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def author(app: App) -> Author:
-    return app.author("cli")
+    """The user, and the conversation of the agent whose shell the command was typed in, if any."""
+    session = app.environment.get("CLAUDE_CODE_SESSION_ID", "")
+    return app.author("claude-code", session) if session else app.author("cli")
 
 
 def new_key(app: App) -> CommitKey:

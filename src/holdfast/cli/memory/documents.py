@@ -155,7 +155,7 @@ def drop(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def _commit(store: Store, args: argparse.Namespace, app: App, operation: dict[str, Any]) -> int:
-    from holdfast.cli.memory.notes import linked_code
+    from holdfast.cli.near_notes import linked_code
     from holdfast.notes.note import with_links
     from holdfast.store.memory import verbs
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -12,26 +11,12 @@ from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.failures import OK
 from holdfast.cli.memory.commit_key import author, new_key
+from holdfast.cli.near_notes import linked_code
 from holdfast.cli.output import plain, print_json, styled
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
-    from holdfast.notes.code import LinkedCode
     from holdfast.store.store import Store
-
-
-def linked_code(app: App) -> LinkedCode:
-    """The code that links may refer to from the working directory."""
-    from holdfast.notes.code import LinkedCode
-
-    cwd = os.getcwd()
-
-    def tracked() -> list[str]:
-        from holdfast.index.generations.registry import Registry
-
-        return list(Registry(app.home.index_registry).records())
-
-    return LinkedCode(cwd, lambda: app.workspace([cwd], tracked))
 
 
 def check_note(args: argparse.Namespace) -> None:

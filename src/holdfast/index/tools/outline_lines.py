@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from holdfast.index.answers import OutlineSymbol
-from holdfast.text import counted
+from holdfast.text import counted, line_range
 
 SIGNATURE_MAX = 48
 
@@ -100,7 +100,7 @@ def _depth(symbol: OutlineSymbol) -> int:
 
 
 def _lines(symbol: OutlineSymbol) -> str:
-    return f"{symbol.span.start_line}-{symbol.span.end_line}"
+    return line_range(symbol.span.start_line, symbol.span.end_line)
 
 
 def _tokens(lines: Sequence[str]) -> float:

@@ -19,7 +19,7 @@ from holdfast.index.answers import (
 )
 from holdfast.index.generations.proof import NO_PROOF
 from holdfast.index.tools.outline_lines import outline_lines
-from holdfast.text import counted
+from holdfast.text import counted, line_range
 
 Style = Literal["heading", "name", "dim", "warning"]
 
@@ -59,9 +59,8 @@ class Surface:
 
 
 def span_text(span: Span) -> str:
-    """Lines as a reader types them: one number for a single line."""
-    first, last = span.start_line, span.end_line
-    return str(first) if first == last else f"{first}-{last}"
+    """The lines of a span, as a reader types them."""
+    return line_range(span.start_line, span.end_line)
 
 
 def code_text(text: str, surface: Surface) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from holdfast.index.references.answers import CallEdgeLine, ExploreAnswer, ExploredSymbol
 from holdfast.index.search.roles import role_of
-from holdfast.index.tools.render import Surface, code_text
+from holdfast.index.tools.render import Surface, code_text, span_text
 from holdfast.index.tools.render_calls import shortened
 from holdfast.index.tools.render_references import HEADINGS, SURE, node_line, place_line
-from holdfast.text import counted
+from holdfast.text import counted, line_range
 
 
 def explore_text(answer: ExploreAnswer, surface: Surface, *, tokens_max: int) -> str:
@@ -43,9 +43,9 @@ def _explored(one: ExploredSymbol, tree: str, surface: Surface, tokens_max: int)
         span = one.symbol.span
         left = span.end_line - span.start_line + 1 - len(text)
         last = span.start_line + len(text)
-        text.append(f"    … {counted(left, 'more line')}, {last}-{span.end_line}")
+        text.append(f"    … {counted(left, 'more line')}, {line_range(last, span.end_line)}")
     members = [
-        f"  {node.span.start_line}-{node.span.end_line}  "
+        f"  {span_text(node.span)}  "
         f"{surface.text(node.symbol_label.rpartition('.')[2])}  {node.kind}"
         for node in one.members
     ]
@@ -99,7 +99,7 @@ def _callers(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
         node = edges[0].node
         named = "" if file == one.symbol.file else surface.file(tree, file)
         numbers = ",".join(dict.fromkeys(str(edge.line) for edge in edges))
-        span = f"({node.span.start_line}-{node.span.end_line})"
+        span = f"({span_text(node.span)})"
         text = f"  {named}:{numbers}  {node.symbol_label} {span}  {shortened(edges[0].text)}"
         rows.append(surface.text(text).rstrip() + _doubt(edges[0]))
     return rows
@@ -108,7 +108,7 @@ def _callers(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
 def _callee(edge: CallEdgeLine, one: ExploredSymbol, tree: str, surface: Surface) -> str:
     """A call; the callee with its lines, and its file if it is another."""
     node = edge.node
-    span = f"{node.span.start_line}-{node.span.end_line}"
+    span = span_text(node.span)
     at = span if node.file == one.symbol.file else f"{surface.file(tree, node.file)}:{span}"
     return surface.text(f"  :{edge.line}  {node.symbol_label} ({at})") + _doubt(edge)
 

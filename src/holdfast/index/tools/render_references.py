@@ -11,7 +11,7 @@ from holdfast.index.references.answers import (
     ReferencePlace,
     ReferencesAnswer,
 )
-from holdfast.index.tools.render import Surface, warning_text
+from holdfast.index.tools.render import Surface, span_text, warning_text
 from holdfast.text import counted
 
 SURE = 0.9
@@ -52,8 +52,7 @@ def references_text(answer: ReferencesAnswer, surface: Surface, *, more: str) ->
 
 
 def node_line(node: CallNode, tree: str, surface: Surface) -> str:
-    span = node.span
-    at = f"{surface.file(tree, node.file)}:{span.start_line}-{span.end_line}"
+    at = f"{surface.file(tree, node.file)}:{span_text(node.span)}"
     return f"{surface.text(at)}  {surface.text(node.symbol_label)}  {node.kind}"
 
 

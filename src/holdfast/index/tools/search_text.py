@@ -8,6 +8,7 @@ search by pattern is a list of matching lines, and a search by file a list of fi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from holdfast.index.answers import Span
@@ -94,8 +95,7 @@ def _result_lines(
     if result.match_count and result.content is None:
         yield from _matches(result, lines, "" if again else named, surface)
         return
-    span = result.span
-    at = surface.style(surface.text(f"{named}:{span.start_line}-{span.end_line}"), "heading")
+    at = surface.style(surface.text(f"{named}:{span_text(result.span)}"), "heading")
     label = surface.text(result.symbol_label or "")
     kind = result.symbol_kind or "module"
     heading = [at, surface.style(label, "name") if label else ""]
@@ -126,9 +126,8 @@ def _matches(
         named, symbol = "", ""
     left = (result.match_count or 0) - len(lines)
     if left > 0:
-        span = result.span
         more = counted(left, "more matching line" if lines else "matching line")
-        yield f"{named}:{span.start_line}-{span.end_line}: [{more}]{symbol}"
+        yield f"{named}:{span_text(result.span)}: [{more}]{symbol}"
 
 
 def _alike(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
@@ -159,8 +158,7 @@ def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
 
 def _companion(place: FurtherPlace, surface: Surface) -> Iterator[str]:
     """Another place of the same file with its code."""
-    span = place.span
-    at = surface.style(f":{span.start_line}-{span.end_line}", "heading")
+    at = surface.style(f":{span_text(place.span)}", "heading")
     label = surface.style(surface.text(place.symbol_label or ""), "name")
     yield f"{at}  {label}".rstrip()
     yield from _rows(_numbered(place.preview or "", place.preview_spans or ()), (), surface)
@@ -220,6 +218,17 @@ def printed_lines(
             cut = text.startswith("…") or text.endswith("…")
             if not cut and shown.get(str(number)) == text:
                 yield result, number, text
+
+
+def shown_lines(answer: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, int]]]:
+    """The lines of each file that an answer is about."""
+    shown: dict[str, list[tuple[int, int]]] = {}
+    for one in answer.results:
+        tree = one.codebase_path or root
+        if tree is not None:
+            span = (one.span.start_line, one.span.end_line)
+            shown.setdefault(os.path.join(tree, one.file), []).append(span)
+    return shown
 
 
 def _fitted(text: str, surface: Surface) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.index.answers import Outline, OutlineAnswer, OutlineSymbol
-from holdfast.index.tools.render import outline_text
+from holdfast.index.tools.render import outline_text, span_text
 from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer, string
 from holdfast.mcp.tools.common import (
     AGENT,
@@ -116,10 +116,7 @@ def _of_name(call: ToolCall, a: dict[str, Any]) -> Result:
         facts |= {"status": "not_found", "message": f"no symbol is named {name}{similar}"}
         result = Result(facts["message"], facts)
         return result.ended("find it by words", "search_code", query=name, path=a.get("path"))
-    lines = [
-        f"{one.file}:{one.span.start_line}-{one.span.end_line}  {one.symbol_label}"
-        for one in found.symbols
-    ]
+    lines = [f"{one.file}:{span_text(one.span)}  {one.symbol_label}" for one in found.symbols]
     return Result("\n".join([*below(call, tree_of(call, tree)), *lines]), facts)
 
 

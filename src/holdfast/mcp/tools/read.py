@@ -16,6 +16,7 @@ from holdfast.mcp.structured import SHOWN_INSTEAD
 from holdfast.mcp.tool import Result, Tool, ToolCall, boolean, inputs, number, string
 from holdfast.mcp.tools.common import continued, listed_inside, located, schema_of
 from holdfast.mcp.tools.near_notes import near_notes
+from holdfast.text import line_range
 
 if TYPE_CHECKING:
     from holdfast.errors import ReadingError
@@ -174,7 +175,7 @@ def _symbol_lines(call: ToolCall, request: Request, place: Place) -> Request:
     found = file_outline(call.context.index, folder, file, resolve_mode="exact", symbol_label=name)
     symbols = found.outline.symbols if found.outline is not None else ()
     if len(symbols) != 1:
-        where = ", ".join(f"{s.span.start_line}-{s.span.end_line}" for s in symbols)
+        where = ", ".join(line_range(s.span.start_line, s.span.end_line) for s in symbols)
         several = f"{typed} has {len(symbols)} symbols {name}: lines {where}"
         raise BadRange(several if symbols else found.message or f"{typed} has no symbol {name}")
     span = symbols[0].span

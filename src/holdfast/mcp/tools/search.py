@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from holdfast.errors import UsageError
 from holdfast.index.answers import Call
 from holdfast.index.search_answers import SearchAnswer
-from holdfast.index.tools.search_text import printed_lines, search_text
+from holdfast.index.tools.search_text import printed_lines, search_text, shown_lines
 from holdfast.mcp.printed_answers import excerpts
 from holdfast.mcp.tool import (
     Result,
@@ -97,7 +97,7 @@ def run(call: ToolCall) -> Result:
     if not results:
         missing = not any(map(os.path.exists, trees))
         return _elsewhere(call, Result(text, facts, failed=missing), found)
-    about = near_notes(call, _shown(found, root))
+    about = near_notes(call, shown_lines(found, root))
     text = "\n".join([*below(call, root), *([about] if about else []), text])
     printed = [
         (os.path.join(one.codebase_path or root or "", one.file), number, row)
@@ -119,17 +119,6 @@ def paths_of(path: str | list[str]) -> list[str]:
         if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
             return found
     return [path]
-
-
-def _shown(answer: SearchAnswer, root: str | None) -> dict[str, list[tuple[int, int]]]:
-    """The lines of each file that an answer is about."""
-    shown: dict[str, list[tuple[int, int]]] = {}
-    for one in answer.results:
-        tree = one.codebase_path or root
-        if tree is not None:
-            span = (one.span.start_line, one.span.end_line)
-            shown.setdefault(os.path.join(tree, one.file), []).append(span)
-    return shown
 
 
 def _short(read: Call, cwd: str | None) -> str:

@@ -1,0 +1,51 @@
+"""The line about notes on the code that a command shows, as agents' tools have it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from holdfast.cli.console import here
+
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.notes.code import LinkedCode
+    from holdfast.notes.near_code import NearNote, Shown
+
+
+def linked_code(app: App) -> LinkedCode:
+    """The code that links may refer to from the working directory."""
+    from holdfast.notes.code import LinkedCode
+
+    cwd = here()
+
+    def tracked() -> list[str]:
+        from holdfast.index.generations.registry import Registry
+
+        return list(Registry(app.home.index_registry).records())
+
+    return LinkedCode(cwd, lambda: app.workspace([cwd], tracked))
+
+
+def near_notes(app: App, shown: Shown) -> str:
+    """One line about the notes on the code that is shown; empty if there are none."""
+    if app.database_url is None and not os.path.isdir(app.home.spaces):
+        return ""  # nothing was ever written: a plain read need not open a store
+    from holdfast.app import DEFAULT_SPACE
+    from holdfast.notes.near_code import OFF, SETTING, note_line
+
+    space = app.environment.get(SETTING, "") or DEFAULT_SPACE
+    if space == OFF:
+        return ""
+    found = app.notes(space).near(shown, linked_code(app).judge, here())
+
+    def more(first: NearNote) -> str:
+        words = ["holdfast", "memory"]
+        if len(found) == 1:
+            words += ["get", first.note.id]
+        else:
+            words += ["find", "--code", first.note.link.path]
+        return shlex.join([*words, *(["--space", space] if space != DEFAULT_SPACE else [])])
+
+    return note_line(found, more)
