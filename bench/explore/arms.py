@@ -69,11 +69,11 @@ class Explorer:
         return (file, line) in self.seen
 
 
-_RESULT = re.compile(r"^([^\s:\[]*):(\d+)-(\d+)(?:  (.*))?$")
+_RESULT = re.compile(r"^([^\s:\[]*):(\d+)(?:-(\d+))?(?:  (.*))?$")
 _FURTHER = re.compile(r"^  also (.+)$")
 _NAMED = re.compile(r"(?:lines? )?(\d+)(?:-(\d+))?(?: (\S+))?$")
 _ALIKE = re.compile(r"^  \[\d+ more like it: (.+)\]$")
-_PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+)$")
+_PLACE = re.compile(r"([^\s:]+):(\d+)(?:-(\d+))?$")
 _LINE = re.compile(r"^(\d+)(?: .*)?$")
 _MATCH = re.compile(r"^([^\s:]+):(\d+):(.*)$")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -139,7 +139,7 @@ class Ours(Explorer):
         for line in text.split("\n"):
             if result := _RESULT.match(line):
                 file, symbol = result[1] or file, result[4] or ""
-                found.append((file, int(result[2]), int(result[3])))
+                found.append((file, int(result[2]), int(result[3] or result[2])))
             elif shown := _LINE.match(line):
                 self.seen.add((file, int(shown[1])))
             elif also := _FURTHER.match(line):
@@ -151,7 +151,8 @@ class Ours(Explorer):
             elif alike := _ALIKE.match(line):
                 for copy in map(_PLACE.match, alike[1].split(", ")):
                     if copy is not None:
-                        self.further.append(((copy[1], int(copy[2]), int(copy[3])), symbol))
+                        at = (copy[1], int(copy[2]), int(copy[3] or copy[2]))
+                        self.further.append((at, symbol))
         return found
 
 

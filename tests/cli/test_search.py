@@ -158,7 +158,7 @@ def test_few_results_show_the_first_one_whole(
     shown = [int(n) for n in re.findall(r"^(\d+) ", out.split("\nsrc/")[0], re.MULTILINE)]
     assert (shown == list(range(1, 23))) is (limit <= 5)
     later = out.split("\nsrc/")[1:]
-    assert all(len(re.findall(r"^\d+ ", each, re.MULTILINE)) <= 3 for each in later) or limit > 5
+    assert all(len(re.findall(r"^\d+ ", each, re.MULTILINE)) <= 8 for each in later) or limit > 5
 
 
 @pytest.mark.shows("ANSWER-WHOLE-FIRST")
@@ -171,7 +171,7 @@ def test_a_question_without_a_limit_gets_the_first_result_whole_and_places_at_th
     assert [int(n) for n in re.findall(r"^(\d+) ", first, re.MULTILINE)] == list(range(1, 23))
     lines = [len(re.findall(r"^\d+ ", each, re.MULTILINE)) for each in later]
     assert len(lines) == 5
-    assert all(1 <= count <= 3 for count in lines[:4])
+    assert all(1 <= count <= 8 for count in lines[:4])
     assert lines[4:] == [0]
 
 
@@ -360,3 +360,44 @@ def test_an_edit_takes_a_symbol_with_its_file_as_other_commands_do(
     assert "def egg_price(basket):" in out
     assert "--file src/eggs.py" in out
     assert "def price_of_eggs" in (shop / "src" / "eggs.py").read_text(), "only a preview"
+
+
+@pytest.mark.shows("ANSWER-TESTS-FOLDED")
+def test_a_list_of_lines_counts_those_in_tests_and_says_how_to_list_them(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of the lines of a search by pattern were in tests."""
+    (shop / "tests").mkdir(exist_ok=True)
+    uses = "def test_oats():\n    assert weigh_oats(1) == 2\n    assert weigh_oats(2) == 4\n"
+    (shop / "src" / "oats.py").write_text("def weigh_oats(bag):\n    return bag * 2\n")
+    (shop / "tests" / "test_oats.py").write_text(uses)
+    out = run(capsys, "re:weigh_oats")[1]
+    assert out.split("\n")[0] == "src/oats.py:1: def weigh_oats(bag):  (weigh_oats)"
+    assert "test_oats" not in out
+    assert (
+        "[3 matching lines in 2 files; 2 of them in tests, listed with path:* in the query]" in out
+    )
+    everything = run(capsys, "re:weigh_oats", "path:*")[1]
+    assert "tests/test_oats.py:2: assert weigh_oats(1) == 2" in everything
+    assert "[3 matching lines in 2 files]" in everything
+    only = run(capsys, "re:weigh_oats", "tests")[1]
+    assert "tests/test_oats.py:2: assert weigh_oats(1) == 2" in only
+    assert "of them in tests" not in only
+
+
+@pytest.mark.shows("ANSWER-WHOLE-FIRST")
+def test_after_a_short_first_result_the_next_are_shown_with_their_code(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A setter was shown whole, and of the function that does the work one line."""
+    (shop / "src" / "session.py").write_text(
+        "class Session:\n    def set_lease_time(self, lease_time):\n"
+        "        self.lease_time = lease_time\n        self.touch()\n        return self\n"
+    )
+    (shop / "src" / "database.py").write_text(
+        "class Database:\n    def lease_time(self):\n        found = self.find('LEASE_TIME')\n"
+        "        if found is None:\n            return INITIAL\n        return found\n"
+    )
+    out = run(capsys, "set the lease time")[1]
+    assert "self.touch()" in out
+    assert "return INITIAL" in out

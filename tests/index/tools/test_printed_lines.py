@@ -14,7 +14,7 @@ from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResu
 from holdfast.index.tools import render_explore, search_text
 from holdfast.index.tools.explore import explore
 from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.render import Surface
+from holdfast.index.tools.render import Surface, span_text
 from holdfast.index.tools.search import search_code
 
 SURFACE = Surface(call=lambda call: f"{call.tool}(…)")
@@ -57,7 +57,7 @@ def test_what_counts_as_printed_stands_in_the_text_and_in_the_file(
         for result, number, row in search_text.printed_lines(answer, SURFACE):
             of_file = (tree / result.file).read_text().split("\n")
             assert of_file[number - 1] == row
-            heading = f"{result.file}:{result.span.start_line}-{result.span.end_line}"
+            heading = f"{result.file}:{span_text(result.span)}"
             at = next(n for n, line in enumerate(text) if line.startswith(heading))
             assert f"{number} {row}" in text[at + 1 :]
             assert row.strip() == row.strip("…").strip()

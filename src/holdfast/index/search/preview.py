@@ -23,6 +23,8 @@ from holdfast.index.search.terms import WORD, terms_of
 LINES_DEFAULT = 10
 FEW_MORE = 2
 """A text with at most this many extra lines is shown whole."""
+GOVERNING_MAX = 2
+"""How far above a matching line its condition may be to be shown with it."""
 LINE_CHARACTERS_MAX = 200
 CHARACTERS_MAX = 4_000
 GAP = "⋮"
@@ -215,11 +217,25 @@ def _chosen(
         if i not in chosen and (sizes[i] <= room or len(chosen) < 2):
             chosen.add(i)
             room -= sizes[i]
+            above = _governing(lines, i) if len(chosen) < lines_max else None
+            if above is not None and above not in chosen and sizes[above] <= room:
+                chosen.add(above)
+                room -= sizes[above]
     wide = _widened(chosen, lines, sizes, lines_max, room)
     if len(lines) <= 2 * lines_max and all(i in wide or not sizes[i] for i in range(len(lines))):
         # Only a few blank lines are missing.
         return list(range(len(lines)))
     return sorted(wide)
+
+
+def _governing(lines: Sequence[str], i: int) -> int | None:
+    """The line just above that line `i` is indented under, such as a condition; None if far."""
+    indent = len(lines[i]) - len(lines[i].lstrip())
+    for above in range(i - 1, max(-1, i - 1 - GOVERNING_MAX), -1):
+        text = lines[above].lstrip()
+        if text and len(lines[above]) - len(text) < indent:
+            return above if WORD.search(text) else None
+    return None
 
 
 def _head(lines: Sequence[str], label: str | None) -> int:

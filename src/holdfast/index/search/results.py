@@ -68,8 +68,12 @@ WHOLE_FIRST_MAX = 5
 page that does so has only the places of the results after these."""
 WHOLE_CHARACTERS, PART_LINES, PART_CHARACTERS = 2_000, 26, 1_200
 """A first result with more characters than this is shown in part, with so many lines."""
-BRIEF = 3
-"""The level of the results after a first one that is shown whole."""
+BRIEF, ROOMY = 3, 2
+"""The levels of the results after a first one that is shown whole: a line, or a few while the page
+has shown less than SHORT_CHARACTERS. A short first result, such as a setter, rarely answers alone.
+"""
+SHORT_CHARACTERS, UNIT_LINES, UNIT_CHARACTERS = 700, 8, 330
+"""On such a page, a unit of so few lines and characters is shown whole."""
 FURTHER_NAMED = (3, 1, 1, 0)
 """How many further places of the file are listed at each level."""
 POINTER = len(PREVIEW_LINES)
@@ -204,6 +208,8 @@ class Items:
         `files` has all chunks of the files whose companions may be shown, by root and path.
         """
         self._files = files
+        self._on_page: frozenset[str | None] = frozenset()
+        self._is_brief = False
         self._listed, self._leads, self._whole_first = listed, leads, whole_first
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
@@ -218,11 +224,16 @@ class Items:
         levels: tuple[int, ...] = LEVEL_OF_PLACE
         rest = 2
         is_brief = self._leads or len(shown) <= WHOLE_FIRST_MAX
-        if is_brief and start == 0 and not (self._raw or self._listed):
+        is_brief = is_brief and start == 0 and not (self._raw or self._listed)
+        self._is_brief = is_brief
+        if is_brief:
             first_level = WHOLE if self._whole_first else BRIEF
             levels, rest = (first_level, *[BRIEF] * (WHOLE_FIRST_MAX - 1)), POINTER
+        self._on_page = frozenset(group.best.chunk.symbol_id for group in shown)
         for place, group in enumerate(shown):
             first = levels[place] if place < len(levels) else rest
+            if first == BRIEF and self._whole_first and _characters(items) < SHORT_CHARACTERS:
+                first = ROOMY
             for level in range(0 if self._raw else first, BARE + (not items)):
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
@@ -300,6 +311,8 @@ class Items:
         for place, other in enumerate(group.further):
             if other.best.chunk.symbol_id is not None:
                 ranked.setdefault(other.best.chunk.symbol_id, place)
+        # What is a result itself is not shown twice.
+        file = [chunk for chunk in file if chunk.symbol_id not in self._on_page]
         found = companions.companions(
             [member.chunk for member in group.members], file, ranked, self._asked, room
         )
@@ -345,7 +358,7 @@ class Items:
     ) -> SearchResult:
         if self._raw and level == 0:
             return replace(item, content=group.best.chunk.text)
-        joined = _joined(group) if level == WHOLE else None
+        joined = _joined(group) if level == WHOLE or self._is_small(group, level) else None
         shown = self._preview(group, max(level, 0)) if joined is None else self._all(group, joined)
         whole = shown.whole and (joined is not None or len(group.members) == 1)
         return replace(
@@ -356,6 +369,12 @@ class Items:
             matched_lines=shown.matched[:MATCHES_MAX],
             next=None if whole else read_call(path, *span),
         )
+
+    def _is_small(self, group: Group, level: int) -> bool:
+        """Whether a result after a short first one is shown whole."""
+        text = group.best.chunk.text.strip()
+        fits = len(text) <= UNIT_CHARACTERS and text.count("\n") < UNIT_LINES
+        return self._is_brief and level == ROOMY and len(group.members) == 1 and fits
 
     def _all(self, group: Group, text: str) -> Preview:
         """A group's text without comments that do not match, or the best part of a long one."""
@@ -406,6 +425,12 @@ class Items:
             ),
             len(group.alike),
         )
+
+
+def _characters(items: Sequence[SearchResult]) -> int:
+    """How much code a page shows so far."""
+    places = (place for item in items for place in item.places)
+    return sum(len(place.preview or "") for place in places)
 
 
 def _named_first(group: Group) -> list[Group]:

@@ -68,6 +68,8 @@ from holdfast.index.tools.value_lines import asks_for_value, value_lines
 
 MOVED_MAX = 3
 """How often the tree is checked again because a file changed while it was read."""
+VALUES_OF = 5
+"""The values of settings are looked up that one of this many results names."""
 FRESH_S, AGING_S = 1_800, 86_400
 """Maximum age of a fresh and of an aging index; an older one is stale."""
 
@@ -314,7 +316,7 @@ def _values(
     question: AnalyzedQuery | None,
     shown: Sequence[SearchResult],
 ) -> tuple[ValueLine, ...]:
-    """The values of settings that the best result names, if the question is about a value."""
+    """The values of settings that the best results name, if the question is about a value."""
     if not shown or question is None or len(searched) > 1 or not request.shows_companions:
         return ()
     each = searched[0]
@@ -325,7 +327,7 @@ def _values(
         with index.backend.reader(each.root) as reader:
             if reader.identity != each.identity:
                 return ()
-            return value_lines(shown[:1], question, each.root, reader, each.overlay, keep)
+            return value_lines(shown[:VALUES_OF], question, each.root, reader, each.overlay, keep)
     except (BackendUnavailable, DamagedBackend):
         return ()
 

@@ -12,15 +12,18 @@ import os
 from collections.abc import Iterator, Sequence
 
 from holdfast.index.answers import Span
+from holdfast.index.search.roles import role_of
 from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface, code_text, span_text, warning_text
 from holdfast.index.tools.unmatched_words import UNMATCHED
 from holdfast.text import common_margin, counted
 
+LABEL_PARTS = 2
+
 
 def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None = None) -> str:
     """The results of a successful search; `next_page` is the call that continues it."""
-    results = _by_file(answer)
+    results, tests = _without_tests(answer, _by_file(answer))
     first = [text for text in answer.warnings if text.startswith(f"{UNMATCHED}:")]
     lines = [_warning(text, surface) for text in first]
     lines += [] if results else ["Nothing found."]
@@ -56,11 +59,33 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
         least = "" if counts.complete else "at least "
         matched = counted(counts.matched_lines, "matching line")
         files = counted(counts.matched_files or 0, "file")
-        lines.append(surface.style(f"[{least}{matched} in {files}]", "dim"))
-    if counts is not None and next_page is not None:
+        lines.append(surface.style(f"[{least}{matched} in {files}{tests}]", "dim"))
+    if counts is not None and next_page is not None and not tests:
         page = f"results {counts.first}-{counts.last} of {counts.total}"
         lines.append(f"[{page}; more: {next_page}]")
     return "\n".join(lines).rstrip("\n")
+
+
+def _without_tests(
+    answer: SearchAnswer, results: list[SearchResult]
+) -> tuple[list[SearchResult], str]:
+    """The results of a list of lines without those in tests, and what was left out.
+
+    Tests come last. All results if there are only tests, or if the query names paths.
+    """
+    counts = answer.counts
+    if counts is None or not counts.matched_lines or answer.result_mode == "raw":
+        return results, ""
+    code = [one for one in results if role_of(one.file) != "test"]
+    if len(code) in (0, len(results)) or "path:" in answer.query or counts.first > 1:
+        return results, ""
+    left = counts.matched_lines - sum(one.match_count or 0 for one in code)
+    return code, f"; {left} of them in tests, listed with path:* in the query"
+
+
+def _label(label: str | None) -> str:
+    """A symbol by the last two parts of its name: the path says the rest."""
+    return ".".join((label or "").split(".")[-LABEL_PARTS:])
 
 
 def _warning(warning: str, surface: Surface) -> str:
@@ -96,7 +121,7 @@ def _result_lines(
         yield from _matches(result, lines, "" if again else named, surface)
         return
     at = surface.style(surface.text(f"{named}:{span_text(result.span)}"), "heading")
-    label = surface.text(result.symbol_label or "")
+    label = surface.text(_label(result.symbol_label))
     kind = result.symbol_kind or "module"
     heading = [at, surface.style(label, "name") if label else ""]
     if surface.is_terminal and kind != "module":
@@ -118,7 +143,7 @@ def _matches(
     result: SearchResult, lines: Sequence[tuple[int, str]], named: str, surface: Surface
 ) -> Iterator[str]:
     """Matching lines as `file:line: text`, the first with its symbol."""
-    label = surface.text(result.symbol_label or "")
+    label = surface.text(_label(result.symbol_label))
     symbol = "  " + surface.style(f"({label})", "name") if label else ""
     for number, text in lines:
         at = surface.style(surface.text(f"{named}:{number}:"), "heading")
@@ -159,7 +184,7 @@ def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
 def _companion(place: FurtherPlace, surface: Surface) -> Iterator[str]:
     """Another place of the same file with its code."""
     at = surface.style(f":{span_text(place.span)}", "heading")
-    label = surface.style(surface.text(place.symbol_label or ""), "name")
+    label = surface.style(surface.text(_label(place.symbol_label)), "name")
     yield f"{at}  {label}".rstrip()
     yield from _rows(_numbered(place.preview or "", place.preview_spans or ()), (), surface)
 

@@ -69,9 +69,13 @@ def value_lines(
         if not names:
             return []
         some = "|".join(map(re.escape, sorted(names)))
-        # name = 1, name: int = 1, name: 1, "name": 1, ("name", 1) or (:name, 1)
-        equals = rf"(?:(?:: ?[\w<>.\[\]]+)? ?:?= ?|: ?| => ?){_LITERAL}"
-        pattern = rf"\b(?:{some})\b[\"']?{equals}|[\"':](?:{some})[\"']?, ?(?:{_NUMBER})"
+        # name = 1, name: int = 1, name: 1, "name": 1, ("name", 1), (:name, 1) or
+        # option(NAME, TEXT_OF_NAME, "1"); but not Name::member
+        equals = rf"(?:(?::(?!:) ?[\w<>.\[\]]+)? ?:?= ?|:(?!:) ?| => ?){_LITERAL}"
+        pattern = (
+            rf"\b(?:{some})\b[\"']?{equals}|[\"':](?:{some})[\"']?, ?(?:{_NUMBER})"
+            rf"|\((?:{some})(?:, ?[A-Z_]+)?, ?[\"']?-?\d"
+        )
         bounds = Bounds(seconds=SECONDS, text_seconds=SECONDS, hits=50)
         query = Query(patterns=(pattern,))
         return find_exact(query, root, reader, fresh_files, is_source, bounds).hits
