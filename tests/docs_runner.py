@@ -29,6 +29,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
 def run_page(page: Path, home: Path, patch: pytest.MonkeyPatch) -> int:
     """Run every block of a page; how many there were."""
     patch.setenv("HOLDFAST_HOME", str(home / "home"))
+    patch.setenv("HOLDFAST_AUTHOR", "you")
     patch.delenv("HOLDFAST_DATABASE_URL", raising=False)
     (home / "work").mkdir()
     patch.chdir(home / "work")

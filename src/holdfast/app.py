@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from holdfast.index.code_index import CodeIndex
     from holdfast.index.shared.store import SharedStore
     from holdfast.index.tools.manage.request import Action
-    from holdfast.notes.near_code import NotesByFile
     from holdfast.reading.native import Focuser
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
@@ -153,12 +152,6 @@ class App:
             if space != DEFAULT_SPACE:
                 raise
             return open_store("memory:", space)
-
-    def notes(self, space: str) -> NotesByFile:
-        """The notes of a space, by the files that they are about; a missing space has none."""
-        from holdfast.notes.near_code import NotesByFile
-
-        return NotesByFile(lambda: self.open_space(space, create=False))
 
     # code
 

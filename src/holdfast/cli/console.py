@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TextIO
 
+    from holdfast.notes.near_code import NotesByFile
+
     NotePrinted = Callable[[str, Iterable[tuple[str, int, str]]], None]
 
 
@@ -35,10 +37,14 @@ class Console:
         columns: int | None,
         has_gone: Callable[[], bool] = lambda: False,
         note_printed: NotePrinted = lambda text, lines: None,
+        notes: Callable[[str], NotesByFile] | None = None,
     ) -> None:
-        """`has_gone` returns whether the command's process has ended, by Ctrl-C for example."""
+        """`has_gone` returns whether the command's process has ended, by Ctrl-C for example.
+
+        `notes` returns the notes of a space that the host keeps.
+        """
         self.cwd, self.out, self.err, self.columns = cwd, out, err, columns
-        self.has_gone, self.note_printed = has_gone, note_printed
+        self.has_gone, self.note_printed, self.notes = has_gone, note_printed, notes
 
 
 CONSOLE: ContextVar[Console | None] = ContextVar("CONSOLE", default=None)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from holdfast.files.policy import Policy
     from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.host import Shared
-    from holdfast.notes.near_code import NotesByFile
     from holdfast.reading.session_log import SessionLog
 
 THREADS_MAX = 8
@@ -100,9 +99,6 @@ class HostedApp(App):
     def list_tree(self, root: Path, policy: Policy | None) -> TreeListing:
         return self._listed_trees.list(root, policy)
 
-    def notes(self, space: str) -> NotesByFile:
-        return self._shared.notes(space)
-
     def open_session(self, session: str, **options: Any) -> SessionLog:
         return super().open_session(session, **{"open_space": self._shared.keep_space, **options})
 
@@ -162,8 +158,9 @@ class CommandService:
         out_terminal, err_terminal = request["terminal"]
         out = _Output(out_terminal, request["encoding"], deliver)
         err = _Output(err_terminal, request["encoding"], progress)
-        noted = self._shared.note_printed
-        CONSOLE.set(Console(request["cwd"], out, err, request["columns"], gone.is_set, noted))
+        noted, notes = self._shared.note_printed, self._shared.notes
+        width = request["columns"]
+        CONSOLE.set(Console(request["cwd"], out, err, width, gone.is_set, noted, notes))
         app = HostedApp(self._shared, request["environment"], self._listed)
         try:
             code = dispatch(list(request["argv"]), app.environment, app)

@@ -6,12 +6,12 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from holdfast.cli.console import here
+from holdfast.cli.console import CONSOLE, here
 
 if TYPE_CHECKING:
     from holdfast.app import App
     from holdfast.notes.code import LinkedCode
-    from holdfast.notes.near_code import NearNote, Shown
+    from holdfast.notes.near_code import NearNote, NotesByFile, Shown
 
 
 def linked_code(app: App) -> LinkedCode:
@@ -28,6 +28,16 @@ def linked_code(app: App) -> LinkedCode:
     return LinkedCode(cwd, lambda: app.workspace([cwd], tracked))
 
 
+def _notes(app: App, space: str) -> NotesByFile:
+    """The notes of a space, which the host keeps; a missing space has none."""
+    from holdfast.notes.near_code import NotesByFile
+
+    console = CONSOLE.get()
+    if console is not None and console.notes is not None:
+        return console.notes(space)
+    return NotesByFile(lambda: app.open_space(space, create=False))
+
+
 def near_notes(app: App, shown: Shown) -> str:
     """One line about the notes on the code that is shown; empty if there are none."""
     if app.database_url is None and not os.path.isdir(app.home.spaces):
@@ -38,7 +48,7 @@ def near_notes(app: App, shown: Shown) -> str:
     space = app.environment.get(SETTING, "") or DEFAULT_SPACE
     if space == OFF:
         return ""
-    found = app.notes(space).near(shown, linked_code(app).judge, here())
+    found = _notes(app, space).near(shown, linked_code(app).judge, here())
 
     def more(first: NearNote) -> str:
         words = ["holdfast", "memory"]
