@@ -59,7 +59,9 @@ def test_the_work_ends_when_the_process_of_the_command_has_ended(
     monkeypatch.setattr(hosting, "WORKING_S", 0.01)
     monkeypatch.setattr(sys, "stdout", sys.stdout)
     monkeypatch.setattr(sys, "stderr", sys.stderr)
-    shared = SimpleNamespace(app=App(tmp_path / "home"), note_printed=lambda text, lines: None)
+    shared = SimpleNamespace(
+        app=App(tmp_path / "home"), note_printed=lambda text, lines: None, notes=lambda space: None
+    )
     service = hosting.CommandService(cast(Any, shared))
 
     async def story() -> None:

@@ -6,6 +6,8 @@ import { badge, card, choose, counted, empty, failure, head, icon, loading, segm
 import { code } from "./code.js";
 import { callGraph } from "./draw.js";
 
+const spanned = ({ startLine, endLine }) => (startLine === endLine ? `${startLine}` : `${startLine}–${endLine}`);
+
 const results = resource(changed), outline = resource(changed), calls = resource(changed), mentions = resource(changed), source = resource(changed), located = resource(changed);
 const state = { typed: "", q: undefined, asked: "", opened: "", depth: 1, snippet: "" };
 const LINES = 60;
@@ -88,7 +90,7 @@ function answers(value, root, query) {
       h("div", { class: "row spread" },
         h("strong", { class: "mono clip" }, result.symbolLabel ?? result.file.split("/").at(-1)),
         h("span", { class: "row" }, result.in_context && badge("accent", "In context", "the session holds these lines as they are now"), result.symbolKind && badge("plain", result.symbolKind))),
-      h("div", { class: "small muted mono clip" }, `${result.codebasePath ? `${result.codebasePath.split("/").at(-1)}: ` : ""}${result.file}:${result.span.startLine}–${result.span.endLine}`)),
+      h("div", { class: "small muted mono clip" }, `${result.codebasePath ? `${result.codebasePath.split("/").at(-1)}: ` : ""}${result.file}:${spanned(result.span)}`)),
       h("div", { class: "inner" }, current ? text(result.codebasePath ?? root, result) : glimpse(result),
         further(result)));
   }));
@@ -102,7 +104,7 @@ function further(result) {
     places.map((place) => h("button", {
       key: place.span.startLine, class: "button quiet small clip",
       onclick: () => refine({ file: result.file, symbol: place.symbolId ?? "", tree: result.codebasePath ?? "" }),
-    }, `${place.symbolLabel ?? "lines"} ${place.span.startLine}–${place.span.endLine}`)));
+    }, `${place.symbolLabel ?? "lines"} ${spanned(place.span)}`)));
 }
 
 /** The first lines of a result, as the search found them. */
@@ -208,7 +210,7 @@ function symbols(value, query) {
         "aria-current": String(symbol.symbolId === query.symbol), title: symbol.signature,
         onclick: () => refine({ symbol: symbol.symbolId }),
       }, h("span", { class: "kind" }, symbol.kind), symbol.name),
-      h("span", { class: "small muted num" }, `${symbol.span.startLine}–${symbol.span.endLine}`))));
+      h("span", { class: "small muted num" }, spanned(symbol.span)))));
 }
 
 function locate(found, root) {
