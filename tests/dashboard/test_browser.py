@@ -428,6 +428,7 @@ def test_a_merge_conflict_is_resolved_by_clicks(
     limit.get_by_text("Enter another value").click()
     limit.get_by_label("Value, as JSON").fill("0.38")
     limit.get_by_role("button", name="Use this").click()
+    expect(limit.get_by_text("Kept: 0.38")).to_be_visible()
     visit.picture("merge-settled")
     merge.click()
     expect(page.locator(".notice")).to_contain_text("Merged")

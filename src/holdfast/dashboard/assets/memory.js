@@ -397,7 +397,7 @@ function conflict(clash, source, target) {
     h("div", { class: "choices", role: "radiogroup", "aria-label": `What to keep at ${clash.path} of ${clash.id}` },
       option("source", source, clash.sourceValue), option("target", target, clash.targetValue), option("ancestor", "before both", clash.ancestorValue)),
     h("details", { class: "inner", open: kind === "own" ? true : undefined },
-      h("summary", { class: "small" }, "Enter another value"),
+      h("summary", { class: "small" }, kind === "own" ? `Kept: ${json(state.resolutions[key].value)}` : "Enter another value"),
       h("div", { class: "row" },
         h("label", { class: "field grow" }, "Value, as JSON",
           h("input", { class: "input mono", value: state.own[key] ?? "", placeholder: json(clash.sourceValue)?.slice(0, 80), oninput: (event) => (state.own[key] = event.target.value) })),
