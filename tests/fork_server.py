@@ -22,12 +22,14 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import holdfast
+from tests.hindered import obey_permissions
 
 WAIT_S = 60.0
 OTHERS = (
@@ -83,9 +85,19 @@ class ForkServer:
         env: Mapping[str, str],
         cwd: Path,
         fds: Sequence[int],
+        hindered: bool = False,
     ) -> int:
-        """Run a module in a new process with these descriptors as 0, 1, 2 …; returns its id."""
-        request = {"module": module, "argv": list(argv), "env": dict(env), "cwd": str(cwd)}
+        """Run a module in a new process with these descriptors as 0, 1, 2 …; returns its id.
+
+        A `hindered` one obeys the permissions of files although it is root's.
+        """
+        request = {
+            "module": module,
+            "argv": list(argv),
+            "env": dict(env),
+            "cwd": str(cwd),
+            "hindered": hindered,
+        }
         data = json.dumps(request).encode()
         with self._lock:
             socket.send_fds(self._socket, [len(data).to_bytes(4, "big")], list(fds))
@@ -141,6 +153,32 @@ def adopt(server: ForkServer) -> None:
     """Use a server that was started before this process was forked."""
     global _own
     _own = server
+
+
+def run(
+    *words: str,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: str | None = None,
+    out: int | None = None,
+    module: str = "holdfast.cli.main",
+    hindered: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """A command from its start to its end, as `subprocess.run` would run it in an interpreter."""
+    server = fork_server()
+    with contextlib.ExitStack() as files:
+        given, shown, errors = (files.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        given.write((stdin or "").encode())
+        given.seek(0)
+        fds = [given.fileno(), shown.fileno() if out is None else out, errors.fileno()]
+        settings = os.environ if env is None else env
+        pid = server.fork(module, words, settings, cwd or Path.cwd(), fds, hindered)
+        code = server.code(pid, WAIT_S)
+        assert code is not None, f"{words} does not end"
+        for file in (shown, errors):
+            file.seek(0)
+        texts = (shown.read().decode(), errors.read().decode())
+        return subprocess.CompletedProcess(words, code, *texts)
 
 
 class Forked:
@@ -280,6 +318,8 @@ def main() -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
+    if request["hindered"]:
+        obey_permissions()
     random.seed()
     if "PYTHONUNBUFFERED" in os.environ:
         sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]

@@ -1,12 +1,11 @@
 """One home directory, however HOLDFAST_HOME spells it, for every command and in every process."""
 
-import ctypes
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,17 +15,12 @@ from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.home import Home, home_of
 from holdfast.system import Clock
+from tests import fork_server
 from tests.scale import QUICK
 
 WAIT_S = 60.0
 SPELLINGS = ("symlink",) if QUICK else ("relative", "dotted", "symlink", "spaces", "tilde")
 SHOP = "def total(cart):\n    return sum(line.price for line in cart)\n"
-
-
-def _obey_permissions() -> None:
-    """Without this capability root is refused like any other user."""
-    if os.geteuid() == 0:
-        ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
 
 
 class Machine:
@@ -46,10 +40,9 @@ class Machine:
             "tilde": (self.user / "holdfast home", "~/holdfast home"),
             "read-only": (folder / "closed" / "home", str(folder / "closed" / "home")),
         }[spelling]
-        self.hindrance: Callable[[], None] | None = None
+        self.hindered = spelling == "read-only"
         if spelling == "read-only":
             (folder / "closed").mkdir(mode=0o500)
-            self.hindrance = _obey_permissions
         if spelling == "symlink":
             (folder / "link").symlink_to(folder / "real")
         kept = {
@@ -62,16 +55,8 @@ class Machine:
     def run(
         self, *words: str, code: int | None = 0, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "holdfast.cli.main", *words],
-            env=self.environment,
-            cwd=self.cwd,
-            capture_output=True,
-            text=True,
-            timeout=WAIT_S,
-            check=False,
-            input=stdin,
-            preexec_fn=self.hindrance,
+        done = fork_server.run(
+            *words, env=self.environment, cwd=self.cwd, stdin=stdin, hindered=self.hindered
         )
         assert code is None or done.returncode == code, done.stdout + done.stderr
         return done

@@ -3,7 +3,6 @@
 import os
 import socket
 import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from holdfast.postgresql import connect, maintenance
 from holdfast.store.errors import StoreBusy, StoreFailed, StoreSilent
 from holdfast.store.store import Store, open_store
 from holdfast.sync.server.session_rows import SessionTable
+from tests import fork_server
 from tests.postgres import PostgresServer
 from tests.sync.peers import commit, set_
 from tests.sync.processes import Client, Served
@@ -36,15 +36,7 @@ def cli(home: Path, url: str, *words: str, index: bool = False) -> subprocess.Co
         "HOLDFAST_DATABASE_URL": url,
         **({"HOLDFAST_INDEX_URL": url, "HOLDFAST_INDEX_NAMESPACE": "x"} if index else {}),
     }
-    return subprocess.run(
-        [sys.executable, "-m", "holdfast", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=END_S,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    return fork_server.run(*words, env=environment)
 
 
 @pytest.fixture

@@ -17,7 +17,9 @@ from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.store.copies import copy_of
 from holdfast.store.errors import StoreFailed
+from tests import fork_server
 from tests.cli.test_memory import Terminal, run
+from tests.hindered import obey_permissions
 from tests.scale import first_in_quick
 
 __all__ = ["run"]
@@ -37,9 +39,7 @@ class Hindered:
     def __call__(self) -> None:
         system = ctypes.CDLL(None, use_errno=True)
         if self.how == "permissions":
-            if os.geteuid() == 0:
-                # Root may write everywhere; without this capability it is a user like any other.
-                system.prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+            obey_permissions()
             return
         home = os.fsencode(self.home)
         done = [
@@ -56,6 +56,9 @@ HINDERED: list[Hindered] = []
 
 
 def command(*words: str) -> tuple[int, str, str]:
+    if HINDERED[-1].how == "permissions":
+        done = fork_server.run(*words, hindered=True)
+        return done.returncode, done.stdout, done.stderr
     ran = subprocess.run(
         [sys.executable, "-m", "holdfast.cli.main", *words],
         capture_output=True, text=True, check=False, preexec_fn=HINDERED[-1],
