@@ -134,7 +134,7 @@ def odd_rule(rng: random.Random) -> str:
 
 
 @pytest.mark.shows("FILES-IGNORE-GIT")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_a_random_tree_holds_what_git_lists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -28,6 +28,7 @@ from tests.index.wire import (
     search_code,
 )
 from tests.index.world import World
+from tests.scale import size
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def state(world: World) -> str:
 
 @pytest.mark.shows("INDEX-DAMAGED-HEALS")
 @pytest.mark.parametrize("action", ["create", "reindex"])
-@pytest.mark.parametrize("page", range(8))
+@pytest.mark.parametrize("page", range(size(8, 2)))
 def test_a_rebuild_mends_a_damaged_file(ready: World, action: Any, page: int) -> None:
     """Where the file's first page was good and another was not, every rebuild failed at the old
     tables, with the advice to rebuild; only a clear helped, which nothing said."""

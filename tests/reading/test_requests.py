@@ -13,9 +13,9 @@ from tests.scale import QUICK, size
 
 SOAK = bool(os.environ.get("HOLDFAST_SOAK"))
 STEPS = 100
-SESSIONS = 10_000 if SOAK else size(200, 20)
+SESSIONS = 10_000 if SOAK else size(200, 5)
 """20,000 steps for every kind of agent; a million under soak."""
-PARTS = 10
+PARTS = size(10, 5)
 KINDS: dict[str, type[Session]] = {
     **dict.fromkeys(("claude-code", "claude-code-sub", "codex", "pi"), Session),
     "opencode": OpenCodeSession,

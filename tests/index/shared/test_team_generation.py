@@ -29,6 +29,7 @@ from holdfast.index.tools.search import search_code
 from tests.files.hostile_git import git
 from tests.index.shared.team import Machine, MemoryRows, clone, made_repository
 from tests.postgres import PostgresServer
+from tests.scale import SOAKING, size
 
 QUERIES = (
     "add item to the cart",
@@ -106,7 +107,7 @@ def edit(root: Path, dice: random.Random) -> None:
 
 
 @pytest.mark.shows("TEAM-GENERATION-SAME")
-@pytest.mark.parametrize("seed", range(300 if os.environ.get("HOLDFAST_SOAK") else 4))
+@pytest.mark.parametrize("seed", range(300 if SOAKING else size(4, 1)))
 def test_random_edits_give_the_answers_of_a_local_index(
     tmp_path: Path, repository: Path, seed: int
 ) -> None:
