@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.postgres import PostgresServer, running_server
 from tests.scale import QUICK, SOAKING
@@ -53,8 +54,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Workers(config.option.workers, PARSING), "workers")
 
 
-def pytest_collection_finish() -> None:
+@settings(max_examples=1)
+@given(st.text(), st.floats())
+def _first_property(_text: str, _number: float) -> None:
+    """Hypothesis reads its tables of characters and the constants of all modules when it is first
+    used; before the workers are forked, all of them have both."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Search only what tests make for garbage, not the thousands of tests themselves."""
+    if session.config.option.workers > 1:
+        _first_property()
     gc.enable()
     gc.collect()
     gc.freeze()
