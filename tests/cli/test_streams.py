@@ -25,6 +25,17 @@ COMMANDS = [
 ]
 
 
+CASES = [
+    pytest.param(
+        words, buffered, id=f"{' '.join(words)}-{buffered}", marks=[] if quick else pytest.mark.long
+    )
+    for words in COMMANDS
+    for buffered in (True, False)
+    for quick in [buffered or words in (["--version"], ["memory", "list"])]
+]
+"""Only a new interpreter has no buffer: of these, `make quick` starts two."""
+
+
 def settings(tmp_path: Path, buffered: bool) -> dict[str, str]:
     made = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
     return made if buffered else {**made, "PYTHONUNBUFFERED": "1"}
@@ -57,8 +68,7 @@ def forked(tmp_path: Path, words: list[str], out: int) -> subprocess.CompletedPr
 
 
 @pytest.mark.shows("CLI-STREAMS")
-@pytest.mark.parametrize("buffered", [True, False])
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(("words", "buffered"), CASES)
 def test_a_reader_that_has_gone_is_no_error(
     tmp_path: Path, words: list[str], buffered: bool
 ) -> None:
@@ -77,8 +87,7 @@ def test_a_reader_that_has_gone_is_no_error(
 
 @pytest.mark.shows("CLI-STREAMS")
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full disk to try")
-@pytest.mark.parametrize("buffered", [True, False])
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(("words", "buffered"), CASES)
 def test_an_answer_that_could_not_be_written_is_said_to_be_lost(
     tmp_path: Path, words: list[str], buffered: bool
 ) -> None:

@@ -36,7 +36,7 @@ def test_the_first_versions_protocol_accepts_a_read_of_something_else() -> None:
 @pytest.mark.parametrize(
     ("protocol", "budget"),
     [
-        (Protocol(names="newest"), (3, 1)),
+        pytest.param(Protocol(names="newest"), (3, 1), marks=pytest.mark.long),
         (Protocol(basis="layer"), (2, 1)),
         (Protocol(folds="at once"), (2, 1)),
     ],

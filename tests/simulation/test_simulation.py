@@ -18,7 +18,7 @@ ONE = os.environ.get("HOLDFAST_SEED")
 STEPS = 25
 """Short stories, so that there can be many: most faults need few steps to show."""
 
-PER_BLOCK = size(100, 25)
+PER_BLOCK = size(100, 10)
 BLOCKS = 200 if SOAK else 2 if QUICK else 20
 FIRST = range(0, BLOCKS * PER_BLOCK, PER_BLOCK)
 

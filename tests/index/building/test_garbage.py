@@ -12,6 +12,7 @@ from holdfast.index.building.prepare import extract_facts, prepare_many
 from holdfast.index.facts.parse import READ_BYTES, limited, parser_of
 from holdfast.index.generations.model import SourceFile
 from tests.index.samples import sources
+from tests.scale import size
 
 SOURCES = sources()
 
@@ -38,7 +39,7 @@ def test_a_prepared_file_leaves_no_cycles(suffix: str) -> None:
 @pytest.mark.shows("INDEX-MEMORY-WORKERS")
 def test_a_parser_keeps_no_text_it_has_read() -> None:
     parser = parser_of(("tree_sitter_python", "language"))
-    texts = [b"x = %d\n" % i * READ_BYTES for i in range(20)]
+    texts = [b"x = %d\n" % i * READ_BYTES for i in range(size(20, 5))]
     limited(parser, texts[0])
     tracemalloc.start()
     try:

@@ -16,6 +16,7 @@ import pytest
 from holdfast.index import processes
 from holdfast.index.building import worker_pool
 from holdfast.index.building.worker_pool import Died, Unstarted, WorkerPool, ready
+from tests.scale import size
 
 DIE = b"die"
 
@@ -131,7 +132,7 @@ def test_where_nobody_can_be_started_no_order_is_said_to_kill(
     if hindrance == "cannot be found":
         working = Lost()
     pool = WorkerPool(working, count)
-    orders = [(number, b"%d" % number) for number in range(20)]
+    orders = [(number, b"%d" % number) for number in range(size(20, 5))]
     try:
         assert list(pool.answers(orders)) == [(number, Unstarted()) for number, _ in orders]
         assert list(pool.alone(orders)) == [(number, Unstarted()) for number, _ in orders]

@@ -75,7 +75,7 @@ def test_no_line_of_a_table_looks_far(language: str) -> None:
     words = sorted(set(re.findall("[A-Za-z]{2,}", TABLE[language].text)))
     texts = [
         text
-        for word in ["A", *words]
+        for word in ["A", *words][: size(1_000, 3)]
         for text in (f"{word}\n" * 3_000, f"{word} a" + "\n" * 20_000, f"{word} a" + " " * 20_000)
     ]
     assert ended(partial(_search, pattern, texts))

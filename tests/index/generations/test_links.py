@@ -31,7 +31,7 @@ from tests.index.calls.twins import graph, tables
 from tests.index.claims import split
 from tests.index.samples import all_cases
 from tests.postgres import PostgresServer
-from tests.scale import examples
+from tests.scale import examples, size
 
 ROOT = "/the/tree"
 
@@ -141,7 +141,7 @@ def test_calls_are_those_of_all_facts_after_any_syncs(
     some = dict(rng.sample(texts, 30))
     tree.publish({path: _prepared(path, text) for path, text in some.items()}, anew=True)
     tree.check()
-    for _ in range(7):
+    for _ in range(size(7, 3)):
         paths = sorted(tree.files)
         removed = rng.sample(paths, 2)
         renamed = {f"moved/{path}": path for path in rng.sample(paths, 1)}

@@ -34,8 +34,11 @@ from holdfast.index.tools.search_request import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 from tests.index.wire import manage_index, search_code
-from tests.scale import examples
+from tests.scale import QUICK, examples
 
+PARTS: tuple[str, ...] = ("index", "files")
+if QUICK:
+    PARTS = ("index/search", "index/generations", "index/building", "files")
 SOURCES = Path(__file__).parents[3] / "src" / "holdfast"
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -68,7 +71,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[CodeIndex, str]]:
     root = tmp_path_factory.mktemp("sources").resolve()
-    for part in ("index", "files"):
+    for part in PARTS:
         shutil.copytree(SOURCES / part, root / part, ignore=shutil.ignore_patterns("*.bin"))
     index = open_index(root.parent / f"{root.name}-home")
     index.start = run_here
