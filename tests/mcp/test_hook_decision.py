@@ -15,7 +15,7 @@ from holdfast.agents.hook_event import HookEvent, Moment, Outcome
 from holdfast.agents.opencode import hook as opencode
 from holdfast.home import Home
 from holdfast.mcp.hook_decision import HookDecision
-from holdfast.mcp.printed_answers import ShownAnswers
+from holdfast.mcp.printed_answers import PrintedAnswers
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.sidecar import Sidecar
@@ -38,7 +38,7 @@ def context_of(desk: Desk, log: object = None) -> Any:
         home=Home(desk.root / "hf"),
         app=SimpleNamespace(clock=Clock(), user_home=str(desk.home)),
         reader=lambda *_: desk.reader,
-        shown=ShownAnswers(),
+        shown=PrintedAnswers(),
         sessions=SimpleNamespace(adapter=lambda *_: (log, threading.Lock())),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.agents.hooks import OwnCall, ToolUse
-from holdfast.mcp.printed_answers import ShownAnswers
+from holdfast.mcp.printed_answers import PrintedAnswers
 from holdfast.mcp.request_log import RequestLog
 from holdfast.reading.events import Printed
 from holdfast.reading.hosts.codex import CodexLog
@@ -116,7 +116,9 @@ def test_a_record_that_is_not_valid_proves_nothing(tmp_path: Path) -> None:
     assert sidecar.shown["c"].lines == LINES
 
 
-def request(tmp_path: Path, shown: ShownAnswers, text: str, *, failed: bool = False) -> RequestLog:
+def request(
+    tmp_path: Path, shown: PrintedAnswers, text: str, *, failed: bool = False
+) -> RequestLog:
     log = RequestLog("s", Sidecar(tmp_path / "side.jsonl"), shown.lines)
     use = ToolUse(OwnCall("search_code"), "c1", text=text, failed=failed)
     log.show([use], "/w", lambda digest: None)
@@ -126,7 +128,7 @@ def request(tmp_path: Path, shown: ShownAnswers, text: str, *, failed: bool = Fa
 @pytest.mark.shows("READ-SHOWN-LINES")
 def test_a_request_that_shows_a_recent_answer_proves_what_it_printed(tmp_path: Path) -> None:
     """OpenCode calls our tools without naming the conversation; its request has the answer."""
-    shown = ShownAnswers()
+    shown = PrintedAnswers()
     assert held(request(tmp_path, shown, TEXT)) == {}
     shown.note(TEXT, LINES)
     assert held(request(tmp_path, shown, TEXT)) == HELD

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.home import Home
-from holdfast.mcp.printed_answers import ShownAnswers, excerpts
+from holdfast.mcp.printed_answers import PrintedAnswers, excerpts
 from holdfast.mcp.space_pool import SpacePool
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class HostContext:
         self._notes: dict[str, NotesByFile] = {}
         self._runs: dict[int, threading.Thread] = {}
         self._starting = threading.local()
-        self.shown = ShownAnswers()
+        self.shown = PrintedAnswers()
 
     def note_printed(self, text: str, lines: Iterable[tuple[str, int, str]]) -> None:
         """Remember which lines of files (path, number, text) an answer printed unchanged."""

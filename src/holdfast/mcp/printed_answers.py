@@ -17,7 +17,7 @@ from holdfast.reading.hosts.sidecar import text_digest
 ANSWERS_MAX = 256
 
 
-class ShownAnswers:
+class PrintedAnswers:
     """The lines of the most recent answers; one that was dropped proves nothing."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from holdfast.agents.hooks import HookEvent, Outcome
 from holdfast.home import Home
-from holdfast.mcp.printed_answers import ShownAnswers
+from holdfast.mcp.printed_answers import PrintedAnswers
 from holdfast.mcp.request_log import RequestLog
 from holdfast.reading.events import Printed
 from holdfast.reading.hosts.detect import sidecar_path
@@ -26,7 +26,7 @@ CONVERSATIONS_MAX = 256
 class Requests:
     """The most recently used conversations; one that was dropped proves nothing."""
 
-    def __init__(self, home: Home, answers: ShownAnswers) -> None:
+    def __init__(self, home: Home, answers: PrintedAnswers) -> None:
         self._home, self._answers = home, answers
         self._logs: OrderedDict[tuple[str, str], tuple[RequestLog, threading.Lock]] = OrderedDict()
         self._turn = threading.Lock()

@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from holdfast.index.calls.alike import Alike
+from holdfast.index.calls.equivalents import Equivalents
 from holdfast.index.calls.link_table import (
     Holders,
     LinkTable,
@@ -62,7 +62,7 @@ class LinkedProgram:
         self.partial: set[str] = set()
         """The ids of symbols whose list of callers may be incomplete."""
         self._known: dict[tuple[str, int], tuple[Edge | OpenCall, ...]] = {}
-        self._alike: dict[str, Alike] = {}
+        self._equivalents: dict[str, Equivalents] = {}
         self.targets: dict[tuple[str, str, str, str], frozenset[Thing]] = {}
         """Cache for `references`: things that count as one symbol, by path, family, name, kind."""
         self._own_table: MemoryLinks | None = None
@@ -91,7 +91,7 @@ class LinkedProgram:
     def forget(self) -> None:
         """Clear everything that was resolved with older facts."""
         self._known.clear()
-        self._alike.clear()
+        self._equivalents.clear()
         self.targets.clear()
         self.partial.clear()
 
@@ -208,9 +208,9 @@ class LinkedProgram:
         Calling a class reaches its constructor. In Python and JavaScript several definitions of one
         name are one function: overloads, or a later definition that replaces the earlier.
         """
-        known = self._alike.get(facts.path)
+        known = self._equivalents.get(facts.path)
         if known is None:
-            known = self._alike[facts.path] = Alike.of(facts)
+            known = self._equivalents[facts.path] = Equivalents.of(facts)
         return known.same(symbol)
 
     def walk(self, start: str, direction: str, depth: int, limit: int) -> CallWalk:

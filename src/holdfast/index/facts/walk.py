@@ -16,6 +16,12 @@ from typing import TYPE_CHECKING, Literal
 
 from holdfast.index.facts import chains, expressions
 from holdfast.index.facts.comments import comment_above
+from holdfast.index.facts.function_arguments import (
+    nameable,
+    names_passed,
+    values_passed,
+    with_passed,
+)
 from holdfast.index.facts.imported_values import ImportedValues
 from holdfast.index.facts.model import (
     MODULE,
@@ -30,7 +36,6 @@ from holdfast.index.facts.model import (
 )
 from holdfast.index.facts.node_order import in_order, lost_bytes
 from holdfast.index.facts.parse import TooHardError, captures, parse, parser_of, size_limits
-from holdfast.index.facts.passed import nameable, names_passed, values_passed, with_passed
 
 if TYPE_CHECKING:
     import tree_sitter

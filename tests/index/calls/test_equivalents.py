@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from holdfast.index.calls.alike import Alike
+from holdfast.index.calls.equivalents import Equivalents
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import FileFacts, Symbol
@@ -40,7 +40,7 @@ def test_definitions_of_one_name_and_constructors_are_found_as_by_looking_at_all
         else:
             lines += [f"class {name} {{ {method.format(made)} }}"]
     facts = extract(f"a.{ending}", "\n".join(lines).encode() + b"\n")
-    alike = Alike.of(facts)
+    equivalents = Equivalents.of(facts)
     assert facts.symbols
     for symbol in facts.symbols:
-        assert alike.same(symbol) == naive(facts, symbol), f"seed {seed}, {symbol.qualified}"
+        assert equivalents.same(symbol) == naive(facts, symbol), f"seed {seed}, {symbol.qualified}"

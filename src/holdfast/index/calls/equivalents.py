@@ -12,7 +12,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class Equivalents:
     """Ids by qualified name, where definitions with one name are one function; constructors by
     class.
 
@@ -24,7 +24,7 @@ class Alike:
     constructors: dict[str, frozenset[str]]
 
     @classmethod
-    def of(cls, facts: FileFacts) -> Alike:
+    def of(cls, facts: FileFacts) -> Equivalents:
         names: dict[str, set[str]] = defaultdict(set)
         made: dict[str, set[str]] = defaultdict(set)
         one_function = FAMILIES.get(facts.language) in ("python", "js")
