@@ -38,7 +38,7 @@ def stillborn(orders: Connection, results: Connection) -> None:
     raise ImportError("nothing to work with")
 
 
-@pytest.fixture(params=[1, 2, 3])
+@pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.long), 3])
 def pool(request: pytest.FixtureRequest) -> Iterator[WorkerPool]:
     made = WorkerPool(work, request.param)
     yield made

@@ -37,7 +37,7 @@ TEXTS = {
     "tail.py": (b'def f():\n    """a\n ' + b" " * 1_900 + b'x \n"""\n') * 200,
     "spaces.sh": b"if\na()" + b" " * LONG + b"x\n",
     "bare.js": b"import " + b" " * 19_000 + b"x\n" + b"import {" + b" " * 19_000 + b"} x\n",
-    "one-line.js": b"var a = 1;" * 40_000,
+    "one-line.js": b"var a = 1;" * size(40_000, 8_000),
     "blank.nim": b"A" + b"\n" * LONG,
     "signature.hs": b"a,\n" * (LONG // 3),
     "late.dart": b"late\n" * (LONG // 5),
