@@ -15,6 +15,7 @@ STARTED = {
     "holdfast.index.building.worker_pool": "worker of a build",
     "holdfast.index.facts.extractor": "parsing process",
     "holdfast.index.facts.trial_parse": "trial process",
+    "holdfast.index.generations.walk_ahead": "walk of a tree",
     "holdfast.mcp.host_connection": "background host",
     "holdfast.files.git": "git",
 }

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from holdfast.files.edited_files import EditedFiles
 from holdfast.files.snapshot import Snapshot
+from holdfast.index import frozen_process
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.generations import walk_ahead
 from holdfast.index.generations.freshness import FreshFiles
@@ -133,16 +135,19 @@ def test_a_file_that_changes_while_its_question_is_ranked_is_noticed(
     assert any("handler_edited" in each for each in shown)
 
 
+@pytest.mark.shows("SEC-KILLED", "SEC-STOPPED")
+@pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.usefixtures("forks")
-def test_a_walk_that_dies_proves_nothing(
-    home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_walk_that_is_killed_or_stopped_proves_nothing(
+    home: Path, tree: Path, signal_sent: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(frozen_process, "Watch", partial(frozen_process.Watch, look_s=0.01))
     edit(tree)
     look, here = walk_ahead.look, os.getpid()
 
     def dying(*arguments: Any) -> Any:
         if os.getpid() != here:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal_sent)
         return look(*arguments)
 
     monkeypatch.setattr(walk_ahead, "look", dying)
