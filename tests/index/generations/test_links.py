@@ -35,6 +35,9 @@ from tests.scale import examples, size
 
 ROOT = "/the/tree"
 
+BUSY_MS = 60_000
+"""The log of the last run may still be folded in."""
+
 
 def _prepared(path: str, text: str, *, links: bool = True) -> PreparedFile:
     source = text.encode()
@@ -75,6 +78,7 @@ class Tree:
 
     def segments(self) -> list[Path]:
         with apsw.Connection(str(self.file)) as connection:
+            connection.set_busy_timeout(BUSY_MS)
             names = connection.execute("SELECT digest FROM link ORDER BY id").fetchall()
         return [self.file.with_suffix(".segments") / f"{name}.segment" for (name,) in names]
 
@@ -184,6 +188,7 @@ def test_damaged_links_are_not_believed_and_made_again(how: str, tree: Tree) -> 
 def test_a_damaged_row_is_not_believed(tree: Tree) -> None:
     tree.publish(_shop(), anew=True)
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         connection.execute("UPDATE link SET files = files + 1")
     tree.check(MemoryProgram)
     tree.publish({})
@@ -202,6 +207,7 @@ def test_a_segment_that_became_shorter_while_open_is_not_read(tree: Tree) -> Non
 def test_a_generation_without_links_is_read_as_a_whole_and_gets_them(tree: Tree) -> None:
     tree.publish(_shop(), anew=True)
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         connection.execute("DROP TABLE link")
     tree.check(MemoryProgram)
     tree.publish({})
@@ -214,6 +220,7 @@ def test_links_are_caught_up_on_some_files_at_a_time(
     monkeypatch.setattr("holdfast.index.generations.link_writer.REMADE_AT_ONCE", 1)
     tree.publish(_shop(), anew=True)
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         connection.execute("DELETE FROM link")
     counts = []
     for _ in range(5):
@@ -227,10 +234,12 @@ def test_links_are_caught_up_on_some_files_at_a_time(
 def test_what_an_older_version_synced_has_no_links_and_is_read(tree: Tree) -> None:
     tree.publish(_shop(), anew=True)
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         rows = connection.execute("SELECT * FROM link").fetchall()
     changed = _prepared("shop.py", "def total(cart):\n    return pay(cart)\n")
     tree.publish({"shop.py": changed})
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         connection.execute("DELETE FROM link")
         connection.executemany("INSERT INTO link VALUES (?,?,?,?,?,?,?)", rows)
     tree.check()
@@ -246,9 +255,11 @@ def test_too_many_files_without_links_are_read_with_all_others(
     tree.publish(_shop(), anew=True)
     more = {f"m{n}.py": _prepared(f"m{n}.py", "from shop import price\n") for n in range(2)}
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         rows = connection.execute("SELECT * FROM link").fetchall()
     tree.publish(more)
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         connection.execute("DELETE FROM link")
         connection.executemany("INSERT INTO link VALUES (?,?,?,?,?,?,?)", rows)
     tree.check(MemoryProgram)
@@ -266,6 +277,7 @@ def test_damaged_links_are_found_by_reading_everything(tree: Tree) -> None:
 def test_damaged_facts_are_made_again_from_the_file(tree: Tree) -> None:
     tree.publish(_shop(), anew=True)
     with apsw.Connection(str(tree.file)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
         connection.execute("UPDATE facts SET facts_check = facts_check + 1")
     tree.check()
 
