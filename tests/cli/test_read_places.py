@@ -146,6 +146,10 @@ def test_what_a_word_names() -> None:
     [
         ("a.js", "// one\nlet a = 1 // two\n/* three\nfour */\nlet b\n", [2, 5]),
         ("a.py", "x = 1\n\n'alone'\nf('''\n# kept\n''')\n", [1, 4, 5, 6]),
+        ("a.py", "raise E(\n    'no price for '\n    'this'\n)\n\"doc\"\n", [1, 2, 3, 4]),
+        ("a.py", "x = {\n  'a':\n  'b',\n}\ny = \\\n  'c'\n", [1, 2, 3, 4, 5, 6]),
+        ("a.py", "def f(a: [int]) -> int:\n    'doc'\n    return 1\n", [1, 3]),
+        ("a.go", "var words = []string{\n\t`one`,\n\t`two`}\nf(\n`x`)", [1, 2, 3, 4, 5]),
         ("a.txt", "# words\n", [1]),
     ],
 )

@@ -17,6 +17,10 @@ def without_rest(text: str) -> str:
     return _MORE.sub("", text)
 
 
+_OPENING, _CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
+_STATEMENT_ENDS = (b":", b";", b"...", *_CLOSING)
+
+
 def code_lines(path: str, source: bytes) -> frozenset[int]:
     """The numbers of lines with code: not those with only comments or a standalone string."""
     # Imported here, so that a plain read stays fast.
@@ -27,11 +31,17 @@ def code_lines(path: str, source: bytes) -> frozenset[int]:
     lexed = lex(source, family_of(path))
     code: set[int] = set()
     texts: dict[int, list[tuple[bytes, int]]] = {}
+    depth, previous = 0, b":"
     for text, start in zip(lexed.texts, lexed.starts, strict=True):
         first = bisect.bisect_right(starts, start)
         last = bisect.bisect_right(starts, start + len(text) - 1)
         for line in range(first, last + 1):
             texts.setdefault(line, []).append((text, last - first))
+        # A string in brackets or after an operator is a part of an expression.
+        if depth or (kind_of(previous) is TokenKind.OPERATOR and previous not in _STATEMENT_ENDS):
+            code.update(range(first, last + 1))
+        depth = max(0, depth + (text in _OPENING) - (text in _CLOSING))
+        previous = text
     for line, found in texts.items():
         alone = len(found) == 1 and kind_of(found[0][0]) is TokenKind.STRING
         # A multi-line string is data if something else is on its first or last line.
