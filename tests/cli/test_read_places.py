@@ -100,6 +100,15 @@ def test_a_mistyped_symbol_is_refused_with_the_nearest(capsys: Capture) -> None:
     assert "did you mean total" in error
 
 
+@pytest.mark.shows("READ-PLACES")
+@pytest.mark.usefixtures("cart")
+def test_a_mistyped_symbol_does_not_withhold_the_others(capsys: Capture) -> None:
+    code, out, error = run(capsys, "cart.py:3,totl,nowhere")
+    assert (code, out) == (1, "3 import os\n")
+    assert "cart.py has no symbol totl and no symbol nowhere" in error
+    assert "did you mean" in error
+
+
 @pytest.mark.shows("READ-NUMBERS")
 @pytest.mark.usefixtures("cart")
 def test_lines_are_numbered_and_comments_left_out(capsys: Capture) -> None:
@@ -131,7 +140,9 @@ def test_what_a_word_names() -> None:
     symbols = [NamedLines("A.b", 2, 3), NamedLines("C.b", 5, 6), NamedLines("b", 8, 9)]
 
     def places(typed: str, *files: str) -> list[Place]:
-        return places_of(typed, files.__contains__, lambda path: symbols)
+        found, refused = places_of(typed, files.__contains__, lambda path: symbols)
+        assert refused is None
+        return found
 
     assert places("a.py", "a.py") == [Place("a.py")]
     assert places("a.py:3", "a.py:3", "a.py") == [Place("a.py:3")]

@@ -45,13 +45,18 @@ class Place:
 Symbols = Callable[[str], Sequence[NamedLines]]
 
 
-def places_of(typed: str, is_file: Callable[[str], bool], symbols: Symbols) -> list[Place]:
-    """The places that an argument names. A plain range, or a missing file, is returned as typed for
-    the reader to handle; raises `CommandRefused` for a symbol that the file does not have."""
+def places_of(
+    typed: str, is_file: Callable[[str], bool], symbols: Symbols
+) -> tuple[list[Place], CommandRefused | None]:
+    """The places that an argument names, and the refusal of symbols that the file does not have.
+
+    A plain range, or a missing file, is returned as typed for the reader to handle.
+    """
     path, colon, rest = typed.rpartition(":")
     if is_file(typed) or not colon or not rest or not is_file(path):
-        return [Place(typed)]
+        return [Place(typed)], None
     found: list[Place] = []
+    missing: list[str] = []
     for part in rest.split(","):
         if _RANGE.match(part):
             first, _, last = part.partition("-")
@@ -59,9 +64,9 @@ def places_of(typed: str, is_file: Callable[[str], bool], symbols: Symbols) -> l
             continue
         named = symbols_named(part, symbols(path))
         if not named:
-            raise _no_symbol(path, part, symbols(path))
+            missing.append(part)
         found += [Place(path, one.first, one.last, one.name) for one in named]
-    return found
+    return found, _no_symbols(path, missing, symbols(path)) if missing else None
 
 
 def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
@@ -70,8 +75,11 @@ def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
     return exact or [one for one in symbols if one.name.endswith(f".{name}")]
 
 
-def _no_symbol(path: str, name: str, symbols: Sequence[NamedLines]) -> CommandRefused:
+def _no_symbols(path: str, missing: Sequence[str], symbols: Sequence[NamedLines]) -> CommandRefused:
     lasts = {one.name.rpartition(".")[2]: one.name for one in symbols}
-    near = get_close_matches(name.rpartition(".")[2], lasts, 3)
-    hint = "did you mean " + " or ".join(lasts[one] for one in near) + "?" if near else ""
-    return CommandRefused("NoSuchSymbol", f"{path} has no symbol {name}", hint)
+    near = [
+        each for name in missing for each in get_close_matches(name.rpartition(".")[2], lasts, 3)
+    ]
+    names = " or ".join(lasts[one] for one in dict.fromkeys(near))
+    message = f"{path} has no symbol {' and no symbol '.join(missing)}"
+    return CommandRefused("NoSuchSymbol", message, f"did you mean {names}?" if near else "")

@@ -81,14 +81,19 @@ def run(args: argparse.Namespace, app: App) -> int:
             "a session compares plain text with what was read before",
         )
     whole = args.offset is None and args.limit is None
-    places = [
-        place for typed in args.paths for place in (_places(typed) if whole else [Place(typed)])
-    ]
+    places: list[Place] = []
+    refused: CommandRefused | None = None
+    for typed in args.paths:
+        found, why = _places(typed) if whole else ([Place(typed)], None)
+        places += found
+        refused = refused or why
     if args.json and len(places) > 1:
         raise UsageError("--json answers for one place at a time")
     for place in places:
         mention_link(place.path)
         _read(place, args, app, titled=len(places) > 1 or _is_numbered_symbol(place, args))
+    if refused is not None:
+        raise refused  # after what was found, which needs no second read
     return 0
 
 
@@ -96,7 +101,7 @@ def _is_numbered_symbol(place: Place, args: argparse.Namespace) -> bool:
     return bool(place.symbol) and not args.plain and args.session is None
 
 
-def _places(typed: str) -> list[Place]:
+def _places(typed: str) -> tuple[list[Place], CommandRefused | None]:
     def is_file(path: str) -> bool:
         return os.path.isfile(absolute(path))
 
@@ -109,12 +114,12 @@ def _places(typed: str) -> list[Place]:
             for one in facts.symbols
         ]
 
-    found = places_of(typed, is_file, symbols)
-    one = found[0]
-    if len(found) > 1 or one.symbol or (one.first is not None and one.first == one.last):
-        return found
-    # The reader resolves a single range, by its own rules.
-    return [Place(typed)]
+    found, refused = places_of(typed, is_file, symbols)
+    one = found[0] if len(found) == 1 and refused is None else None
+    if one is not None and not one.symbol and (one.first is None or one.first != one.last):
+        # The reader resolves a single range, by its own rules.
+        return [Place(typed)], None
+    return found, refused
 
 
 def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> None:
