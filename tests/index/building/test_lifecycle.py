@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from holdfast.files import disk
+from holdfast.index.answers import ManageAnswer
 from holdfast.index.building import lifecycle
 from holdfast.index.building.progress import Progress
-from holdfast.index.code_index import run_in_thread
+from holdfast.index.code_index import CodeIndex, run_in_thread
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.errors import BackendUnavailable, RegistryDamaged
 from holdfast.index.facts.model import decode
@@ -33,6 +34,9 @@ from holdfast.index.generations.record import (
 from holdfast.index.generations.registry import REGISTRY_FORMAT, Registry
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search import posting_segment as segments_of
+from holdfast.index.tools import manage
+from holdfast.index.tools.manage.request import ManageRequest
+from holdfast.index.tools.manage.sync import sync
 from tests.index.tools.test_decision_tables import make_ready
 from tests.index.wire import list_codebases, manage_index, search_code
 from tests.index.world import World
@@ -359,6 +363,26 @@ def test_a_watched_root_keeps_itself_in_sync(world: World) -> None:
     world.write("src/new.py", "def refund_everything():\n    pass\n")
     assert synced.wait(20)
     manage_index(world.index, "clear", world.root)
+    assert world.index.watchers == {}
+
+
+@pytest.mark.shows("INDEX-WATCH")
+def test_a_root_that_is_cleared_during_a_sync_is_not_watched_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.index.watches = True
+    manage_index(world.index, "create", world.root)
+    watcher = world.index.watchers[world.root]
+    assert watcher.ready.wait(10)
+
+    def cleared_meanwhile(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
+        answer = sync(index, request)
+        assert answer.sync_stats is not None
+        index.watchers.pop(world.root).stop()
+        return answer
+
+    monkeypatch.setattr(manage, "sync", cleared_meanwhile)
+    manage._sync_quietly(world.index, world.root)
     assert world.index.watchers == {}
 
 

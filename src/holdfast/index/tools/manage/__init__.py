@@ -61,15 +61,23 @@ def manage_index(
         allow_unnecessary_reindex,
         report,
     )
+    return _answered(index, request, lambda: _watch(index, request))
+
+
+def _answered(
+    index: CodeIndex, request: ManageRequest, finished: Callable[[], None]
+) -> ManageAnswer:
+    """Act; `finished` is called when the root is as its tree is."""
+    action = request.action
     try:
         match action:
             case "create" | "reindex":
-                whole = force or action == "reindex"
-                return create(index, request, whole=whole, finished=lambda: _watch(index, request))
+                whole = request.force or action == "reindex"
+                return create(index, request, whole=whole, finished=finished)
             case "sync":
                 answer = _on_root(index, request, sync)
                 if answer.sync_stats is not None:
-                    _watch(index, request)
+                    finished()
                 return answer
             case "status":
                 return _on_root(index, request, status)
@@ -118,7 +126,8 @@ def _sync_quietly(index: CodeIndex, root: str) -> None:
     try:
         record = index.registry.find(root)
         if record is not None and record.searchable:
-            answer = manage_index(index, "sync", root)
+            # Nothing is watched after it: the root may be cleared before this sync has ended.
+            answer = _answered(index, ManageRequest("sync", root), lambda: None)
             if answer.status == "error":
                 _log.warning("%s", answer.message)
     except Exception:

@@ -34,13 +34,15 @@ def clear(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
         lease.announce()
         watcher = index.watchers.pop(root, None)
         if watcher is not None:
-            watcher.stop()
+            watcher.stop(wait=False)  # it may wait for our lease
         # The backend first: if it fails, the root stays tracked and can be cleared again.
         index.backend.drop(root)
         index.registry.change(root, lambda now: None)
         index.freshness.forget(root)
     finally:
         lease.release()
+    if watcher is not None:
+        watcher.stop()
     left = len(index.registry.records())
     remain = "1 codebase remains" if left == 1 else f"{left} codebases remain"
     return request.answer("ok", f"Cleared the index of '{root}'. {remain} tracked.")
