@@ -107,6 +107,9 @@ def test_a_mistyped_symbol_does_not_withhold_the_others(capsys: Capture) -> None
     assert (code, out) == (1, "3 import os\n")
     assert "cart.py has no symbol totl and no symbol nowhere" in error
     assert "did you mean" in error
+    code, out, error = run(capsys, "cart.py:totl", "cart.py:nowhere,3")
+    assert (code, out) == (1, "3 import os\n")
+    assert "cart.py has no symbol totl; cart.py has no symbol nowhere" in error
 
 
 @pytest.mark.shows("READ-NUMBERS")

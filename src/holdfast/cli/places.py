@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 
 from holdfast.cli.failures import CommandRefused
 from holdfast.text import line_range
@@ -57,16 +58,17 @@ def places_of(
         return [Place(typed)], None
     found: list[Place] = []
     missing: list[str] = []
+    known = cache(symbols)  # the file is parsed once, and only if a symbol is named
     for part in rest.split(","):
         if _RANGE.match(part):
             first, _, last = part.partition("-")
             found.append(Place(path, int(first), int(last or first)))
             continue
-        named = symbols_named(part, symbols(path))
+        named = symbols_named(part, known(path))
         if not named:
             missing.append(part)
         found += [Place(path, one.first, one.last, one.name) for one in named]
-    return found, _no_symbols(path, missing, symbols(path)) if missing else None
+    return found, _no_symbols(path, missing, known(path)) if missing else None
 
 
 def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:

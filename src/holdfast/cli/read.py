@@ -82,18 +82,20 @@ def run(args: argparse.Namespace, app: App) -> int:
         )
     whole = args.offset is None and args.limit is None
     places: list[Place] = []
-    refused: CommandRefused | None = None
+    refusals: list[CommandRefused] = []
     for typed in args.paths:
-        found, why = _places(typed) if whole else ([Place(typed)], None)
+        found, refused = _places(typed) if whole else ([Place(typed)], None)
         places += found
-        refused = refused or why
+        refusals += [] if refused is None else [refused]
     if args.json and len(places) > 1:
         raise UsageError("--json answers for one place at a time")
     for place in places:
         mention_link(place.path)
         _read(place, args, app, titled=len(places) > 1 or _is_numbered_symbol(place, args))
-    if refused is not None:
-        raise refused  # after what was found, which needs no second read
+    if refusals:
+        # After what was found, which needs no second read.
+        hints = " ".join(filter(None, (each.hint for each in refusals)))
+        raise CommandRefused(refusals[0].error, "; ".join(map(str, refusals)), hints)
     return 0
 
 

@@ -44,7 +44,6 @@ class Seen(msgspec.Struct, array_like=True):
     absent: list[str] = []
     unreadable: list[str] = []
     mounts: int = 0
-    linked: int = 0
 
 
 def look(
@@ -60,10 +59,8 @@ def look(
     trusted = Snapshot(before.entries, max(before.taken_ns, confirmed_ns))
     todo, absent = snapshots.moved(trusted, found.stats)
     changed = {path: found.stats[path] for path in todo}
-    seen = Seen(
-        True, changed, list(absent), list(found.unreadable), found.skipped["mount"], found.linked
-    )
-    return seen, found
+    unreadable, mounts = list(found.unreadable), found.skipped["mount"]
+    return Seen(True, changed, list(absent), unreadable, mounts), found
 
 
 class WalkAhead:
