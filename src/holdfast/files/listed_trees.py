@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast import system
-from holdfast.files import disk
-from holdfast.files.ignore import RuleStack
 from holdfast.files.listing import TreeListing, list_tree
 from holdfast.files.policy import Policy
+from holdfast.files.quiet_walk import QuietWalk
 from holdfast.files.tree_watch import CannotWatch, TreeWatch
 
 REUSED_MS_MAX = 10_000
@@ -31,11 +30,9 @@ class _Listed:
     watch: TreeWatch
     lock: threading.Lock
     """Listings of one tree are taken one at a time: a watch knows only its last turn."""
-    turn: int = 0
     taken: float = 0.0
     policy: Policy | None = None
-    rules: RuleStack | None = None
-    """The rules above the tree, which are not watched."""
+    walk: QuietWalk | None = None
     listing: TreeListing | None = None
 
 
@@ -57,9 +54,9 @@ class ListedTrees:
         if known is None:
             return list_tree(root, self._now_ns, policy)
         with known.lock:
-            if known.listing is None or not self._still_holds(known, root, policy):
-                return self._walk(known, root, policy)
-            return known.listing
+            if known.listing is not None and self._still_holds(known, root, policy):
+                return known.listing
+            return self._walk(known, root, policy)
 
     def _known(self, root: str) -> _Listed | None:
         """What is known of a tree; None where the system offers no watches."""
@@ -81,18 +78,15 @@ class ListedTrees:
         return (
             0 <= age_ms < REUSED_MS_MAX
             and known.policy == policy
-            and known.rules == disk.top_rules(os.fspath(root), policy or Policy())
-            and known.watch.is_quiet(known.turn)
+            and known.walk is not None
+            and known.walk.holds(os.fspath(root), policy or Policy())
         )
 
     def _walk(self, known: _Listed, root: Path, policy: Policy | None) -> TreeListing:
-        known.listing, known.taken = None, self._clock()
-        known.turn, known.policy = known.watch.begin(), policy
-        known.rules = disk.top_rules(os.fspath(root), policy or Policy())
+        known.listing, known.taken, known.policy = None, self._clock(), policy
+        known.walk = QuietWalk.begin(known.watch, os.fspath(root), policy or Policy())
         listing = list_tree(root, self._now_ns, policy)
-        covered = known.watch.covers(listing.found.directories)
-        # A file with several names may be written through one that is not watched.
-        if covered and not (listing.found.unreadable or listing.found.linked):
+        if known.walk.covers(listing.found) and not listing.found.unreadable:
             known.listing = listing
         return listing
 

@@ -33,9 +33,9 @@ from msgspec.structs import replace
 
 from holdfast import system
 from holdfast.files import disk
-from holdfast.files.ignore import RuleStack
 from holdfast.files.listing_store import use_listings
 from holdfast.files.policy import Policy
+from holdfast.files.quiet_walk import QuietWalk
 from holdfast.files.snapshot import Changes, Entry, Snapshot, Stat, compare, compressed
 from holdfast.files.tree_watch import CannotWatch, TreeWatch
 from holdfast.index.generations.model import Identity, PreparedFile, Reader, SourceFile
@@ -83,10 +83,8 @@ class FreshFiles:
     """Files and directories that could not be read."""
     confirmed_ns: int = 0
     """When files that their times cannot prove unchanged were last read and found equal."""
-    watch: tuple[TreeWatch, int] | None = None
-    """Tells whether anything was reported since the check; with the number of its turn."""
-    rules: RuleStack | None = None
-    """The rules above the tree when it was checked, which are not watched."""
+    walk: QuietWalk | None = None
+    """Tells whether anything was reported since the check."""
     compared_at: list[float] = field(default_factory=list)
     """When the times of each share of the files were last compared; empty for at the check."""
     corpus: object = None
@@ -101,10 +99,7 @@ class FreshFiles:
 
     def is_still_so(self, root: str, policy: Policy) -> bool:
         """Whether the tree is watched and nothing was reported since the check."""
-        if self.watch is None or self.rules is None:
-            return False
-        watch, turn = self.watch
-        return disk.top_rules(root, policy) == self.rules and watch.is_quiet(turn)
+        return self.walk is not None and self.walk.holds(root, policy)
 
     def times_hold(self, root: str, share: int = 0, shares: int = 1) -> bool:
         """Whether every file, or every one of a share, has the size and the times that it had."""
@@ -300,8 +295,7 @@ class FreshnessChecks:
     ) -> FreshFiles:
         """Compare the tree with a generation now."""
         began = self._clock()
-        turn = None if watch is None else watch.begin()
-        rules = None if watch is None else disk.top_rules(root, policy)
+        walk = None if watch is None else QuietWalk.begin(watch, root, policy)
         with self._lock:
             last = self._last.get(root)
         same = last if last is not None and last.identity == reader.identity else None
@@ -316,11 +310,8 @@ class FreshnessChecks:
             return fresh
         _take_in(root, fresh, seen, looked_ns, {} if last is None else last.changed, prepare)
         fresh.threshold_ms = _threshold_ms((self._clock() - began) * 1000)
-        if watch is not None and turn is not None:
-            covered = watch.covers(found.directories)
-            # A file with several names may be written through one that is not watched.
-            if covered and fresh.whole and not found.linked:
-                fresh.watch, fresh.rules = (watch, turn), rules
+        if walk is not None and walk.covers(found) and fresh.whole:
+            fresh.walk = walk
         with self._lock:
             self._last[root] = fresh
         return fresh
