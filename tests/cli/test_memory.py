@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.cli import memory
 from holdfast.cli.main import main
+from holdfast.cli.parsing import Parser
 
 
 class Terminal:
@@ -321,3 +323,18 @@ def test_every_writing_verb_makes_its_space(run: Terminal) -> None:
     run("memory", "import", "x.jsonl", "--space", "four")
     for name in ("one", "two", "three", "four"):
         run("memory", "verify", "--space", name)
+
+
+def test_a_verb_is_parsed_without_making_the_parsers_of_the_others() -> None:
+    made = []
+
+    class Counted(Parser):
+        def __init__(self, *args: Any, **settings: Any) -> None:
+            super().__init__(*args, **settings)
+            made.append(self.prog)
+
+    parser = Counted(prog="holdfast memory")
+    memory.configure(parser)
+    args = parser.parse_args(["get", "note:plan", "--json"])
+    assert (args.id, args.json, args.branch) == ("note:plan", True, "")
+    assert made == ["holdfast memory", "holdfast memory get"]

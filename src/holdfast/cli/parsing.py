@@ -7,7 +7,7 @@ argparse fills optional positional arguments as soon as it meets an option: in
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
@@ -36,6 +36,38 @@ class Parser(argparse.ArgumentParser):
             # Reported here and not by the parser above, whose usage line lacks these options.
             self.error(f"unrecognized arguments: {' '.join(left)}")
         return found, left
+
+
+class DeferredParser:
+    """A subparser that is made when it is used, because a command runs only one of its verbs."""
+
+    def __init__(self, parser_class: type[argparse.ArgumentParser], **settings: Any) -> None:
+        self._parser_class = parser_class
+        self._settings = settings
+        self._steps: list[Callable[[argparse.ArgumentParser], object]] = []
+        self._parser: argparse.ArgumentParser | None = None
+
+    def set_defaults(self, **values: Any) -> None:
+        self._later(lambda parser: parser.set_defaults(**values))
+
+    def add_argument(self, *names: str, **settings: Any) -> None:
+        self._later(lambda parser: parser.add_argument(*names, **settings))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made(), name)
+
+    def _later(self, step: Callable[[argparse.ArgumentParser], object]) -> None:
+        if self._parser is None:
+            self._steps.append(step)
+        else:
+            step(self._parser)
+
+    def _made(self) -> argparse.ArgumentParser:
+        if self._parser is None:
+            self._parser = self._parser_class(**self._settings)
+            for step in self._steps:
+                step(self._parser)
+        return self._parser
 
 
 def _takes_all(action: argparse.Action) -> bool:

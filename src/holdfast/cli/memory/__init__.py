@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli.failures import CommandRefused
 from holdfast.cli.memory import arguments, branches, documents, maintenance, notes, sync_commands
+from holdfast.cli.parsing import DeferredParser
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -41,9 +43,11 @@ SPACES_NAMED = 6
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(verb=None)
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    deferred: Any = partial(DeferredParser, type(parser))
+    verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=deferred)
 
     def verb(name: str, run: Verb, text: str) -> argparse.ArgumentParser:
+        sub: argparse.ArgumentParser
         sub = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         sub.set_defaults(verb=run)
         sub.add_argument("--space", default=DEFAULT_SPACE, help="the space (default: local)")
