@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, Implementation, TextContent
+from mcp_types import CallToolResult, Implementation, TextContent, Tool
 
 from holdfast.home import home_of
 from holdfast.mcp.control import running
@@ -43,6 +44,19 @@ SHOP = {
     "shop/tax.py": "def with_tax(amount):\n    return amount * 1.19\n",
     "README.md": "# Shop\n\nA small shop.\n",
 }
+
+
+_check_schema = Draft202012Validator.check_schema
+
+
+@cache
+def _check_schema_once(text: str) -> None:
+    _check_schema(json.loads(text))
+
+
+# Each client checks the schema of each tool that it calls, which takes longer than the calls.
+_validator: Any = Draft202012Validator
+_validator.check_schema = lambda schema: _check_schema_once(json.dumps(schema))
 
 
 def make_tree(folder: Path, files: Mapping[str, str] = SHOP) -> Path:
@@ -218,7 +232,11 @@ async def call(
 
 async def judge(client: Client, tool: str, result: CallToolResult) -> None:
     """Every answer has text, and facts that fit the declared schema, refused or failed too."""
-    declared = {one.name: one for one in (await client.list_tools()).tools}[tool]
+    tools: dict[str, Tool] = vars(client).get("listed_tools", {})
+    if tool not in tools:  # Listing them again for each call would take longer than the calls.
+        tools = {one.name: one for one in (await client.list_tools()).tools}
+        vars(client)["listed_tools"] = tools
+    declared = tools[tool]
     assert declared.output_schema is not None
     Draft202012Validator(declared.output_schema).validate(result.structured_content)
     assert text_of(result).strip()
@@ -229,4 +247,4 @@ async def judge(client: Client, tool: str, result: CallToolResult) -> None:
         assert facts["message"] in text_of(result)
     more = facts.get("continue")
     if more is not None:
-        assert more["tool"] in {one.name for one in (await client.list_tools()).tools}
+        assert more["tool"] in tools
