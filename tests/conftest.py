@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.postgres import PostgresServer, running_server
-from tests.scale import QUICK, SOAKING
+from tests.scale import FIRST_SEED, QUICK, SOAKING
 from tests.workers import Workers
 
 settings.register_profile(
@@ -26,7 +26,10 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-settings.load_profile("soak" if SOAKING else "quick" if QUICK else "ci")
+settings.register_profile(
+    "fresh", settings.get_profile("ci"), derandomize=False, database=None, print_blob=True
+)
+settings.load_profile("soak" if SOAKING else "quick" if QUICK else "fresh" if FIRST_SEED else "ci")
 
 
 HERE = Path(__file__).parent
@@ -76,11 +79,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     The tests that parse the whole source come first and together, so that one worker parses it.
     """
     items.sort(key=lambda item: item.path not in PARSING)
+    for item in items:
+        if _draws(item):
+            item.add_marker(pytest.mark.property)
     if not QUICK:
         return
     left_out = {item for item in items if _is_left_out(item)}
     config.hook.pytest_deselected(items=sorted(left_out, key=lambda item: item.nodeid))
     items[:] = [item for item in items if item not in left_out]
+
+
+def _draws(item: pytest.Item) -> bool:
+    """Whether Hypothesis or a seed draws what a test tries."""
+    case = getattr(item, "callspec", None)
+    by_seed = case is not None and "seed" in case.params
+    return by_seed or getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
 
 
 def _is_left_out(item: pytest.Item) -> bool:

@@ -8,6 +8,8 @@ from _pytest.mark import ParameterSet
 
 SOAKING = bool(os.environ.get("HOLDFAST_SOAK"))
 QUICK = bool(os.environ.get("HOLDFAST_QUICK"))
+FIRST_SEED = int(os.environ.get("HOLDFAST_FIRST_SEED", "0"))
+"""Where the seeds of property tests begin; set in a soak, so that every batch has its own."""
 
 
 def size(usual: int, quick: int) -> int:
@@ -20,6 +22,11 @@ def examples(usual: int) -> int:
     if QUICK:
         return max(2, usual // 20)
     return usual * 20 if SOAKING else usual
+
+
+def seeds(usual: int) -> range:
+    """The seeds to try, as many as `examples` says."""
+    return range(FIRST_SEED, FIRST_SEED + examples(usual))
 
 
 def first_in_quick(cases: Iterable[object]) -> list[ParameterSet]:

@@ -168,7 +168,8 @@ def test_a_benchmark_without_its_input_is_left_as_recorded() -> None:
 
 
 def test_a_campaign_becomes_a_row_of_tries_and_one_of_problems() -> None:
-    found = {"name": "flips", "tried": 1_200, "outcomes": {"same": 200, "refused": 1_000}}
+    found = {"name": "flips", "kind": "fuzz", "tried": 1_200, "seconds": 90.0,
+             "outcomes": {"same": 200, "refused": 1_000}}  # fmt: skip
     results = {"minutes": 4.0, "machine": "2 cores", "commit": "0a1b2c3d4e"}
     campaigns = records.of_campaigns(
         {**results, "campaigns": [found | {"problems": ["a traceback"]}]}
@@ -176,6 +177,7 @@ def test_a_campaign_becomes_a_row_of_tries_and_one_of_problems() -> None:
     assert [(row.what, row.value, row.met, row.note) for row in campaigns.rows] == [
         ("flips: tried", 1_200, None, "same 200, refused 1,000"),
         ("  problems", 1, False, ""),
+        ("all campaigns of the kind fuzz, one after the other", 1.5, None, ""),
     ]
     said = "`python -m tests.hostile --minutes 4`, commit 0a1b2c3d, 2 cores."
     assert figures.origin(campaigns) == said

@@ -21,7 +21,7 @@ from holdfast.sequence.segment_store import SegmentStore
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions
 from holdfast.trees import no_progress, open_tree, segment_store_of, update_segments
 from tests.index.wire import manage_index
-from tests.scale import examples
+from tests.scale import seeds
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def stamp_of_now(path: Path) -> int:
     return stamp_of(stat_of(path))
 
 
-@pytest.mark.parametrize("seed", range(examples(3)))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_after_any_edits_the_segments_are_those_of_a_fresh_look(
     app: App, tree: Path, tmp_path: Path, seed: int
 ) -> None:

@@ -96,6 +96,10 @@ def of_campaigns(results: dict[str, Any]) -> Record:
         rows.append(Row(f"{one['name']}: tried", one["tried"], "", note=outcomes))
         problems = len(one["problems"])
         rows.append(Row("  problems", problems, "", "0", problems == 0))
+    kinds = dict.fromkeys(one["kind"] for one in results["campaigns"])
+    for kind in kinds:
+        took = sum(one["seconds"] for one in results["campaigns"] if one["kind"] == kind)
+        rows.append(Row(f"all campaigns of the kind {kind}, one after the other", took / 60, "min"))
     command = f"python -m tests.hostile --minutes {results['minutes']:g}"
     return Record(name="campaigns", command=command, machine=results["machine"], date="",
                   commit=results["commit"][:8], load=None, rows=rows)  # fmt: skip

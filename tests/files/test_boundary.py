@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
@@ -140,6 +140,7 @@ def twin(base: str, roots: list[str], path: str) -> bool:
 @pytest.mark.shows("SEC-BOUNDARY")
 @settings(max_examples=examples(100), deadline=None)
 @given(entries=ENTRIES, roots=st.lists(NAMES, max_size=2), asked=st.lists(STEPS, max_size=8))
+@example(entries=[("b", None), ("a", (False, "b/.."))], roots=["a"], asked=[])
 def test_in_random_trees_with_links_the_boundary_is_that_of_real_paths(
     entries: list[tuple[str, tuple[bool, str] | None]], roots: list[str], asked: list[str]
 ) -> None:

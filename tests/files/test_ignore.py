@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.files import disk
 from holdfast.files.ignore import Rules, RuleStack, parse_rule
-from tests.scale import examples
+from tests.scale import examples, seeds
 
 PATHS = (
     "a", "a/b", "a/b/c", "b", "b/a", "build/x.py", "src/build/x.py", "x.py", "x.pyc", "src/x.pyc",
@@ -134,7 +134,7 @@ def odd_rule(rng: random.Random) -> str:
 
 
 @pytest.mark.shows("FILES-IGNORE-GIT")
-@pytest.mark.parametrize("seed", range(examples(40)))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_a_random_tree_holds_what_git_lists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

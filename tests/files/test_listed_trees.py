@@ -14,6 +14,7 @@ from holdfast.files import disk, listed_trees, listing, tree_watch
 from holdfast.files.listed_trees import REUSED_MS_MAX, ListedTrees
 from holdfast.files.policy import Policy
 from tests.files.test_listing_cache import change
+from tests.scale import seeds
 
 
 class Clock:
@@ -59,7 +60,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.shows("FILES-LISTED-AGAIN")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_a_listing_is_always_that_of_a_walk(
     trees: ListedTrees, root: Path, walks: list[Path], seed: int
 ) -> None:

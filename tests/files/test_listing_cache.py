@@ -14,7 +14,7 @@ import pytest
 from holdfast.files import disk, listing_cache, mounts
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS
-from tests.scale import examples
+from tests.scale import seeds
 
 LATER = 10 * RACY_NS
 """A clock so far ahead takes every directory for settled, as most are in a tree that rests."""
@@ -92,7 +92,7 @@ def change(root: Path, rng: random.Random) -> str:
 
 
 @pytest.mark.shows("FILES-REMEMBERED")
-@pytest.mark.parametrize("seed", range(examples(12)))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_a_look_that_remembers_sees_what_one_that_forgets_sees(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     root = tmp_path / "tree"

@@ -14,7 +14,7 @@ import pytest
 from holdfast.files import disk, listing_cache, listing_store
 from holdfast.files.policy import Policy
 from tests.files.test_listing_cache import TWIN, ahead, change, forgetting, next_tick
-from tests.scale import examples
+from tests.scale import seeds
 
 POLICY = Policy(custom_extensions=TWIN.custom_extensions, size_bytes_max=1 << 21)
 
@@ -36,7 +36,7 @@ def store(root: Path, policy: Policy = POLICY) -> bytes:
 
 
 @pytest.mark.shows("FILES-STORED-LISTINGS")
-@pytest.mark.parametrize("seed", range(examples(12)))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_a_walk_with_stored_listings_sees_what_one_without_sees(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     root = tmp_path / "tree"

@@ -12,7 +12,7 @@ import pytest
 from holdfast.files import disk, tree_watch
 from holdfast.files.tree_watch import CannotWatch, TreeWatch
 from tests.files.test_listing_cache import change
-from tests.scale import examples
+from tests.scale import seeds
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def walked(watch: TreeWatch, root: Path) -> tuple[int, disk.Walk]:
 
 
 @pytest.mark.shows("FILES-WATCHED")
-@pytest.mark.parametrize("seed", range(examples(8)))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_a_quiet_tree_has_not_changed(watch: TreeWatch, root: Path, seed: int) -> None:
     rng = random.Random(seed)
     quiet = 0

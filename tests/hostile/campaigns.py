@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.store.admit import Reach
-from tests.hostile import faults, flips, server_faults
+from tests.hostile import faults, flips, properties, server_faults
 from tests.hostile.commands import run_every_command
 from tests.hostile.fuzz import INPUTS, fuzz_all
 from tests.hostile.result import Result
@@ -140,4 +140,15 @@ CAMPAIGNS = [
              "tests/store/test_admission.py", 20_000, 100_000, 1_000_000, _admitted),
     Campaign("simulation", "clients and servers over a bad network, one seed each",
              "tests/simulation/test_simulation.py", 2_000, 500, 20_000, _simulated),
+    Campaign("properties", "property tests with examples and seeds of their own",
+             "tests/hostile/test_properties.py", 3, 8, 1_000_000, properties.campaign),
 ]  # fmt: skip
+
+KINDS = {
+    "fuzz": ["commands", "tools", "fuzz", "flips: store", "flips: index", "flips: reading"],
+    "crash": ["killed", "stopped", "hosts", "servers", "full disks",
+              "crashes: SQLite", "crashes: PostgreSQL"],
+    "simulation": ["simulation", "admission"],
+    "property": ["properties"],
+}  # fmt: skip
+"""Campaigns of one kind: a soak runs each kind for an hour."""

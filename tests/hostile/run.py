@@ -21,12 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.campaigns import CAMPAIGNS, Campaign
+from tests.hostile.campaigns import CAMPAIGNS, KINDS, Campaign
 from tests.hostile.faults import small_disk
 from tests.hostile.result import Result
 
-FORMAT = 1
-"""1: campaigns with outcomes, problems, seeds and times."""
+FORMAT = 2
+"""1: campaigns with outcomes, problems, seeds and times.
+2: each with its kind."""
 
 BATCH_S = 1_800.0
 """A batch that takes longer hangs; on a quiet machine the longest takes a few minutes."""
@@ -58,6 +59,7 @@ class Record:
     def to_wire(self) -> dict[str, Any]:
         return {
             "name": self.campaign.name,
+            "kind": kind_of(self.campaign.name),
             "what": self.campaign.what,
             "tests": self.campaign.tests,
             "tried": self.result.tried,
@@ -67,6 +69,11 @@ class Record:
             "seconds": round(self.seconds, 1),
             "processor_seconds": round(self.processor_seconds, 1),
         }
+
+
+def kind_of(name: str) -> str:
+    """The kind of a campaign: fuzz, crash, simulation or property."""
+    return next((kind for kind, names in KINDS.items() if name in names), "")
 
 
 def results_of(text: str) -> dict[str, Result]:
@@ -135,7 +142,7 @@ def run_in_turns(
     each runs once, as long as in CI.
     """
     left = [record for record in records if not _is_done(record, limit_s)]
-    turn = 1 + max((max(r.seeds) % TURNS for r in records if r.seeds), default=-1)
+    turn = _next_turn(records)
     while left:
         for record in list(left):
             each = record.campaign
@@ -146,6 +153,28 @@ def run_in_turns(
                 left.remove(record)
             after(record, records)
         turn += 1
+
+
+def run_together(
+    records: Sequence[Record],
+    seed: int,
+    limit_s: float,
+    after: Callable[[Record, Sequence[Record]], None],
+) -> None:
+    """Run batches by turns until all of them together took `limit_s`, however much they tried.
+
+    The campaign that took least so far is next, so that a slow one does not take the others' time.
+    """
+    turn = _next_turn(records)
+    while sum(record.seconds for record in records) < limit_s:
+        record = min(records, key=lambda each: each.seconds)
+        _run_batch(record, record.campaign.batch, seed * TURNS + turn)
+        after(record, records)
+        turn += 1
+
+
+def _next_turn(records: Sequence[Record]) -> int:
+    return 1 + max((max(r.seeds) % TURNS for r in records if r.seeds), default=-1)
 
 
 def _is_done(record: Record, limit_s: float | None) -> bool:

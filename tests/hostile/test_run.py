@@ -55,6 +55,25 @@ def test_a_limit_that_is_over_ends_a_campaign_after_its_batch() -> None:
     assert record.result.tried == 10
 
 
+def test_campaigns_together_share_the_time_and_tried_enough_is_no_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The slower one has fewer batches: the one that took least so far is next."""
+    cost = {"a": 10.0, "b": 30.0}
+
+    def batch(record: Record, count: int, seed: int) -> None:
+        record.add(seed, counted(count, seed, Path("nowhere")), cost[record.campaign.name], 1.0)
+
+    monkeypatch.setattr(run, "_run_batch", batch)
+    records = [Record(campaign("a")), Record(campaign("b"))]
+    order: list[str] = []
+    run.run_together(records, 7, 120, lambda r, _: order.append(r.campaign.name))
+    assert order == [*"abaaabaa"], "60 seconds each"
+    assert records[0].result.tried > 25
+    seeds = [seed for record in records for seed in record.seeds]
+    assert len(seeds) == len(set(seeds))
+
+
 def test_a_batch_that_raises_is_a_problem_and_not_the_end() -> None:
     def fails(_count: int, seed: int, _folder: Path) -> Result:
         raise KeyError(seed)
@@ -126,7 +145,7 @@ def test_results_of_runs_beside_each_other_are_joined() -> None:
              "seconds": 1.0, "processor_seconds": 0.5}
             for name in names
         ]  # fmt: skip
-        return json.dumps({"format": 1, "commit": commit, "seed": 7, "campaigns": kept})
+        return json.dumps({"format": 2, "commit": commit, "seed": 7, "campaigns": kept})
 
     whole = run.joined([text("a b", 1, "simulation", "fuzz"), text("b c", 2, "fuzz")])
     assert json.loads(whole)["commit"] == "a b c"
@@ -148,8 +167,8 @@ def test_results_are_read_back_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_results_of_another_format_are_refused() -> None:
-    with pytest.raises(ValueError, match="format 2 of campaign results; expected 1"):
-        run.results_of('{"format": 2, "campaigns": []}')
+    with pytest.raises(ValueError, match="format 1 of campaign results; expected 2"):
+        run.results_of('{"format": 1, "campaigns": []}')
 
 
 def test_a_run_that_was_ended_goes_on_and_repeats_what_was_lost(tmp_path: Path) -> None:

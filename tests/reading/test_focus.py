@@ -23,6 +23,7 @@ from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.paths import Request
 from holdfast.reading.view import View
 from tests.reading.desk import Desk
+from tests.scale import seeds
 
 ROWS = ["import os", "", *(f"line {n}" for n in range(3, 401))]
 UNITS = [
@@ -62,7 +63,7 @@ def test_a_long_unit_is_folded_inside() -> None:
 
 
 @pytest.mark.shows("READ-FOCUS")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_the_parts_cover_the_file_and_the_text_says_them(seed: int) -> None:
     """The twin reads the answer back: every line is there as it is, or in a fold."""
     rng = random.Random(seed)

@@ -14,7 +14,7 @@ from holdfast.reading import native
 from holdfast.reading.events import Hunk, Patched, Pieced, Printed
 from holdfast.reading.native import Options, Pass, Result, Short, decide
 from holdfast.reading.view import View
-from tests.scale import examples
+from tests.scale import seeds
 
 PATH = "/w/a.py"
 STORE: dict[str, bytes] = {}
@@ -228,7 +228,7 @@ WORDS = ["}", "", "    return x", "value = compute(1)", "def f():", "    pass", 
 
 
 @pytest.mark.shows("READ-NATIVE-SHORT")
-@pytest.mark.parametrize("seed", range(examples(40)))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_every_short_answer_gives_back_the_whole_result(seed: int) -> None:
     rng = random.Random(seed)
     view = View()

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from holdfast.reading.pieces import align, diff
-from tests.scale import examples
+from tests.scale import examples, seeds
 
 HEAD = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
@@ -62,9 +62,10 @@ def sample(chance: random.Random) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.shows("NATIVE-DIFF-APPLIES")
+@pytest.mark.property
 def test_a_diff_applied_to_what_is_held_is_what_is_there() -> None:
     made = 0
-    for seed in range(examples(3_000)):
+    for seed in seeds(3_000):
         held, new = sample(random.Random(seed))
         live = dict(enumerate(held, start=1))
         found = diff(live, align(live, 1, new), 3)
@@ -78,6 +79,7 @@ def test_a_diff_applied_to_what_is_held_is_what_is_there() -> None:
 
 
 @pytest.mark.shows("NATIVE-DIFF-SHOWN")
+@pytest.mark.property
 def test_what_a_diff_leaves_out_counts_as_named_and_not_as_shown() -> None:
     """Short runs that are held were joined to the new lines around them and recorded as printed.
 
@@ -85,7 +87,7 @@ def test_what_a_diff_leaves_out_counts_as_named_and_not_as_shown() -> None:
     from was cleared from the context, they still counted as seen.
     """
     left_out = 0
-    for seed in range(examples(3_000)):
+    for seed in seeds(3_000):
         held, new = sample(random.Random(seed))
         live = dict(enumerate(held, start=1))
         runs = align(live, 1, new)

@@ -21,7 +21,7 @@ from tests.reading import window
 from tests.reading.desk import Desk
 from tests.reading.searches import search, search_result
 from tests.reading.simulation import DRIVERS, Simulation
-from tests.scale import QUICK, SOAKING, size
+from tests.scale import FIRST_SEED, QUICK, SOAKING, size
 
 SEEDS = 1_000 if SOAKING else 1 if QUICK else 10
 SESSIONS_PER_SEED = size(10, 3)
@@ -33,7 +33,7 @@ STEPS = size(200, 100)
 @pytest.mark.parametrize(
     ("host", "seed"),
     [
-        (host, seed)
+        (host, FIRST_SEED + seed)
         for host in DRIVERS
         # The owned pi session is the same adapter from the writing side: fewer will do.
         for seed in range(max(1, SEEDS // 5) if host == "pi-owned" else SEEDS)

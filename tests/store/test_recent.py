@@ -8,7 +8,7 @@ from holdfast.ids import MAIN, EntityId, Seq
 from holdfast.store.admit import WRITES_MAX, StoredWrite
 from holdfast.store.recent import RecentWrites, stored_writes
 from holdfast.store.store import Store
-from tests.scale import examples
+from tests.scale import seeds
 from tests.store.harness import Engines, Writer, delete_, patch_, replace_, set_
 
 KEY = (MAIN, EntityId("doc:a"))
@@ -31,7 +31,7 @@ def agree(store: Store, recent: RecentWrites) -> None:
 
 
 @pytest.mark.shows("STORE-READ-AGE", "INV-1")
-@pytest.mark.parametrize("seed", range(examples(20)))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_two_processes_write_and_each_keeps_what_is_stored(engines: Engines, seed: int) -> None:
     """A write of the other process, between two of one's own, must not be passed over."""
     if engines.url == "memory:":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scale import examples
+from tests.scale import examples, seeds
 from tests.sync.peers import FLAGS, SPACE, Peer, World, commit, root, set_, watch
 from tests.sync.wire.test_messages import REQUESTS
 
@@ -114,7 +114,7 @@ def test_any_commit_any_query_and_any_watch_is_answered(tree: Any) -> None:
     world.close()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 @pytest.mark.shows("SYNC-FUZZ")
 def test_mutated_bytes_of_real_messages_are_answered(seed: int) -> None:
     choose = random.Random(seed)

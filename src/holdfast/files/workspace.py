@@ -79,7 +79,9 @@ class Workspace:
         except (OSError, ValueError):
             self.admit(path)  # the refusal comes first: it must not tell what exists
             raise
-        return self._admitted(path, real, None).real
+        found = self._admitted(path, real, None).real
+        os.stat(path)  # raises for `file/..`, which `realpath` takes for the directory of the file
+        return found
 
     def read(self, path: str, limit_bytes: int) -> bytes | None:
         """The first bytes of a regular file inside; None if it is something else."""

@@ -9,7 +9,7 @@ from holdfast.index.calls.linked_program import RESOLVED_MAX, LinkedProgram
 from holdfast.index.calls.resolve import Edge, Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts
-from tests.scale import examples
+from tests.scale import seeds
 
 WAYS = {
     "by its name": "from shop import total\ndef use():\n    total()\n",
@@ -146,7 +146,7 @@ def _statement(rng: random.Random) -> str:
     return rng.choice(STATEMENTS).format(*(rng.choice(NAMES) for _ in range(3)))
 
 
-@pytest.mark.parametrize("seed", range(examples(60)))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_callers_in_random_programs_are_those_of_resolving_every_call(seed: int) -> None:
     rng = random.Random(seed)
     program = _program({f"m{n}.py": _random_source(rng) for n in range(4)})

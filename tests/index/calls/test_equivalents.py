@@ -10,6 +10,7 @@ from holdfast.index.calls.equivalents import Equivalents
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import FileFacts, Symbol
+from tests.scale import seeds
 
 
 def naive(facts: FileFacts, symbol: Symbol) -> set[str]:
@@ -23,7 +24,7 @@ def naive(facts: FileFacts, symbol: Symbol) -> set[str]:
     return same
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 @pytest.mark.parametrize(
     ("ending", "method"), [("py", "def {}(self): pass"), ("java", "{}() {{}}")]
 )

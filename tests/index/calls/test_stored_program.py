@@ -20,7 +20,7 @@ from tests.index.calls.test_callers import WAYS
 from tests.index.calls.twins import graph, tables
 from tests.index.claims import split
 from tests.index.samples import all_cases
-from tests.scale import examples
+from tests.scale import seeds
 
 SHOP = {"shop.py": "def total(*x):\n    pass\nclass Cart:\n    def __init__(self): pass\n"}
 MANIFESTS = {"go.mod": "module example.org/shop\n", "package.json": '{"name": "shop"}\n'}
@@ -78,7 +78,7 @@ def _compared(stored: LinkedProgram, current: dict[str, FileFacts]) -> None:
 
 
 @pytest.mark.shows("FACT-STORED-CALLS")
-@pytest.mark.parametrize("seed", range(examples(12)))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_a_stored_program_answers_as_one_in_memory(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.index.facts import mentions as subject
 from holdfast.index.facts.mentions import Mention, find_mentions
-from tests.scale import examples
+from tests.scale import seeds
 
 
 def seen(path: str, source: str, *names: str) -> list[str]:
@@ -196,9 +196,10 @@ def _names(source: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.shows("REF-TWIN")
+@pytest.mark.property
 def test_every_name_that_a_naive_scanner_sees_is_a_mention() -> None:
     """The twin is Python's own parser; it tells names, and neither kinds nor scopes."""
-    for seed in range(examples(300)):
+    for seed in seeds(300):
         source = _program(random.Random(seed))
         mentions = find_mentions("a.py", source.encode(), WORDS).found
         found = sorted((one.line, one.name) for one in mentions)

@@ -18,7 +18,7 @@ from holdfast.index.generations import file_list
 from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from tests.index.generations.test_backends import ROOT, prepared
-from tests.scale import examples
+from tests.scale import seeds
 
 PATHS = [f"part{n % 3}/file_{n}.py" for n in range(24)]
 
@@ -63,7 +63,7 @@ def check(backend: SqliteBackend) -> tuple[int, bool]:
 
 
 @pytest.mark.shows("INDEX-FILE-LIST")
-@pytest.mark.parametrize("seed", range(examples(4)))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_the_list_says_what_the_tables_say_after_any_changes(
     backend: SqliteBackend, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -31,7 +31,7 @@ from tests.index.calls.twins import graph, tables
 from tests.index.claims import split
 from tests.index.samples import all_cases
 from tests.postgres import PostgresServer
-from tests.scale import examples, size
+from tests.scale import seeds, size
 
 ROOT = "/the/tree"
 
@@ -133,7 +133,7 @@ def _texts() -> list[tuple[str, str]]:
 
 
 @pytest.mark.shows("FACT-STORED-CALLS")
-@pytest.mark.parametrize("seed", range(examples(4)))
+@pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("where", ["tree", pytest.param("server_tree", marks=pytest.mark.service)])
 def test_calls_are_those_of_all_facts_after_any_syncs(
     seed: int, where: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from holdfast.sync.client.errors import CommitRefused
 from holdfast.sync.client.reads import Read, compact
 from holdfast.sync.client.replica import Manner, Notification, Replica
 from holdfast.sync.wire.messages import Flags, Remove, Sync, Upsert, WatchAdd
-from tests.scale import examples
+from tests.scale import seeds
 from tests.sync.duet import Duet, is_verdict
 from tests.sync.peers import World
 from tests.sync.scripted import Script, delete, edit, put
@@ -256,7 +256,7 @@ def test_the_last_of_two_writes_in_one_commit_wins() -> None:
 @pytest.mark.shows(
     "R31", "R32", "R33", "R34", "R35", "R36", "R37", "R38", "R39", "R40", "F12", "INV-34"
 )
-@pytest.mark.parametrize("seed", range(examples(30)))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_naive_model_shows_the_same(seed: int) -> None:
     """Four documents, random commits, verdicts and remote changes; the model keeps plain lists."""
     random, script = Random(seed), Script()

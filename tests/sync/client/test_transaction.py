@@ -27,7 +27,7 @@ from holdfast.sync.client.immutable import thaw
 from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.wire import inline
 from holdfast.sync.wire.messages import Sync, Upsert
-from tests.scale import examples
+from tests.scale import examples, seeds
 from tests.sync.duet import Duet, put, watch
 from tests.sync.peers import World
 
@@ -525,7 +525,7 @@ def test_a_splice_stands_on_the_length_it_was_placed_by(duet: Duet, world: World
 
 
 @pytest.mark.shows("R117", "R119")
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_two_clients_and_the_store_agree_after_random_work(seed: int) -> None:
     from random import Random
 
