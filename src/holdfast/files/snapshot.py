@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import msgspec
@@ -128,17 +129,27 @@ def compare(before: Snapshot, after: Snapshot) -> Changes:
     )
 
 
-def covered(key: str, parts: Iterable[str]) -> bool:
-    """Whether a key is one of these parts or lies under one, by whole segments."""
-    return any(not part or key == part or key.startswith(part + "/") for part in parts)
+def covered(key: str, parts: AbstractSet[str]) -> bool:
+    """Whether a key is one of these parts or lies under one, by whole segments.
+
+    The key and the directories above it are looked up: there may be as many parts as files.
+    """
+    if not parts:
+        return False
+    above = key
+    while above not in parts:
+        if not above:
+            return False
+        above = above.rpartition("/")[0]
+    return True
 
 
 def compressed(parts: Iterable[str]) -> frozenset[str]:
     """The same parts without those that lie under another."""
-    kept: list[str] = []
-    for part in sorted(set(parts)):
+    kept: set[str] = set()
+    for part in sorted(set(parts)):  # a directory comes before what is in it
         if not covered(part, kept):
-            kept.append(part)
+            kept.add(part)
     return frozenset(kept)
 
 

@@ -109,6 +109,8 @@ class CodeIndex:
     processes: int | None = None
     memory_bytes_max: int | None = None
     """The memory limit of a build, all its processes together; None for the default."""
+    chunks_max: int | None = None
+    """How many chunks a tree may have; None for the default."""
     schema_version: str = SCHEMA_VERSION
     watches: bool = False
     """Whether the kernel reports changes of trees, for a process that stays."""
@@ -324,7 +326,7 @@ class CodeIndex:
 
     def tools(self) -> BuildTools:
         """The dependencies of a build."""
-        from holdfast.index.building.build_tools import BuildTools
+        from holdfast.index.building.build_tools import CHUNKS_MAX, BuildTools
         from holdfast.index.building.memory_budget import processes_within
 
         # A build forks its workers only if there is no other thread.
@@ -338,6 +340,7 @@ class CodeIndex:
             self.now_ns,
             self.timestamp,
             self.processes or processes_within(self.memory_bytes_max),
+            chunks_max=self.chunks_max or CHUNKS_MAX,
             shared=self.shared,
         )
 

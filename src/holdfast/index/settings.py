@@ -10,6 +10,8 @@ HOLDFAST_EMBEDDING_MODEL      the model's name there
 HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-known one
 HOLDFAST_INDEX_MEMORY_MB      what a build may use, all its processes together; default 800, or
                               an eighth of the machine's memory if that is more
+HOLDFAST_INDEX_CHUNKS_MAX     how many chunks a tree may have; files beyond are left out, and the
+                              index says so; default 450,000
 HOLDFAST_INDEX_CACHE_MB       the size of the cache of prepared files, 0 for none; default what
                               indexes leave of 2.5 times the source, 8 to 256
 HOLDFAST_INDEX_SHARED_MB      how much shared work is kept; the least recently used goes; no limit
@@ -37,8 +39,8 @@ MEMORY_MB_MIN = 300
 def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
     """Open the index of a home, with the settings of an environment."""
     provider = provider_of(environment)
-    cache = _megabytes(environment, "HOLDFAST_INDEX_CACHE_MB", 0)
-    memory = _megabytes(environment, "HOLDFAST_INDEX_MEMORY_MB", MEMORY_MB_MIN)
+    cache = _whole_number(environment, "HOLDFAST_INDEX_CACHE_MB", 0)
+    memory = _whole_number(environment, "HOLDFAST_INDEX_MEMORY_MB", MEMORY_MB_MIN)
     index = open_index(
         home,
         provider,
@@ -46,14 +48,15 @@ def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
         cache_bytes_max=None if cache is None else cache << 20,
     )
     index.memory_bytes_max = None if memory is None else memory << 20
+    index.chunks_max = _whole_number(environment, "HOLDFAST_INDEX_CHUNKS_MAX", 1)
     shared = shared_of(environment)
     if shared is not None or home.index_team.exists():
         index.join_team(home.index_team, shared)
     return index
 
 
-def _megabytes(environment: Mapping[str, str], name: str, least: int) -> int | None:
-    """A setting in megabytes; None if it is not set."""
+def _whole_number(environment: Mapping[str, str], name: str, least: int) -> int | None:
+    """A setting that is a number; None if it is not set."""
     text = environment.get(name, "")
     if not text:
         return None
@@ -64,7 +67,7 @@ def _megabytes(environment: Mapping[str, str], name: str, least: int) -> int | N
 
 def shared_bytes_max(environment: Mapping[str, str]) -> int | None:
     """How much shared work is kept, in bytes; None for no limit."""
-    limit = _megabytes(environment, "HOLDFAST_INDEX_SHARED_MB", 1)
+    limit = _whole_number(environment, "HOLDFAST_INDEX_SHARED_MB", 1)
     return None if limit is None else limit << 20
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -196,11 +195,8 @@ def test_many_processes_make_the_same_index_as_one(world: World) -> None:
 
 
 @pytest.mark.shows("INDEX-LIMIT-REACHED", "ISS-INDEX-STABILITY-A24")
-def test_iss_index_stability_a24_a_limit_that_is_reached_is_said(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tools = type(world.index).tools
-    monkeypatch.setattr(type(world.index), "tools", lambda self: replace(tools(self), chunks_max=3))
+def test_iss_index_stability_a24_a_limit_that_is_reached_is_said(world: World) -> None:
+    world.index.chunks_max = 3
     make_ready(world)
     status: Any = manage_index(world.index, "status", world.root)
     assert status["status"] == "ok"
@@ -211,7 +207,10 @@ def test_iss_index_stability_a24_a_limit_that_is_reached_is_said(
     manage_index(world.index, "sync", world.root)
     status = manage_index(world.index, "status", world.root)
     assert "sync completed, only partly indexed" in status["humanText"]
-    assert "(partial: the limit of chunks was reached)" in list_codebases(world.index)["text"]
+    assert (
+        "(partial: the limit of chunks was reached; HOLDFAST_INDEX_CHUNKS_MAX raises it)"
+        in list_codebases(world.index)["text"]
+    )
     assert "fully indexed" not in status["humanText"]
 
 
@@ -225,8 +224,7 @@ def test_a_sync_at_the_limit_takes_nothing_for_removed(
     monkeypatch.setattr("holdfast.index.building.workers.POOL_BYTES_MIN", 0)
     world.index.processes = processes
     make_ready(world)
-    tools = type(world.index).tools
-    monkeypatch.setattr(type(world.index), "tools", lambda self: replace(tools(self), chunks_max=1))
+    world.index.chunks_max = 1
     for name in ("cart", "checkout", "prices"):
         world.write(f"src/{name}.py", f"def renewed_{name}():\n    pass\n")
     for name in ("aaa", "zzz"):
@@ -259,12 +257,7 @@ def test_an_index_that_just_fits_is_whole(world: World, monkeypatch: pytest.Monk
     make_ready(world)
     with world.index.backend.reader(world.root) as reader:
         chunks = reader.totals().chunks
-    tools = type(world.index).tools
-    monkeypatch.setattr(
-        type(world.index),
-        "tools",
-        lambda self: replace(tools(self), chunks_max=chunks),
-    )
+    world.index.chunks_max = chunks
     manage_index(world.index, "reindex", world.root)
     assert "partial" not in manage_index(world.index, "status", world.root)["humanText"]
 

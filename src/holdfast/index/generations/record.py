@@ -167,6 +167,9 @@ class Record(msgspec.Struct, frozen=True):
         return isinstance(self.state, Indexed | SyncCompleted)
 
 
+PARTIAL = "partial: the limit of chunks was reached; HOLDFAST_INDEX_CHUNKS_MAX raises it"
+
+
 def partial(record: Record) -> bool:
     """Whether files were left out of an index because it had become too large."""
     state = record.state

@@ -26,7 +26,7 @@ from holdfast.index.generations.gate import (
     pass_gate,
 )
 from holdfast.index.generations.proof import Proof, failed_probe
-from holdfast.index.generations.record import Record, partial
+from holdfast.index.generations.record import PARTIAL, Record, partial
 from holdfast.index.tools.render import codebases_text
 from holdfast.text import counted
 
@@ -62,7 +62,7 @@ def _codebase(
         case Open(_, _, failure):
             notes = ["completion-proof probe failed"] if failure else []
             if partial(record):
-                notes.append("partial: the limit of chunks was reached")
+                notes.append(PARTIAL)
             left = record.unseen
             if left.unreadable:
                 notes.append(f"{counted(left.unreadable, 'part')} unreadable")

@@ -20,7 +20,7 @@ from holdfast.index.generations.gate import (
     TooNew,
     Unproven,
 )
-from holdfast.index.generations.record import Indexed, SyncCompleted, partial
+from holdfast.index.generations.record import PARTIAL, Indexed, SyncCompleted, partial
 from holdfast.index.tools.manage.request import (
     SHARED_AWAY,
     ManageRequest,
@@ -141,7 +141,7 @@ def _open(index: CodeIndex, request: ManageRequest, opened: Open, lines: str) ->
     ready, completeness = READY, state.index_status
     if partial(record):
         ready = "only partly indexed; that part is ready for search"
-        completeness += " (partial: the limit of chunks was reached)"
+        completeness += f" ({PARTIAL})"
     if isinstance(state, SyncCompleted):
         text = [
             f"'{record.root}': sync completed, {ready}.",
