@@ -47,6 +47,7 @@ from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.index.answers import SymbolRef
 from holdfast.index.code_index import CodeIndex, open_index, run_here
+from holdfast.index.generations.record import partial
 from holdfast.index.search import corpus as corpora
 from holdfast.index.search.trigrams import Name
 from holdfast.index.tools.calls import call_graph
@@ -69,6 +70,8 @@ GOALS = {
 IDLE_MAX = 1.5
 """How long a sync without changes may take, as a multiple of a stat of every file."""
 ASKED = 60
+CHUNKS_MAX = 10_000_000
+"""Above what the largest tree has; HOLDFAST_INDEX_CHUNKS_MAX for a user."""
 MINUTES = 120.0
 
 
@@ -138,7 +141,7 @@ def _spent() -> float:
 
 def opened(home: Path) -> CodeIndex:
     index = open_index(home)
-    index.start, index.watches = run_here, True
+    index.start, index.watches, index.chunks_max = run_here, True, CHUNKS_MAX
     return index
 
 
@@ -164,6 +167,7 @@ def build_step(home: Path, root: str) -> dict[str, float]:
     took = spent_ms(lambda: manage_index(index, "create", root))
     index.close()
     record = index.registry.records()[root]
+    assert not partial(record), "the limit of chunks was reached"
     return {"build": took, "chunks": float(getattr(record.state, "chunks", 0))}
 
 
