@@ -123,7 +123,9 @@ def test_a_rebuild_mends_a_damaged_file(ready: World, action: Any, page: int) ->
 
 @pytest.mark.shows("INDEX-DAMAGED-HEALS")
 def test_pages_that_are_damaged_and_free_fail_one_rebuild_at_most(ready: World) -> None:
-    ready.write("src/big.py", "".join(f"def f{n}():\n    return {n}\n\n" for n in range(3000)))
+    ready.write(
+        "src/big.py", "".join(f"def f{n}():\n    return {n}\n\n" for n in range(size(3000, 700)))
+    )
     ready.later(60)
     manage_index(ready.index, "sync", ready.root)
     os.unlink(ready.tree / "src/big.py")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
+from tests.scale import size
 from tests.sequence import brute
 from tests.sequence.reference.statistics import RangeMinima, matching_statistics
 from tests.sequence.test_segments import segment_of
@@ -69,7 +70,7 @@ def test_lows_of_many_levels() -> None:
 @pytest.mark.shows("SEQ-STATISTICS", "SEQ-HOSTILE-LARGE")
 def test_one_token_a_hundred_thousand_times_asked_with_itself() -> None:
     """The square of it would be ten thousand million comparisons."""
-    count = 100_000
+    count = size(100_000, 20_000)
     corpus = TokenCorpus([LiveSegment(segment_of([["a"] * count], SuffixBackend.VECTOR))])
     assert matching_statistics(corpus, [b"a"] * (count + 5)) == [
         min(count, count + 5 - at) for at in range(count + 5)

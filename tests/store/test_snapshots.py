@@ -10,6 +10,7 @@ from holdfast.store import snapshots
 from holdfast.store.settings import StoreSettings
 from holdfast.store.snapshots import Chain
 from holdfast.store.store import Store
+from tests.scale import size
 from tests.store.harness import Engines, Writer, patch_, replace_, set_
 
 
@@ -93,17 +94,18 @@ def test_a_read_at_any_seq_replays_a_bounded_run() -> None:
     from holdfast.store.store import open_store
 
     with open_store("memory:", "did:key:long") as store:
-        patched(store, 3_000)
+        count = size(3_000, 800)
+        patched(store, count)
         counter = RowCounter(store)
         worst = 0
-        for seq in range(1, 3_002, 7):
+        for seq in range(1, count + 2, 7):
             counter.count = 0
             assert store.read("doc:hot", seq=seq) == {"value": {"n": seq - 1, "rest": None}}
             worst = max(worst, counter.count)
         bound = snapshots.SPACING + 3 * StoreSettings().snapshot_interval
         assert worst <= bound + 10, f"a read took {worst} rows"
         # And they are few: about one per spacing, beside the newest.
-        assert len(seqs(store)) <= 3_000 // snapshots.SPACING + snapshots.DENSE + 1
+        assert len(seqs(store)) <= count // snapshots.SPACING + snapshots.DENSE + 1
 
 
 @pytest.mark.shows("STORE-BOUNDED-REPLAY")

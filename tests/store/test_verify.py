@@ -9,7 +9,7 @@ from holdfast.ids import LocalSeq, SessionId
 from holdfast.store.model import CommitKey
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
-from tests.scale import examples
+from tests.scale import examples, size
 from tests.store.bitflips import KEYS, fill
 from tests.store.harness import Engines, Writer, delete_, dump, patch_, replace_, set_
 from tests.store.histories import histories, play
@@ -216,7 +216,9 @@ TAMPERING: dict[str, tuple[str, str | list[str]]] = {
 def test_tampering_is_found_by_the_invariant_it_breaks(engines: Engines) -> None:
     postgres = engines.url.startswith("postgresql")
     problems = []
-    for name, (invariant, statements) in TAMPERING.items():
+    # On the disk `make quick` tries each third; all of them in memory.
+    step = 1 if engines.url == "memory:" else size(1, 3)
+    for name, (invariant, statements) in list(TAMPERING.items())[::step]:
         store = filled(engines)
         assert store.verify().findings == []
         writing = store.engine.writing

@@ -36,6 +36,7 @@ from holdfast.index.search.terms import terms
 from holdfast.index.settings import index_of
 from tests.index.wire import file_outline, manage_index, search_code
 from tests.index.world import NoWrites, World, is_link_segment
+from tests.scale import size
 
 ANIMALS = [
     *("adder", "bear", "crane", "dove", "eagle", "finch", "gecko", "heron", "ibis", "jackal"),
@@ -883,7 +884,9 @@ def test_an_answer_that_filters_left_too_much_of_is_not_complete(zoo: World) -> 
 @pytest.mark.shows("ANSWER-WARNINGS")
 def test_a_question_of_ten_thousand_words_is_cut_and_said_so(still_zoo: World) -> None:
     """Each word was looked for by itself: seven seconds in a tree of a hundred chunks."""
-    answer = search(still_zoo, "feed yak " + " ".join(f"word{n}" for n in range(10_000)))
+    answer = search(
+        still_zoo, "feed yak " + " ".join(f"word{n}" for n in range(size(10_000, 2_500)))
+    )
     assert answer["results"][0]["file"] == "src/zoo/yak.py"
     assert any(w.startswith("QUERY_LONG:") for w in answer["warnings"])
     assert "warnings" not in search(still_zoo, "feed yak " * 80)

@@ -16,6 +16,7 @@ from holdfast.sync.client.errors import CapabilityMissing, CommitRefused
 from holdfast.sync.io.aio import Attempts
 from holdfast.sync.server.limits import Limits
 from holdfast.sync.wire.errors import ProtocolError
+from tests.scale import size
 from tests.sync.live import TOKEN, serving
 
 SPACE = "did:key:z6Mk-hard"
@@ -170,6 +171,7 @@ def test_an_update_of_a_document_that_is_not_watched_sees_what_others_wrote(
 @pytest.mark.shows("SYNC-UPDATE")
 def test_many_writers_of_one_counter_all_get_their_turn(tmp_path: Path) -> None:
     """Each gave up after losing five races."""
+    writers = size(12, 8)
 
     async def one(url: str) -> None:
         async with holdfast.connect(url, SPACE) as space:
@@ -182,9 +184,9 @@ def test_many_writers_of_one_counter_all_get_their_turn(tmp_path: Path) -> None:
                 await space.update(increment, timeout_s=SOON_S)
 
     async def main(url: str) -> None:
-        await asyncio.gather(*(one(url) for _ in range(12)))
+        await asyncio.gather(*(one(url) for _ in range(writers)))
         async with holdfast.connect(url, SPACE) as space:
-            assert await space.sync("of:n") == {"value": 60}
+            assert await space.sync("of:n") == {"value": 5 * writers}
 
     with serving(str(tmp_path)) as server:
         asyncio.run(asyncio.wait_for(main(server.url), SOON_S * 3))
