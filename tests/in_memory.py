@@ -1,4 +1,8 @@
-"""Temporary directories in memory: `make quick` neither writes to a disk nor waits for one."""
+"""Temporary directories in memory: `make quick` neither writes to a disk nor waits for one.
+
+The `conftest.py` of a package whose tests do not depend on the place imports `tmp_path_factory`.
+Tests of what agents may read do, because /dev is outside of every workspace.
+"""
 
 import copy
 import os
@@ -17,11 +21,13 @@ FREE_BYTES_MIN = 2 << 30
 NAME = re.compile(r"holdfast-tests-(\d+)-\w+")
 
 
-def factory_in_memory(usual: pytest.TempPathFactory) -> Iterator[pytest.TempPathFactory]:
-    """A factory for a fixture of the session; the usual one where there is not enough memory.
+@pytest.fixture(scope="session")
+def tmp_path_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[pytest.TempPathFactory]:
+    yield from factory_in_memory(tmp_path_factory)
 
-    Not for tests of what agents may read, because /dev is outside of every workspace.
-    """
+
+def factory_in_memory(usual: pytest.TempPathFactory) -> Iterator[pytest.TempPathFactory]:
+    """A factory in memory in `make quick`; the usual one where there is not enough memory."""
     if not QUICK or not _has_room():
         yield usual
         return

@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_memory import factory_in_memory
+from tests.in_memory import tmp_path_factory
 from tests.index.world import World
 
-
-@pytest.fixture(scope="session")
-def tmp_path_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[pytest.TempPathFactory]:
-    yield from factory_in_memory(tmp_path_factory)
+__all__ = ["tmp_path_factory", "world"]
 
 
 @pytest.fixture

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.in_memory import tmp_path_factory
 from tests.sync import processes
 from tests.sync.peers import World
+
+__all__ = ["tmp_path_factory", "world"]
 
 
 @pytest.fixture(autouse=True)
