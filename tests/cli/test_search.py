@@ -18,8 +18,30 @@ from holdfast.index.tools.render import Surface
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    root = tmp_path.resolve() / "shop"
+    return opened(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the shop of all tests that change nothing in it is."""
+    directory = tmp_path_factory.mktemp("shared")
+    with pytest.MonkeyPatch.context() as patch:
+        opened(directory, patch)
+    return directory
+
+
+@pytest.fixture
+def same_shop(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(shared / "home"))
+    root = shared.resolve() / "shop"
+    monkeypatch.chdir(root)
+    return root
+
+
+def opened(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An indexed tree, as the working directory."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(directory / "home"))
+    root = directory.resolve() / "shop"
     (root / "src").mkdir(parents=True)
     for n, word in enumerate(["apples", "bread", "cheese", "dates", "eggs", "flour"]):
         steps = "".join(f"    weigh({word!r}, {i}, {i * n})\n" for i in range(n * 4))
@@ -42,7 +64,7 @@ def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 @pytest.mark.shows("ANSWER-CLI")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     code, out = run(capsys, r're:"return basket\.(eggs|apples)"')
     assert code == 0
@@ -74,7 +96,7 @@ def test_a_pattern_lists_every_matching_line_once_with_its_symbol(
 
 
 @pytest.mark.shows("ANSWER-LIST")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 def test_a_search_by_file_is_a_list_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "price of eggs", "--by", "file")[1].splitlines()
     assert out[0] == "src/eggs.py  price_of_eggs"
@@ -107,7 +129,7 @@ def test_only_a_line_break_ends_a_line(
 
 
 @pytest.mark.shows("ANSWER-CLI")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 @pytest.mark.parametrize(
     "words",
     [
@@ -148,7 +170,7 @@ def _wide_terminal(*, several_trees: bool) -> Surface:
 
 
 @pytest.mark.shows("ANSWER-WHOLE-FIRST")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6])
 def test_few_results_show_the_first_one_whole(
     capsys: pytest.CaptureFixture[str], limit: int
@@ -162,7 +184,7 @@ def test_few_results_show_the_first_one_whole(
 
 
 @pytest.mark.shows("ANSWER-WHOLE-FIRST")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 def test_a_question_without_a_limit_gets_the_first_result_whole_and_places_at_the_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -186,7 +208,7 @@ def test_a_long_result_is_never_shown_whole(shop: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.shows("ANSWER-CLI")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 def test_a_pattern_and_paths_are_typed_as_for_grep(capsys: pytest.CaptureFixture[str]) -> None:
     """`re:^    return` matched every line, and a path was only a word to rank by."""
     found = (
@@ -203,12 +225,12 @@ def test_a_pattern_and_paths_are_typed_as_for_grep(capsys: pytest.CaptureFixture
 
 @pytest.mark.shows("ANSWER-CLI")
 def test_a_directory_that_is_not_there_is_named(
-    shop: Path, capsys: pytest.CaptureFixture[str]
+    same_shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out = run(capsys, "price", "--path", "scr")
     assert code == 0
-    assert f"[{shop}/scr does not exist]" in out
-    assert f"[wider: holdfast search price --path {shop}]" in out
+    assert f"[{same_shop}/scr does not exist]" in out
+    assert f"[wider: holdfast search price --path {same_shop}]" in out
 
 
 @pytest.mark.shows("ANSWER-CLI", "ANSWER-SIMILAR")
@@ -235,11 +257,11 @@ def test_a_page_that_is_no_more_says_what_to_type(
 @pytest.mark.shows("ANSWER-CLI", "ANSWER-SIMILAR")
 @pytest.mark.parametrize("place", ["src/eggs.py:1-18", "eggs.py", "eggs.py:2", "./eggs.py:1-18"])
 def test_code_like_lines_named_from_here_or_from_the_root(
-    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str
+    same_shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     if "/" not in place or place.startswith("."):
-        monkeypatch.chdir(shop / "src")
-    answer = run_json(capsys, "--similar", place, "--path", str(shop))
+        monkeypatch.chdir(same_shop / "src")
+    answer = run_json(capsys, "--similar", place, "--path", str(same_shop))
     assert answer["status"] == "ok"
     assert answer["results"]
     assert all(result["file"] != "src/eggs.py" for result in answer["results"])
@@ -247,17 +269,17 @@ def test_code_like_lines_named_from_here_or_from_the_root(
 
 @pytest.mark.shows("ANSWER-CLI", "ANSWER-SIMILAR")
 def test_code_like_a_text_from_elsewhere(
-    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    same_shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "pasted.txt"
-    other.write_text((shop / "src" / "dates.py").read_text())
+    other.write_text((same_shop / "src" / "dates.py").read_text())
     code, out = run(capsys, "--snippet", str(other), "--limit", "1")
     assert code == 0
     assert out.startswith("src/dates.py:1-14")
 
 
 @pytest.mark.shows("ANSWER-CLI")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 def test_an_operator_that_begins_with_a_dash_is_no_option(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -270,7 +292,7 @@ def test_an_operator_that_begins_with_a_dash_is_no_option(
 
 
 @pytest.mark.shows("ANSWER-CLI")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 def test_debug_is_a_table_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
     _, out = run(capsys, "price of eggs", "--debug", "--limit", "3")
     table = out[out.index("signal") :].splitlines()
@@ -298,7 +320,7 @@ def test_several_trees_at_once(
 
 
 @pytest.mark.shows("ANSWER-CLI")
-@pytest.mark.usefixtures("shop")
+@pytest.mark.usefixtures("same_shop")
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -340,13 +362,13 @@ def test_help_explains_the_operators(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.shows("ANSWER-CLI")
 def test_a_file_is_named_as_one_would_type_it_here(
-    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    same_shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a folder of the tree a result named a file that is not there."""
-    monkeypatch.chdir(shop / "src")
+    monkeypatch.chdir(same_shop / "src")
     _, out = run(capsys, "price basket")
     name = out.partition(":")[0]
-    assert (shop / "src" / name).is_file(), out
+    assert (same_shop / "src" / name).is_file(), out
 
 
 @pytest.mark.shows("ANSWER-CLI")
