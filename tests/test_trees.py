@@ -19,9 +19,10 @@ from holdfast.files.snapshot import Stat, stamp_of
 from holdfast.index.code_index import run_here
 from holdfast.sequence.segment_store import SegmentStore
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions
-from holdfast.trees import no_progress, open_tree, segment_store_of, update_segments
+from holdfast.trees import no_progress, segment_store_of, update_segments
 from tests.index.wire import manage_index
 from tests.scale import seeds
+from tests.sequence.trees import open_tree
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
-from holdfast.files.listing import TreeListing, list_tree
-from holdfast.files.policy import Policy
+from holdfast.files.listing import TreeListing
 from holdfast.files.snapshot import (
     Snapshot,
     Stat,
@@ -78,19 +77,6 @@ def segment_store_of(
 ) -> SegmentStore:
     """The segment store of a tree for one set of lexer options."""
     return SegmentStore(segments_directory(sequence_root, root, options), options)
-
-
-def open_tree(
-    root: Path,
-    sequence_root: Path,
-    options: LexerOptions,
-    progress: Progress,
-    now_ns: Callable[[], int],
-    policy: Policy | None = None,
-) -> SourceTree:
-    """List the files of a tree, update its segments with what changed, and open them."""
-    root = root.resolve()
-    return opened(root, list_tree(root, now_ns, policy), sequence_root, options, progress)
 
 
 def opened(

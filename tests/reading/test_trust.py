@@ -30,9 +30,9 @@ from holdfast.reading.trust import (
     Trust,
     choose_base,
     is_stale,
-    replay,
 )
 from holdfast.reading.view import View
+from tests.reading.replay import replay
 
 A = "/a.py"
 OLD, NEW, OTHER = "0" * 64, "1" * 64, "2" * 64

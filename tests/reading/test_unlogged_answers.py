@@ -6,8 +6,9 @@ import pytest
 
 from holdfast.reading.events import Anchored, Event
 from holdfast.reading.scope import Lines
-from holdfast.reading.trust import Ledger, replay
+from holdfast.reading.trust import Ledger
 from holdfast.reading.unlogged_answers import FILES_MAX, UnloggedAnswers
+from tests.reading.replay import replay
 
 A = "/a.py"
 KEY = ("log", A)

@@ -12,9 +12,10 @@ from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.search import find_ancestor
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.tokens.lexer import CODE_ONLY
-from holdfast.trees import no_progress, open_tree
+from holdfast.trees import no_progress
 from tests.sequence.graphs import env1
 from tests.sequence.test_segments import ask, segment_of
+from tests.sequence.trees import open_tree
 
 PRINT_A_GRAPH = """
 from holdfast.sequence.canonical import canonical_graph

@@ -48,7 +48,6 @@ def hook_seconds(environment: Mapping[str, str], default: float) -> float:
 
 
 EMPTY: Mapping[str, Any] = {}
-LINE_BYTES_MAX = 16 << 20
 
 
 def request_line(agent: str, payload: Mapping[str, Any]) -> bytes:

@@ -239,16 +239,6 @@ def anything(description: str = "", **more: Any) -> Schema:
     return _described("object", description, more)
 
 
-def maybe(schema: Schema) -> Schema:
-    """The same schema, or null."""
-    kind = schema["type"]
-    kinds = kind if isinstance(kind, list) else [kind]
-    out = {**schema, "type": [*kinds, "null"]}
-    if "enum" in out:
-        out["enum"] = [*out["enum"], None]
-    return out
-
-
 def _described(kind: str, description: str, more: Mapping[str, Any]) -> Schema:
     named = {"description": description} if description else {}
     return {"type": kind, **named, **more}

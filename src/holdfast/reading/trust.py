@@ -19,7 +19,7 @@ what it does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.reading.events import (
@@ -224,26 +224,6 @@ def _last_reset(seen: list[tuple[ViewEvent, int]], folded: int) -> int:
         if replaces_all(seen[at][0]):
             return at
     return folded
-
-
-def replay(events: Iterable[tuple[str, Event]]) -> Ledger:
-    """Fold the events of a path, each with its entry's id, into the trust they leave behind.
-
-    Entries that any later `Hidden` on the path names count as never shown, and so does everything
-    that depends on them.
-    """
-    path = list(events)
-    start = 1 + max(
-        (at for at, (_, event) in enumerate(path) if type(event) is Barrier), default=-1
-    )
-    hidden: set[str] = set()
-    for _, event in path:
-        if type(event) is Hidden:
-            hidden.update(event.targets)
-    ledger = Ledger()
-    for entry, event in path[start:]:
-        advance(ledger, entry, event, hidden)
-    return ledger
 
 
 def advance(

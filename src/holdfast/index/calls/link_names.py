@@ -5,12 +5,6 @@ from __future__ import annotations
 from holdfast.index.facts.model import FileFacts
 
 
-def ending(qualified: str) -> str:
-    """The last two parts of a name."""
-    owner, _, name = qualified.rpartition(".")
-    return f"{owner.rpartition('.')[2]}.{name}"
-
-
 def packages_of(facts: FileFacts, family: str) -> list[str]:
     """The dotted packages and namespaces of a file, with their parents."""
     found: set[str] = set()

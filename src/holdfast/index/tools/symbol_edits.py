@@ -40,7 +40,6 @@ from holdfast.index.tools.references import references
 from holdfast.text import counted
 
 Action = Literal["rename", "replace", "insert_before", "insert_after"]
-ACTIONS: tuple[Action, ...] = ("rename", "replace", "insert_before", "insert_after")
 Write = Callable[[str, dict[str, bytes], dict[str, bytes]], None]
 """Writes files below a root, given their texts before and after; writes all or none."""
 

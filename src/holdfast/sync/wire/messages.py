@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -304,9 +304,6 @@ class Revoked(Message, frozen=True, kw_only=True, tag="session/revoked"):
 
 
 Answer: TypeAlias = HelloOk | Response | Effect | Revoked
-
-
-Parsed = TypeVar("Parsed")
 
 
 def parse_request(text: str, unified: bool = False) -> Request:

@@ -29,8 +29,6 @@ from holdfast.index.tools.manage.sync import sync
 
 _log = logging.getLogger("holdfast.index")
 
-ACTIONS: tuple[Action, ...] = ("create", "reindex", "sync", "status", "clear")
-
 _FAILED = {
     "create": "Error starting indexing",
     "reindex": "Error starting indexing",
