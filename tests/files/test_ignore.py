@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.files import disk
+from holdfast.files import disk, ignore_files
 from holdfast.files.ignore import Rules, RuleStack, parse_rule
 from tests.scale import examples, seeds
 
@@ -140,8 +140,8 @@ def test_a_random_tree_holds_what_git_lists(
 ) -> None:
     """Names beyond ASCII were matched by letters and not by bytes, three stars were one, a byte
     order mark was part of the first rule, and a lone carriage return ended a line."""
-    monkeypatch.setattr(disk, "_DEFAULTS", Rules([]))
-    monkeypatch.setattr(disk, "_OUTPUTS", {ruled: Rules([]) for ruled in (False, True)})
+    monkeypatch.setattr(ignore_files, "_DEFAULTS", Rules([]))
+    monkeypatch.setattr(ignore_files, "_OUTPUTS", {ruled: Rules([]) for ruled in (False, True)})
     monkeypatch.setattr(
         disk,
         "_left_out",

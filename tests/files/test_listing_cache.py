@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.files import disk, listing_cache, mounts
+from holdfast.files.ignore_files import IGNORE_FILES
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS
 from tests.scale import seeds
@@ -153,7 +154,7 @@ def test_a_directory_with_names_that_do_not_tell_is_not_listed_again_and_scripts
 
 
 @pytest.mark.shows("FILES-REMEMBERED")
-@pytest.mark.parametrize("name", disk.IGNORE_FILES)
+@pytest.mark.parametrize("name", IGNORE_FILES)
 @pytest.mark.parametrize("empty", ["", "# nothing yet\n"])
 def test_rules_written_into_an_empty_control_file_hold_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, empty: str

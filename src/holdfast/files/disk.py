@@ -11,39 +11,33 @@ import hashlib
 import os
 import stat as modes
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 
 from holdfast import system
-from holdfast.files.git_directory import find_git
-from holdfast.files.ignore import Rules, RuleStack
-from holdfast.files.listing_cache import DirectoryListing, listings_of, remember, stamp_of
+from holdfast.files.ignore import RuleStack
+from holdfast.files.ignore_files import IGNORE_FILES, top_rules, with_ignore_files
+from holdfast.files.listing_cache import (
+    DirectoryListing,
+    Stamp,
+    listings_of,
+    remember,
+    stamp_of,
+)
 from holdfast.files.mounts import is_trusted, mounted_below
 from holdfast.files.policy import (
     ALWAYS_EXCLUDED,
-    DEFAULT_EXCLUSIONS,
     NAMES,
     SCRIPT_FOLDERS,
     SNIFF_BYTES,
     STEMS,
-    Outputs,
     Policy,
     is_script,
 )
-from holdfast.files.regular import FILE_BYTES_MAX, read_regular
+from holdfast.files.regular import FILE_BYTES_MAX
 from holdfast.files.snapshot import Entry, Stat
 
-IGNORE_FILES = (".gitignore", ".holdfastignore")
-
-
-RULES_BYTES_MAX = 512 * 1024
-"""Of a longer file of rules, what follows is not used."""
-
-_DEFAULTS = Rules(DEFAULT_EXCLUSIONS)
 _NO_LISTING = DirectoryListing(RuleStack(), RuleStack())
-_OUTPUTS = {ruled: Outputs(ruled) for ruled in (False, True)}
 
 
 @dataclass(slots=True)
@@ -55,7 +49,9 @@ class Walk:
     skipped: Counter[str] = field(default_factory=Counter)
     linked: int = 0
     """Files with several names (hard links): they can be written through a name elsewhere."""
-    directories: Collection[str] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Of `skipped`, the files whose stat or content decided, and why."""
+    directories: Mapping[str, DirectoryListing] = field(default_factory=dict)
     """The directories that were entered."""
 
     @property
@@ -82,13 +78,40 @@ def walk(
     return _TreeWalk(root, policy, top.st_dev, now_ns).run()
 
 
+def walk_again(
+    root: str,
+    policy: Policy,
+    before: Walk,
+    directories: Iterable[str],
+    now_ns: Callable[[], int] = system.now_ns,
+) -> Walk | None:
+    """List some directories of a walk again; None if that is not all that has to be walked.
+
+    That is so if a directory came or went, if ignore rules changed, or if one cannot be read.
+    """
+    try:
+        top = os.lstat(root)
+    except OSError:
+        return None
+    return _TreeWalk(root, policy, top.st_dev, now_ns).again(before, directories)
+
+
 def times_hold(root: str, entries: Iterable[tuple[str, Entry]]) -> bool:
     """Whether these files are there with their sizes and times."""
+    return _hold(root, ((path, entry.stat) for path, entry in entries))
+
+
+def stats_hold(root: str, stats: Mapping[str, Stat]) -> bool:
+    """The same, of the files of a walk."""
+    return _hold(root, stats.items())
+
+
+def _hold(root: str, stats: Iterable[tuple[str, Stat]]) -> bool:
     lstat = os.lstat
     try:
-        for path, entry in entries:
+        for path, stat in stats:
             seen = lstat(f"{root}/{path}")
-            if entry.stat != (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):
+            if stat != (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):
                 return False
     except OSError:
         return False
@@ -106,45 +129,97 @@ class _TreeWalk:
         self._trusted = self._mounts is not None and not self._mounts and is_trusted(root)
         self._root, self._memory = root, listings_of(root, policy)
         self._seen: dict[str, DirectoryListing] = {}
-        self._pending: list[tuple[str, str, RuleStack]] = [("", root, top_rules(root, policy))]
+        self._pending: list[tuple[str, str, RuleStack]] = []
         self._walk = Walk()
 
     def run(self) -> Walk:
-        found = self._walk
+        self._pending.append(("", self._root, top_rules(self._root, self._policy)))
         while self._pending:
             key, directory, rules = self._pending.pop()
-            prefix = f"{key}/" if key else ""
             known = self._memory.get(key)
             try:
                 stamp = stamp_of(os.lstat(directory)) if self._trusted else None
                 if known is not None and stamp is not None and known.is_current(rules, stamp):
-                    self._stat_known(known, prefix, directory)
+                    self._stat_known(known, f"{key}/" if key else "", directory)
                     self._seen[key] = known
                     continue
-                listed_ns = self._now_ns()
-                with os.scandir(directory) as listing:
-                    entries = list(listing)
             except OSError as error:
-                if error.errno != errno.ENOENT or not key:
-                    found.unreadable.add(key)
+                self._not_listed(key, error)
                 continue
-            controls = {entry.name: entry.path for entry in entries if entry.name in IGNORE_FILES}
+            self._list_directory(key, directory, rules, known, stamp)
+        return self._finished()
+
+    def again(self, before: Walk, directories: Iterable[str]) -> Walk | None:
+        """What a walk found before, with these directories as they are now; see `walk_again`."""
+        found = self._walk
+        found.stats, found.left_out = dict(before.stats), dict(before.left_out)
+        self._seen = dict(before.directories)
+        skipped = before.skipped - Counter(before.left_out.values())
+        for key in sorted(directories):
+            known = self._seen.get(key)
+            if known is None or before.unreadable or before.linked:
+                return None
+            prefix = f"{key}/" if key else ""
+            for name in (*known.files, *known.unsure):
+                found.stats.pop(prefix + name, None)
+                found.left_out.pop(prefix + name, None)
+            skipped -= Counter(known.skipped)
+            directory = f"{self._root}/{key}" if key else self._root
             try:
-                own = _with_ignore_files(rules, controls, prefix)
+                stamp = stamp_of(os.lstat(directory)) if self._trusted else None
             except OSError:
-                found.unreadable.add(key)
-                continue
-            # A new object, because another thread may be reading the old one.
-            fresh = DirectoryListing(rules, own)
-            known_names = known if known is not None and known.decided_by(own) else _NO_LISTING
-            # Ignore files are read every time: editing one does not change these times.
-            plain = self._list(fresh, known_names, entries, prefix) and not controls
-            fresh.remember_stamp(stamp if plain else None, listed_ns)
-            self._seen[key] = fresh
-            self._count(fresh)
+                return None
+            self._list_directory(key, directory, known.above, known, stamp)
+            now = self._seen[key]
+            if found.unreadable or now is known:
+                return None
+            if now.folders != known.folders or now.rules != known.rules:
+                return None
+        found.skipped.update(skipped)
+        return self._finished()
+
+    def _finished(self) -> Walk:
+        found = self._walk
+        found.skipped.update(found.left_out.values())
         remember(self._root, self._policy, self._seen)
-        found.directories = self._seen.keys()
+        found.directories = self._seen
         return found
+
+    def _not_listed(self, key: str, error: OSError) -> None:
+        if error.errno != errno.ENOENT or not key:
+            self._walk.unreadable.add(key)
+
+    def _list_directory(
+        self,
+        key: str,
+        directory: str,
+        rules: RuleStack,
+        known: DirectoryListing | None,
+        stamp: Stamp | None,
+    ) -> None:
+        """List a directory and decide on its names, by what is known of them and the rules."""
+        prefix = f"{key}/" if key else ""
+        listed_ns = self._now_ns()
+        try:
+            with os.scandir(directory) as listing:
+                entries = list(listing)
+        except OSError as error:
+            self._not_listed(key, error)
+            return
+        controls = {entry.name: entry.path for entry in entries if entry.name in IGNORE_FILES}
+        try:
+            own = with_ignore_files(rules, controls, prefix)
+        except OSError:
+            self._walk.unreadable.add(key)
+            return
+        # A new object, because another thread may be reading the old one.
+        fresh = DirectoryListing(rules, own)
+        known_names = known if known is not None and known.decided_by(own) else _NO_LISTING
+        # Ignore files are read every time: editing one does not change these times.
+        plain = self._list(fresh, known_names, entries, prefix) and not controls
+        fresh.remember_stamp(stamp if plain else None, listed_ns)
+        self._seen[key] = fresh
+        self._count(fresh)
 
     def _count(self, listed: DirectoryListing) -> None:
         for reason, times in listed.skipped.items():
@@ -191,7 +266,7 @@ class _TreeWalk:
         if _is_script(place, path, seen, rules):
             self._take(path, seen)
         else:
-            self._walk.skipped["kind"] += 1
+            self._walk.left_out[path] = "kind"
 
     def _list(
         self,
@@ -241,9 +316,9 @@ class _TreeWalk:
 
     def _take(self, path: str, seen: os.stat_result) -> None:
         if not modes.S_ISREG(seen.st_mode):
-            self._walk.skipped["special"] += 1
+            self._walk.left_out[path] = "special"
         elif seen.st_size > self._policy.size_bytes_max:
-            self._walk.skipped["large"] += 1
+            self._walk.left_out[path] = "large"
         else:
             self._walk.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
             self._walk.linked += seen.st_nlink > 1
@@ -331,54 +406,6 @@ def _utf8(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _with_ignore_files(rules: RuleStack, present: dict[str, str], prefix: str) -> RuleStack:
-    for name in IGNORE_FILES:
-        if name in present:
-            rules = rules.with_rules(_rules(present[name]), drop=len(prefix))
-    return rules
-
-
-def _rules(path: str) -> Rules:
-    """The rules of an ignore file; the same object for the same lines."""
-    data = read_regular(path, RULES_BYTES_MAX)  # git does not follow a linked .gitignore either.
-    if data is None:
-        return _of_lines(())
-    if len(data) == RULES_BYTES_MAX:
-        data = data[: data.rfind(b"\n") + 1]  # the last rule may be cut off
-    text = data.decode("utf-8", "surrogateescape")
-    return _of_lines(tuple(text.removeprefix("\ufeff").split("\n")))
-
-
-@lru_cache(maxsize=512)
-def _of_lines(lines: tuple[str, ...]) -> Rules:
-    return Rules(lines)
-
-
-def top_rules(root: str, policy: Policy) -> RuleStack:
-    """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
-    found = find_git(Path(root))
-    top, git = (None, None) if found is None else (str(found.top), found.common)
-    ruled = any(os.path.isfile(os.path.join(place, ".gitignore")) for place in (root, top or root))
-    user = _of_lines(policy.ignore_patterns)
-    rules = RuleStack(user=user).with_rules(_OUTPUTS[ruled]).with_rules(_DEFAULTS)
-    if git is not None:
-        assert top is not None
-        root = os.path.realpath(root)
-        inside = os.path.relpath(root, top)
-        prefix = "" if inside == "." else f"{inside}/"
-        exclude = git / "info" / "exclude"
-        if exclude.is_file():
-            rules = rules.with_rules(_rules(str(exclude)), prefix=prefix)
-        above = Path(top)
-        for part in () if inside == "." else (".", *Path(inside).parts[:-1]):
-            above = above / part
-            down = os.path.relpath(root, above)
-            for name in IGNORE_FILES:
-                if (above / name).is_file():
-                    rules = rules.with_rules(_rules(str(above / name)), prefix=f"{down}/")
-    return rules.with_rules(user)
 
 
 def read_file(root: str, key: str) -> tuple[bytes, Stat]:

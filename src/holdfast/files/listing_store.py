@@ -29,7 +29,9 @@ VERSION = 2
 """
 
 _NO_RULES = RuleStack()
-_CODE = code_check("disk.py", "ignore.py", "listing_cache.py", "policy.py", "secrets.py")
+_CODE = code_check(
+    "disk.py", "ignore.py", "ignore_files.py", "listing_cache.py", "policy.py", "secrets.py"
+)
 """Of the code that decides on names: what other code decided is not used."""
 
 
@@ -58,9 +60,14 @@ def stored_listings(root: str, policy: Policy) -> bytes | None:
     return encode(listings_of(root, policy), policy)
 
 
+def is_listed(root: str, policy: Policy) -> bool:
+    """Whether this process has listed a tree."""
+    return bool(listings_of(root, policy))
+
+
 def use_listings(root: str, policy: Policy, load: Callable[[], bytes | None]) -> None:
     """Have the next walk use stored listings, unless this process has listed the tree."""
-    if listings_of(root, policy):
+    if is_listed(root, policy):
         return
     data = load()
     listings = None if data is None else decode(data, policy)

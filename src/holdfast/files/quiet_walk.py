@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from holdfast.files import disk
 from holdfast.files.ignore import RuleStack
+from holdfast.files.ignore_files import top_rules
 from holdfast.files.policy import Policy
-from holdfast.files.tree_watch import TreeWatch
+from holdfast.files.tree_watch import Reported, TreeWatch
 
 
 class QuietWalk(NamedTuple):
@@ -22,7 +23,7 @@ class QuietWalk(NamedTuple):
     @classmethod
     def begin(cls, watch: TreeWatch, root: str, policy: Policy) -> QuietWalk:
         """Call it before the walk."""
-        return cls(watch, watch.begin(), disk.top_rules(root, policy))
+        return cls(watch, watch.begin(), top_rules(root, policy))
 
     def covers(self, found: disk.Walk) -> bool:
         """Whether every change of what the walk found will be reported."""
@@ -32,4 +33,12 @@ class QuietWalk(NamedTuple):
 
     def holds(self, root: str, policy: Policy) -> bool:
         """Whether nothing was reported since."""
-        return disk.top_rules(root, policy) == self.rules and self.watch.is_quiet(self.turn)
+        return top_rules(root, policy) == self.rules and self.watch.is_quiet(self.turn)
+
+    def advanced(self, root: str, policy: Policy) -> tuple[QuietWalk, Reported] | None:
+        """The names that were reported since, and the proof of a walk that looks at them from now
+        on; None if the whole tree has to be walked."""
+        if top_rules(root, policy) != self.rules:
+            return None
+        step = self.watch.advance(self.turn)
+        return None if step is None else (self._replace(turn=step[0]), step[1])

@@ -17,13 +17,8 @@ from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat
 from holdfast.index.building.prepare import prepare
 from holdfast.index.facts.extract import extract
-from holdfast.index.generations.freshness import (
-    FreshFiles,
-    FreshnessChecks,
-    all_confirmed,
-    differences,
-    mode_of,
-)
+from holdfast.index.generations.changed_files import all_confirmed, differences
+from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks, mode_of
 from tests.scale import examples
 
 

@@ -115,7 +115,7 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def test_a_file_that_changes_while_its_question_is_ranked_is_noticed(
     home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look, here = walk_ahead.look, os.getpid()
+    look, here = walk_ahead.looked_at, os.getpid()
 
     def stopped(*arguments: Any) -> Any:
         if os.getpid() != here:
@@ -128,7 +128,7 @@ def test_a_file_that_changes_while_its_question_is_ranked_is_noticed(
         os.kill(self._pid, signal.SIGCONT)
         return self
 
-    monkeypatch.setattr(walk_ahead, "look", stopped)
+    monkeypatch.setattr(walk_ahead, "looked_at", stopped)
     monkeypatch.setattr(WalkAhead, "__enter__", held)
     shown, mode = asked(home, tree, "handler_edited")
     assert mode == "overlay"
@@ -143,14 +143,14 @@ def test_a_walk_that_is_killed_or_stopped_proves_nothing(
 ) -> None:
     monkeypatch.setattr(frozen_process, "Watch", partial(frozen_process.Watch, look_s=0.01))
     edit(tree)
-    look, here = walk_ahead.look, os.getpid()
+    look, here = walk_ahead.looked_at, os.getpid()
 
     def dying(*arguments: Any) -> Any:
         if os.getpid() != here:
             os.kill(os.getpid(), signal_sent)
         return look(*arguments)
 
-    monkeypatch.setattr(walk_ahead, "look", dying)
+    monkeypatch.setattr(walk_ahead, "looked_at", dying)
     results = _counted(monkeypatch)
     shown, mode = asked(home, tree, "handler_edited")
     assert results == [False]

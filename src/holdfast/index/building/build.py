@@ -13,13 +13,20 @@ from dataclasses import dataclass, field
 
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
-from holdfast.files.listing_store import is_outdated, stored_listings, use_listings
+from holdfast.files.listing_store import (
+    is_listed,
+    is_outdated,
+    stored_listings,
+    use_listings,
+)
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, compressed, covered
+from holdfast.files.watched_tree import Look
 from holdfast.index.building.build_tools import BuildTools
 from holdfast.index.building.plan import make_plan, refuse_emptied_tree
 from holdfast.index.building.progress import Meter, Report
 from holdfast.index.building.put_files import PutFiles
+from holdfast.index.building.watched_root import WatchedRoot
 from holdfast.index.errors import DamagedBackend, RootMissing
 from holdfast.index.generations import marker as markers
 from holdfast.index.generations.fingerprint import from_wire as fingerprint_from_wire
@@ -42,6 +49,8 @@ class Built:
     identity: Identity = (0, "")
     snapshot: Snapshot = field(default_factory=lambda: Snapshot({}, 0))
     """The manifest of the published generation."""
+    look: Look | None = None
+    """What was found of the tree."""
 
 
 def build(
@@ -52,19 +61,25 @@ def build(
     *,
     whole: bool,
     report: Report = lambda progress: None,
+    watched: WatchedRoot | None = None,
     earlier_manifest: tuple[Identity, Snapshot] | None = None,
 ) -> Built:
     """Build and publish the next generation; `whole` rebuilds it, otherwise only changes are read.
 
-    Files in parts of the tree that cannot be read now are kept in both cases. `earlier_manifest`
-    is used if its generation is still the published one.
+    Files in parts of the tree that cannot be read now are kept in both cases. `watched` is asked
+    for the files of the tree. `earlier_manifest` is used if its generation is still the published
+    one.
     """
     try:
-        return _build(root, run_id, policy, tools, whole, report, earlier_manifest, keeps=True)
+        return _build(
+            root, run_id, policy, tools, whole, report, watched, earlier_manifest, keeps=True
+        )
     except DamagedBackend:
         if not whole:
             raise
-        return _build(root, run_id, policy, tools, whole, report, earlier_manifest, keeps=False)
+        return _build(
+            root, run_id, policy, tools, whole, report, watched, earlier_manifest, keeps=False
+        )
 
 
 def _build(
@@ -74,15 +89,19 @@ def _build(
     tools: BuildTools,
     whole: bool,
     report: Report,
+    watched: WatchedRoot | None,
     earlier_manifest: tuple[Identity, Snapshot] | None,
     keeps: bool,
 ) -> Built:
     meter = Meter(report, tools.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
-    listings = _stored_listings(root, tools.backend)
-    use_listings(root, policy, lambda: listings)
-    found = _listed(root, policy)
+    listings = None
+    if watched is None or not is_listed(root, policy):
+        listings = _stored_listings(root, tools.backend)
+        use_listings(root, policy, lambda: listings)
+    look = _listed(root, policy, watched)
+    found = look.found
     identity: Identity = (0, "")
     outdated = False
     if whole:
@@ -96,14 +115,14 @@ def _build(
                 else reader.snapshot()
             )
         refuse_emptied_tree(root, found, len(before.entries))
-        plan = make_plan(before, found)
+        plan = make_plan(before, found, None if watched is None else watched.touched(identity))
         # After an upgrade, listings of the code before are replaced: every first walk of a process
         # would decide on all names again.
         outdated = is_outdated(listings, policy)
         if not plan.needed and not outdated:
             return Built(
                 totals, Changes(), markers.COMPLETED, found.skipped, published=False,
-                unreadable=plan.unreadable, identity=identity, snapshot=before,
+                unreadable=plan.unreadable, identity=identity, snapshot=before, look=look,
             )  # fmt: skip
     kept: dict[str, Entry] = {}
     compatible = whole and keeps and bool(plan.unreadable) and _is_compatible(root, tools)
@@ -125,7 +144,7 @@ def _build(
             _remove(writer, path)
         for path in changes.touched:
             writer.restat(path, files.entries[path])
-        if whole or outdated or changes.added or changes.removed:
+        if whole or outdated or (not look.by_reports and (changes.added or changes.removed)):
             writer.put_listings(stored_listings(root, policy))
         totals = writer.totals()
         meter.publishing(totals.files)
@@ -147,7 +166,7 @@ def _build(
     tools.content.finish_run(root_key(root), sizes)
     return Built(
         totals, changes, status, found.skipped, unreadable, frozenset(files.unparsed),
-        identity=identity, snapshot=manifest,
+        identity=identity, snapshot=manifest, look=look,
     )  # fmt: skip
 
 
@@ -157,16 +176,16 @@ def _stored_listings(root: str, backend: Backend) -> bytes | None:
     return None
 
 
-def _listed(root: str, policy: Policy) -> disk.Walk:
+def _listed(root: str, policy: Policy, watched: WatchedRoot | None) -> Look:
     """The files of a tree; raises RootMissing if the tree is missing or cannot be read."""
     try:
-        found = disk.walk(root, policy)
+        look = Look(disk.walk(root, policy)) if watched is None else watched.look(policy)
     except disk.TreeMissing as error:
         raise RootMissing(root, str(error)) from error
-    if "" in found.unreadable:
+    if "" in look.found.unreadable:
         # The state of the tree is unknown, and an empty index must not replace the old one.
         raise RootMissing(root, "it cannot be read")
-    return found
+    return look
 
 
 def _is_compatible(root: str, tools: BuildTools) -> bool:

@@ -17,9 +17,10 @@ from msgspec.structs import replace
 from holdfast.errors import HoldfastError
 from holdfast.index.building.build import Built, build
 from holdfast.index.building.progress import Progress, Report
+from holdfast.index.building.watched_root import WatchedRoot
 from holdfast.index.code_index import STALE_INDEXING_S, CodeIndex
 from holdfast.index.generations.leases import Lease
-from holdfast.index.generations.marker import Marker
+from holdfast.index.generations.marker import COMPLETED, Marker
 from holdfast.index.generations.proof import Outcome, Proof
 from holdfast.index.generations.record import (
     VERIFIED,
@@ -191,10 +192,15 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
 
 
 def run_sync(
-    index: CodeIndex, record: Record, lease: Lease, report: Report
+    index: CodeIndex, record: Record, lease: Lease, report: Report, reported: bool = False
 ) -> tuple[Built, Record]:
-    """Update the index to match the tree; raises and changes nothing when it cannot."""
+    """Update the index to match the tree; raises and changes nothing when it cannot.
+
+    `reported` says that the kernel's reports are the reason for it.
+    """
     began = index.freshness.moment()
+    tree = index.freshness.tree(record.root) if index.watches else None
+    watched = None if tree is None else WatchedRoot(record.root, tree, index.freshness, reported)
     uses_team = index.team is not None and index.team.pointer(record.root) is not None
     built = build(
         record.root,
@@ -204,6 +210,7 @@ def run_sync(
         # A team's generation is not updated: the root gets a generation of its own.
         whole=uses_team,
         report=report,
+        watched=watched,
         earlier_manifest=index.freshness.manifest(record.root),
     )
     assert isinstance(record.state, Indexed | SyncCompleted)
@@ -232,7 +239,9 @@ def run_sync(
     else:
         _log.debug("nothing changed in %s", record.root)
     if not built.unreadable:
-        index.freshness.synced(record.root, built.identity, built.snapshot, began)
+        # Files beyond the limit are not in the index, so the next sync compares all.
+        look = built.look if state.index_status == COMPLETED else None
+        index.freshness.synced(record.root, built.identity, built.snapshot, began, look)
     index.published(record.root, built.snapshot)
     return built, after or record
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from holdfast.files.disk import Walk
@@ -53,8 +53,13 @@ class Plan:
         return Snapshot(after, taken_ns, unreadable)
 
 
-def make_plan(before: Snapshot, walk: Walk) -> Plan:
-    todo, absent = moved(before, walk.stats)
+def make_plan(before: Snapshot, walk: Walk, touched: Collection[str] | None = None) -> Plan:
+    """The plan for a listing; `touched` are the only files that may have changed, if known."""
+    if touched is None:
+        todo, absent = moved(before, walk.stats)
+    else:
+        todo = sorted(path for path in touched if path in walk.stats)
+        absent = {path for path in touched if path in before.entries and path not in walk.stats}
     return Plan(before, todo, absent, compressed(walk.unreadable))
 
 

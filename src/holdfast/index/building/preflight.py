@@ -10,8 +10,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.files.disk import IGNORE_FILES
 from holdfast.files.git import open_repository
+from holdfast.files.ignore_files import IGNORE_FILES
 
 TIMEOUT_S = 5.0
 

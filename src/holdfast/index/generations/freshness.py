@@ -12,6 +12,8 @@ whether it changed; once it is confirmed, it is not read again.
 
 A process that stays, such as the host, has the kernel report changes (`files/tree_watch.py`). While
 nothing is reported, a check is reused for longer, and then renewed by the times of the files alone.
+What is reported is looked at instead of the whole tree (`files/watched_tree.py`), by checks and by
+syncs.
 
 The first check of a large tree walks it in a process of its own while the question is ranked
 (`walk_ahead.py`).
@@ -25,27 +27,39 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-
-from msgspec.structs import replace
 
 from holdfast import system
 from holdfast.files import disk
 from holdfast.files.listing_store import use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.quiet_walk import QuietWalk
-from holdfast.files.snapshot import Changes, Entry, Snapshot, Stat, compare, compressed
-from holdfast.files.tree_watch import CannotWatch, TreeWatch
-from holdfast.index.generations.model import Identity, PreparedFile, Reader, SourceFile
-from holdfast.index.generations.walk_ahead import Manifest, Seen, WalkAhead, look, pays
+from holdfast.files.snapshot import Snapshot
+from holdfast.files.tree_watch import CannotWatch
+from holdfast.files.watched_tree import COMPARED_MS_MAX, WALKED_MS_MAX, Look, WatchedTree
+from holdfast.index.generations.changed_files import (
+    Prepare,
+    all_confirmed,
+    differences,
+    read_files,
+)
+from holdfast.index.generations.model import Identity, PreparedFile, Reader
+from holdfast.index.generations.walk_ahead import (
+    Manifest,
+    Seen,
+    WalkAhead,
+    compared,
+    looked_at,
+    pays,
+)
 
 THRESHOLD_MS_MIN, THRESHOLD_MS_MAX = 100, 1_000
 CHECK_COST_FACTOR = 20
 """A check is reused for this many times as long as it took, within the bounds above."""
 
-WATCHED_MS_MAX = 10_000
+WATCHED_MS_MAX = COMPARED_MS_MAX
 """A check of a watched tree is reused for this long if nothing was reported. Not longer: a program
 that has a file mapped into memory may write it without a report. The times of the files show that,
 and are compared then, which takes less than half of a walk."""
@@ -53,14 +67,7 @@ SHARES = 10
 SHARE_MS = 500
 """While searches come often, one of them compares a tenth of the files each half a second, so that
 none has to compare all."""
-WALKED_MS_MAX = 600_000
-"""After this long a tree is walked again: the times of files that are not indexed, such as ignore
-files, are not compared."""
 WATCHED_ROOTS_MAX = 4
-
-CHANGED_FILES_MAX = 200
-
-Prepare = Callable[[SourceFile], PreparedFile]
 
 
 @dataclass(slots=True)
@@ -85,6 +92,10 @@ class FreshFiles:
     """When files that their times cannot prove unchanged were last read and found equal."""
     walk: QuietWalk | None = None
     """Tells whether anything was reported since the check."""
+    version: int = 0
+    """The number of the look at a watched tree; 0 if it is not watched."""
+    by_reports: bool = False
+    """Whether only what was reported was looked at."""
     compared_at: list[float] = field(default_factory=list)
     """When the times of each share of the files were last compared; empty for at the check."""
     corpus: object = None
@@ -117,16 +128,6 @@ class FreshFiles:
         return path in self.changed or path in self.gone
 
 
-@dataclass(slots=True)
-class _ReadFiles:
-    """The result of reading the files that may have changed."""
-
-    entries: dict[str, Entry] = field(default_factory=dict)
-    changed: dict[str, PreparedFile] = field(default_factory=dict)
-    unreadable: set[str] = field(default_factory=set)
-    beyond: int = 0
-
-
 class _Turns:
     """The checks of one root, which run one at a time and are numbered by their start."""
 
@@ -148,7 +149,9 @@ class FreshnessChecks:
         self._lock = threading.Lock()
         self._last: dict[str, FreshFiles] = {}
         self._turns: dict[str, _Turns] = {}
-        self._watches: OrderedDict[str, TreeWatch] = OrderedDict()
+        self._trees: OrderedDict[str, WatchedTree] = OrderedDict()
+        self._synced: dict[str, tuple[Identity, int]] = {}
+        """By root: a generation, and the look at the tree when it had every file as it was."""
 
     def recent(
         self, root: str, identity: Identity, policy: Policy, proved: bool = False
@@ -180,54 +183,94 @@ class FreshnessChecks:
             if (began - max(times)) * 1000 < SHARE_MS:
                 return True
         if not last.times_hold(root, oldest, SHARES):
+            self.doubt(root)
             return False
         with self._lock:
             times[oldest] = max(times[oldest], began)
             last.checked_at = max(last.checked_at, min(times))
+        self._compared(root, last)
         return True
 
     def _renew(self, last: FreshFiles, root: str, policy: Policy) -> bool:
         """Prove by the times of the files that a check of a watched tree still holds."""
         began = self._clock()
-        if not last.times_hold(root) or not last.is_still_so(root, policy):
+        if not last.times_hold(root):
+            self.doubt(root)
+            return False
+        if not last.is_still_so(root, policy):
             return False
         last.checked_at, last.compared_at = began, []
+        self._compared(root, last)
         return True
+
+    def _compared(self, root: str, last: FreshFiles) -> None:
+        """A sync need not compare the times that a check has compared."""
+        with self._lock:
+            tree = self._trees.get(root)
+        if tree is not None:
+            tree.compared(last.version, last.checked_at)
 
     def close(self) -> None:
         with self._lock:
-            for watch in self._watches.values():
-                watch.close()
-            self._watches.clear()
+            for tree in self._trees.values():
+                tree.close()
+            self._trees.clear()
 
-    def _watch_of(self, root: str) -> TreeWatch | None:
-        """The watch of a tree; None where the system does not offer it."""
+    def tree(self, root: str) -> WatchedTree | None:
+        """A tree whose changes the kernel reports; None where the system does not offer it."""
         with self._lock:
-            known = self._watches.get(root)
+            known = self._trees.get(root)
             if known is None:
                 try:
-                    known = self._watches[root] = TreeWatch(root)
+                    known = self._trees[root] = WatchedTree(root, self._clock)
                 except CannotWatch:
                     return None
-                while len(self._watches) > WATCHED_ROOTS_MAX:
-                    self._watches.popitem(last=False)[1].close()
-            self._watches.move_to_end(root)
+                while len(self._trees) > WATCHED_ROOTS_MAX:
+                    self._trees.popitem(last=False)[1].close()
+            self._trees.move_to_end(root)
             return known
+
+    def doubt(self, root: str) -> None:
+        """Have the next look at a tree walk all of it: a file changed without a report."""
+        with self._lock:
+            tree = self._trees.get(root)
+        if tree is not None:
+            tree.doubt()
 
     def moment(self) -> float:
         """The current time, as `synced` expects it."""
         return self._clock()
 
-    def synced(self, root: str, identity: Identity, snapshot: Snapshot, began: float) -> None:
+    def synced(
+        self,
+        root: str,
+        identity: Identity,
+        snapshot: Snapshot,
+        began: float,
+        look: Look | None = None,
+    ) -> None:
         """Record that a sync has just checked the tree: nothing differs from its generation.
 
-        `began` is from before the sync walked the tree; later changes were not seen.
+        `began` is from before the sync looked at the tree; later changes were not seen. `look` is
+        what a watched tree had.
         """
         reusable_ms = _threshold_ms((self._clock() - began) * 1000)
+        checked = FreshFiles(identity, snapshot, began, began, threshold_ms=reusable_ms)
         with self._lock:
-            self._last[root] = FreshFiles(
-                identity, snapshot, began, began, threshold_ms=reusable_ms
-            )
+            self._synced.pop(root, None)
+            if look is not None and look.proof is not None:
+                checked.checked_at, checked.walked_at = look.compared_at, look.walked_at
+                checked.walk, checked.version = look.proof, look.version
+                self._synced[root] = identity, look.version
+            self._last[root] = checked
+
+    def touched(self, root: str, identity: Identity) -> frozenset[str] | None:
+        """The files that may have changed since a sync made this generation; None if any may."""
+        with self._lock:
+            known, tree = self._synced.get(root), self._trees.get(root)
+        if known is None or tree is None or known[0] != identity:
+            return None
+        return tree.touched(known[1])
 
     def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
         """The generation that was checked last, and its manifest."""
@@ -238,6 +281,7 @@ class FreshnessChecks:
     def forget(self, root: str) -> None:
         with self._lock:
             self._last.pop(root, None)
+            self._synced.pop(root, None)
 
     def begin(self, root: str, reader: Reader, policy: Policy, files: int) -> WalkAhead | None:
         """Begin the first check of a tree in a process of its own, if that is faster."""
@@ -280,8 +324,8 @@ class FreshnessChecks:
             with self._lock:
                 turns.begun += 1
                 number = turns.begun
-            watch = self._watch_of(root) if watched else None
-            fresh = self._check(root, reader, policy, prepare, watch)
+            tree = self.tree(root) if watched else None
+            fresh = self._check(root, reader, policy, prepare, tree)
             turns.last = number, fresh
             return fresh
 
@@ -291,11 +335,10 @@ class FreshnessChecks:
         reader: Reader,
         policy: Policy,
         prepare: Prepare,
-        watch: TreeWatch | None,
+        tree: WatchedTree | None,
     ) -> FreshFiles:
         """Compare the tree with a generation now."""
         began = self._clock()
-        walk = None if watch is None else QuietWalk.begin(watch, root, policy)
         with self._lock:
             last = self._last.get(root)
         same = last if last is not None and last.identity == reader.identity else None
@@ -304,14 +347,17 @@ class FreshnessChecks:
         fresh.confirmed_ns = 0 if same is None else same.confirmed_ns
         looked_ns = self._now_ns()
         use_listings(root, policy, reader.listings)
-        seen, found = look(root, policy, before, fresh.confirmed_ns)
-        if found is None:
+        looked = looked_at(root, policy, tree, None if same is None else same.version)
+        seen = compared(looked, before, fresh.confirmed_ns)
+        if looked is None or not seen.exists:
             fresh.mode = "skipped_missing_path"
             return fresh
         _take_in(root, fresh, seen, looked_ns, {} if last is None else last.changed, prepare)
         fresh.threshold_ms = _threshold_ms((self._clock() - began) * 1000)
-        if walk is not None and walk.covers(found) and fresh.whole:
-            fresh.walk = walk
+        if looked.proof is not None and fresh.whole:
+            fresh.walk, fresh.version = looked.proof, looked.version
+            fresh.by_reports = looked.by_reports
+            fresh.checked_at, fresh.walked_at = looked.compared_at, looked.walked_at
         with self._lock:
             self._last[root] = fresh
         return fresh
@@ -343,7 +389,7 @@ def _take_in(
     todo = seen.maybe_changed
     if todo or seen.absent or seen.unreadable:
         before = fresh.before
-        read = _read_files(root, todo, before, ready, prepare)
+        read = read_files(root, todo, before, ready, prepare)
         read.unreadable |= set(seen.unreadable)
         changes = differences(before, todo, seen.absent, read.entries, read.unreadable)
         fresh.changed, fresh.beyond = read.changed, read.beyond
@@ -355,72 +401,6 @@ def _take_in(
         if not all_confirmed(before, todo, todo, read.entries):
             return
     fresh.confirmed_ns = looked_ns
-
-
-def _read_files(
-    root: str,
-    todo: Iterable[str],
-    before: Snapshot,
-    ready: Mapping[str, PreparedFile],
-    prepare: Prepare,
-) -> _ReadFiles:
-    """Read the files that may have changed, and prepare those that did, up to the limit."""
-    read = _ReadFiles()
-    for path in todo:
-        if len(read.changed) >= CHANGED_FILES_MAX:
-            read.beyond += 1
-            continue
-        try:
-            source, stat = disk.read_file(root, path)
-        except FileNotFoundError:
-            continue
-        except OSError:
-            read.unreadable.add(path)
-            continue
-        entry = read.entries[path] = Entry(stat, disk.digest(source))
-        known = before.entries.get(path)
-        if known is not None and known.digest == entry.digest:
-            continue
-        made = ready.get(path)
-        if made is None or made.entry.digest != entry.digest:
-            made = prepare(SourceFile(path, source, entry))
-        elif made.entry != entry:
-            made = replace(made, entry=entry)  # Same content, other times.
-        read.changed[path] = made
-    return read
-
-
-def differences(
-    before: Snapshot,
-    todo: Collection[str],
-    absent: Iterable[str],
-    entries: Mapping[str, Entry],
-    unreadable: Collection[str],
-) -> Changes:
-    """What changed since a snapshot. Files of `todo` may have changed; `entries` has those read.
-
-    Files that were not read count as unreadable: nothing is known about them, so they are never
-    reported as removed. Only files in `todo` and `absent` are compared, because the rest is equal.
-    """
-    unknown = compressed([*unreadable, *(path for path in todo if path not in entries)])
-    had = {p: before.entries[p] for p in (*todo, *absent) if p in before.entries}
-    return compare(
-        Snapshot(had, before.taken_ns), Snapshot(entries, before.taken_ns, frozenset(unknown))
-    )
-
-
-def all_confirmed(
-    before: Snapshot,
-    todo: Iterable[str],
-    stats: Mapping[str, Stat],
-    entries: Mapping[str, Entry],
-) -> bool:
-    """Whether every file that its times cannot prove unchanged was read and found unchanged."""
-    return all(
-        entries.get(path) == known
-        for path in todo
-        if (known := before.entries.get(path)) is not None and known.stat == stats[path]
-    )
 
 
 def mode_of(fresh: FreshFiles) -> str:

@@ -21,9 +21,9 @@ from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
 from holdfast.files.listing_store import use_listings
 from holdfast.files.snapshot import Snapshot, Stat
+from holdfast.files.watched_tree import Look, WatchedTree
 
 if TYPE_CHECKING:
-    from holdfast.files.disk import Walk
     from holdfast.files.policy import Policy
 
 FILES_MIN = 2_000
@@ -46,21 +46,32 @@ class Seen(msgspec.Struct, array_like=True):
     mounts: int = 0
 
 
-def look(
-    root: str, policy: Policy, before: Snapshot, confirmed_ns: int
-) -> tuple[Seen, Walk | None]:
-    """Walk a tree and compare it with a manifest, whose files were confirmed at a later time."""
+def looked_at(
+    root: str, policy: Policy, tree: WatchedTree | None = None, version: int | None = None
+) -> Look | None:
+    """The files of a tree now; None if it is missing.
+
+    `version` is the number of the last look at a watched tree: one that found the same did not
+    suffice, so all of it is walked.
+    """
     try:
-        found = disk.walk(root, policy)
+        looked = Look(disk.walk(root, policy)) if tree is None else tree.look(policy)
+        if tree is not None and looked.version == version:
+            looked = tree.look(policy, whole=True)
     except disk.TreeMissing:
-        return Seen(False), None
-    if found.shows_nothing and before.entries:
-        return Seen(False), None
+        return None
+    return looked
+
+
+def compared(look: Look | None, before: Snapshot, confirmed_ns: int) -> Seen:
+    """What was found of a tree, compared with a manifest whose files were confirmed later."""
+    if look is None or (look.found.shows_nothing and before.entries):
+        return Seen(False)
+    found = look.found
     trusted = Snapshot(before.entries, max(before.taken_ns, confirmed_ns))
     todo, absent = snapshots.moved(trusted, found.stats)
     changed = {path: found.stats[path] for path in todo}
-    unreadable, mounts = list(found.unreadable), found.skipped["mount"]
-    return Seen(True, changed, list(absent), unreadable, mounts), found
+    return Seen(True, changed, list(absent), list(found.unreadable), found.skipped["mount"])
 
 
 class WalkAhead:
@@ -83,7 +94,7 @@ class WalkAhead:
 
         def serve() -> None:
             use_listings(root, policy, lambda: listings)
-            data = msgspec.msgpack.encode(look(root, policy, manifest(), 0)[0])
+            data = msgspec.msgpack.encode(compared(looked_at(root, policy), manifest(), 0))
             _write(1, len(data).to_bytes(_LENGTH_BYTES, "little") + data)
 
         nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)

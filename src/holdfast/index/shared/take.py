@@ -10,7 +10,7 @@ from holdfast.files import disk
 from holdfast.files.git import open_repository
 from holdfast.files.identity import RepositoryIdentity
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.generations.freshness import CHANGED_FILES_MAX
+from holdfast.index.generations.changed_files import CHANGED_FILES_MAX
 from holdfast.index.generations.record import Options, policy_of
 from holdfast.index.shared import generation as shared
 from holdfast.index.shared.generation import Manifest

@@ -214,7 +214,10 @@ def _up_to_date(
     for _ in range(MOVED_MAX):
         overlay = index.check_freshness(gate.record, reader)
         with suppress(SourceMoved):
-            return ask(reader, overlay), overlay, False
+            found = ask(reader, overlay)
+            if not overlay.by_reports or not moved(root, found.paths, overlay):
+                return found, overlay, False
+        index.freshness.doubt(root)
     overlay = index.check_freshness(gate.record, reader)
     return ask(reader, overlay), overlay, False
 

@@ -125,7 +125,7 @@ def _sync_quietly(index: CodeIndex, root: str) -> None:
         record = index.registry.find(root)
         if record is not None and record.searchable:
             # Nothing is watched after it: the root may be cleared before this sync has ended.
-            answer = _answered(index, ManageRequest("sync", root), lambda: None)
+            answer = _answered(index, ManageRequest("sync", root, reported=True), lambda: None)
             if answer.status == "error":
                 _log.warning("%s", answer.message)
     except Exception:

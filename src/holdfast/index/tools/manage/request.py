@@ -38,6 +38,8 @@ class ManageRequest:
     ignore_patterns: tuple[str, ...] = ()
     allow_unnecessary_reindex: bool = False
     report: Report = field(default=lambda progress: None)
+    reported: bool = False
+    """Whether the watcher asks, because the kernel reported changes."""
 
     def answer(
         self,

@@ -75,7 +75,9 @@ def sync(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
             if followed is not None:
                 return followed
         try:
-            built, after = lifecycle.run_sync(index, gate.record, lease, request.report)
+            built, after = lifecycle.run_sync(
+                index, gate.record, lease, request.report, request.reported
+            )
         except EmptyTree as error:
             return request.answer(
                 "error",

@@ -1,0 +1,179 @@
+"""The files of a tree, kept up to date by what the kernel reports.
+
+A walk of a large tree looks at every file, although the kernel names those that changed. So the
+result of the last walk is kept, and the next one lists only the directories with reported names. It
+finds what a walk of the whole tree would find: the twin test compares them.
+
+The whole tree is walked if the reports do not tell all: some were lost, a directory came, went or
+moved, ignore rules changed, a file has several names or cannot be read (`tree_watch.py` and
+`disk.walk_again` decide). Two things are not reported: writes to memory that is mapped, and a
+second name that a file gets elsewhere. Their times show them. So a caller that makes a claim about
+the whole tree has the times of all files compared from time to time, and the tree is walked again
+after ten minutes in any case.
+
+Walks are numbered. A caller that knows how the tree compared at one walk asks which files may have
+changed since, whatever their times say.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from holdfast.files import disk
+from holdfast.files.policy import Policy
+from holdfast.files.quiet_walk import QuietWalk
+from holdfast.files.tree_watch import Reported, TreeWatch
+
+COMPARED_MS_MAX = 10_000
+"""How long the times of files that were not reported need not be compared."""
+WALKED_MS_MAX = 600_000
+"""After this long a tree is walked again: the times of files that are not indexed, such as ignore
+files, are not compared."""
+DIRECTORIES_AGAIN_MAX = 200
+"""How many directories are listed again instead of walking the whole tree."""
+TOUCHED_MAX = 10_000
+"""How many changed files are remembered; after more, callers compare all files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a walk found."""
+
+    found: disk.Walk
+    version: int = 0
+    """The number of what was found: a later look with the same number found the same."""
+    proof: QuietWalk | None = None
+    """Tells whether anything was reported since; None if changes are not reported."""
+    walked_at: float = 0.0
+    compared_at: float = 0.0
+    """When the times of all files were compared."""
+    by_reports: bool = False
+    """Whether only what was reported was looked at."""
+
+
+class WatchedTree:
+    """One tree with its watch. Looks are taken one at a time."""
+
+    def __init__(self, root: str, clock: Callable[[], float]) -> None:
+        """Raises CannotWatch where the system does not offer it."""
+        self._root, self._clock = root, clock
+        self._watch = TreeWatch(root)
+        self._lock = threading.Lock()
+        self._last: tuple[Policy, Look] | None = None
+        self._version = 0
+        self._touched: dict[str, int] = {}
+        """Files that may have changed, by the version that first had the change."""
+        self._known_from = 0
+        """The version since which all changes are in `_touched`."""
+
+    def look(self, policy: Policy, *, whole: bool = False, reports_suffice: bool = False) -> Look:
+        """The files of the tree now; raises TreeMissing.
+
+        `whole` walks the whole tree. With `reports_suffice` the times of files that were not
+        reported are not compared, however long ago that was done.
+        """
+        with self._lock:
+            known, self._last = self._last, None
+            look = None
+            if known is not None and known[0] == policy and not whole:
+                look = self._renewed(known[1], policy, reports_suffice)
+            if look is None:
+                look = self._walked(policy)
+            if look.proof is not None:
+                self._last = policy, look
+            return look
+
+    def doubt(self) -> None:
+        """Have the next look walk the whole tree: a file changed without a report."""
+        with self._lock:
+            self._last = None
+
+    def compared(self, version: int, at: float) -> None:
+        """Note that all files had the times of this version at a later time."""
+        with self._lock:
+            if self._last is not None and self._last[1].version == version:
+                policy, look = self._last
+                self._last = policy, replace(look, compared_at=max(look.compared_at, at))
+
+    def touched(self, since: int) -> frozenset[str] | None:
+        """The files that may have changed after a version; None if any may."""
+        with self._lock:
+            if since < self._known_from:
+                return None
+            return frozenset(key for key, version in self._touched.items() if version > since)
+
+    def close(self) -> None:
+        self._watch.close()
+
+    def _renewed(self, last: Look, policy: Policy, reports_suffice: bool) -> Look | None:
+        """The last look with what was reported since; None if the tree has to be walked."""
+        assert last.proof is not None
+        began = self._clock()
+        if not 0 <= (began - last.walked_at) * 1000 < WALKED_MS_MAX:
+            return None
+        advanced = last.proof.advanced(self._root, policy)
+        if advanced is None:
+            return None
+        proof, reported = advanced
+        look = replace(last, proof=proof, by_reports=True)
+        if reported:
+            found = self._listed_again(last.found, policy, reported)
+            if found is None:
+                return None
+            look = replace(look, found=found, version=self._version)
+        compared = 0 <= (began - last.compared_at) * 1000 < COMPARED_MS_MAX
+        if not compared and not reports_suffice:
+            if not disk.stats_hold(self._root, look.found.stats):
+                return None
+            look = replace(look, compared_at=began)
+        return look
+
+    def _listed_again(
+        self, before: disk.Walk, policy: Policy, reported: Reported
+    ) -> disk.Walk | None:
+        directories = {directory for directory, _ in reported}
+        if len(directories) > DIRECTORIES_AGAIN_MAX:
+            return None
+        found = disk.walk_again(self._root, policy, before, directories)
+        if found is None or found.linked or found.unreadable:
+            return None
+        keys = {f"{directory}/{name}" if directory else name for directory, name in reported}
+        listings = (before.directories, found.directories)
+        for directory in directories:
+            # A file may have other times than before, although its last report was read earlier.
+            prefix = f"{directory}/" if directory else ""
+            names = chain.from_iterable(
+                (*of[directory].files, *of[directory].unsure) for of in listings
+            )
+            keys.update(
+                key
+                for key in (prefix + name for name in names)
+                if before.stats.get(key) != found.stats.get(key)
+            )
+        self._version += 1
+        self._touched.update(dict.fromkeys(keys, self._version))
+        if len(self._touched) > TOUCHED_MAX:
+            self._forget_touched()
+        return found
+
+    def _walked(self, policy: Policy) -> Look:
+        began = self._clock()
+        self._version += 1
+        self._forget_touched()
+        proof = QuietWalk.begin(self._watch, self._root, policy)
+        found = disk.walk(self._root, policy)
+        new = self._watch.add(found.directories)
+        if new and len(new) <= DIRECTORIES_AGAIN_MAX:
+            # They were not watched when they were walked, and are now.
+            again = disk.walk_again(self._root, policy, found, new)
+            if again is not None:
+                found, new = again, []
+        covered = new == [] and not found.linked and not found.unreadable
+        return Look(found, self._version, proof if covered else None, began, began)
+
+    def _forget_touched(self) -> None:
+        self._touched.clear()
+        self._known_from = self._version
