@@ -176,18 +176,20 @@ class SegmentUpdater:
     sequence_root: Path
 
     def __call__(self, root: str, snapshot: Snapshot) -> None:
-        # A snapshot keeps the old entries of files that could not be read; leave these out.
-        stats = {
-            path: entry.stat
-            for path, entry in snapshot.entries.items()
-            if not covered(path, snapshot.unreadable)
-        }
-        total_bytes = sum(stat.size_bytes for stat in stats.values())
+        entries = snapshot.entries
+        if snapshot.unreadable:
+            # A snapshot keeps the old entries of files that could not be read; leave these out.
+            entries = {
+                path: entry
+                for path, entry in entries.items()
+                if not covered(path, snapshot.unreadable)
+            }
+        small = sum([stat.size_bytes for stat, _ in entries.values()]) <= CREATED_BYTES_MAX
         for options in ALL_OPTIONS:
             try:
                 store = segment_store_of(self.sequence_root, Path(root), options)
-                small = options == CODE_ONLY and total_bytes <= CREATED_BYTES_MAX
-                if small or store.directory.is_dir():
+                if (options == CODE_ONLY and small) or store.directory.is_dir():
+                    stats = {path: entry.stat for path, entry in entries.items()}
                     update_segments(store, Path(root), stats, set(), snapshot.taken_ns, no_progress)
             except (OSError, HoldfastError):
                 continue

@@ -108,22 +108,22 @@ def _build(
         plan = make_plan(Snapshot({}, 0), found)
     else:
         with tools.backend.reader(root) as reader:
-            identity, totals = reader.identity, reader.totals()
+            identity = reader.identity
             before = (
                 earlier_manifest[1]
                 if earlier_manifest and earlier_manifest[0] == identity
                 else reader.snapshot()
             )
-        refuse_emptied_tree(root, found, len(before.entries))
-        plan = make_plan(before, found, None if watched is None else watched.touched(identity))
-        # After an upgrade, listings of the code before are replaced: every first walk of a process
-        # would decide on all names again.
-        outdated = is_outdated(listings, policy)
-        if not plan.needed and not outdated:
-            return Built(
-                totals, Changes(), markers.COMPLETED, found.skipped, published=False,
-                unreadable=plan.unreadable, identity=identity, snapshot=before, look=look,
-            )  # fmt: skip
+            refuse_emptied_tree(root, found, len(before.entries))
+            plan = make_plan(before, found, None if watched is None else watched.touched(identity))
+            # After an upgrade, listings of the code before are replaced: every first walk of a
+            # process would decide on all names again.
+            outdated = is_outdated(listings, policy)
+            if not plan.needed and not outdated:
+                return Built(
+                    reader.totals(), Changes(), markers.COMPLETED, found.skipped, published=False,
+                    unreadable=plan.unreadable, identity=identity, snapshot=before, look=look,
+                )  # fmt: skip
     kept: dict[str, Entry] = {}
     compatible = whole and keeps and bool(plan.unreadable) and _is_compatible(root, tools)
     with tools.backend.writer(root) as writer:
@@ -162,7 +162,7 @@ def _build(
         identity = writer.publish(markers.encode(marker), taken_ns)
     meter.finished(totals.files)
     manifest = plan.manifest({**kept, **files.entries}, changes.removed, unreadable, taken_ns)
-    sizes = (entry.stat.size_bytes for entry in manifest.entries.values())
+    sizes = [stat[0] for stat, _ in manifest.entries.values()]
     tools.content.finish_run(root_key(root), sizes)
     return Built(
         totals, changes, status, found.skipped, unreadable, frozenset(files.unparsed),

@@ -114,9 +114,10 @@ class FreshFiles:
 
     def times_hold(self, root: str, share: int = 0, shares: int = 1) -> bool:
         """Whether every file, or every one of a share, has the size and the times that it had."""
-        entries = {path: file.entry for path, file in self.changed.items()}
-        kept = (item for item in self.before.entries.items() if not self.replaces(item[0]))
-        return disk.times_hold(root, islice(chain(kept, entries.items()), share, None, shares))
+        stored = islice(self.before.entries.items(), share, None, shares)
+        kept = (item for item in stored if not self.replaces(item[0]))
+        changed = islice(self.changed.items(), share, None, shares)
+        return disk.times_hold(root, chain(kept, ((path, file.entry) for path, file in changed)))
 
     @property
     def whole(self) -> bool:

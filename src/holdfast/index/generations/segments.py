@@ -140,7 +140,7 @@ def followed(
 ) -> OpenCorpus:
     """The corpus after a change, from the corpus before it."""
     gone = change.removed
-    replaced = [file.path for file in known.corpus.files if file.number in gone]
+    replaced = [path for number, path, _ in known.corpus.files if number in gone]
     by_segment: dict[int, list[tuple[int, File]]] = {}
     for number, path, language, holder, slot in added:
         if holder not in digests:

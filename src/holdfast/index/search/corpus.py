@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.index.search.fields import FIELDS, Field
@@ -180,21 +181,23 @@ class Corpus:
         import numpy as np
 
         paths = frozenset(replaced)
-        gone = np.array([file.path in paths for file in self.files], dtype=np.bool_)
+        gone = np.array([path in paths for _, path, _ in self.files], dtype=np.bool_)
         after = Corpus([part for part in fresh if part.segment.rows])
         # The new numbers of the files: remaining ones are renumbered, fresh ones come last.
         renamed = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1)
         file_of = renamed[self.file_of]
         parts, kept = self._parts_left(gone, file_of)
         left = len(self.files) - int(gone.sum())
-        files = [file for file, went in zip(self.files, gone.tolist(), strict=True) if not went]
+        files = list(compress(self.files, (~gone).tolist()))
         own = after.file_of
         made = object.__new__(Corpus)
         made.parts = [*parts, *after.parts]
         made.files = [*files, *after.files]
-        made.file_of = np.concatenate([file_of[kept], np.where(own >= 0, own + left, -1)])
-        made.ordinals = np.concatenate([self.ordinals[kept], after.ordinals])
-        made.lengths = np.concatenate([self.lengths[kept], after.lengths])
+        made.file_of = np.concatenate(
+            [*(file_of[rows] for rows in kept), np.where(own >= 0, own + left, -1)]
+        )
+        made.ordinals = np.concatenate([*(self.ordinals[rows] for rows in kept), after.ordinals])
+        made.lengths = np.concatenate([*(self.lengths[rows] for rows in kept), after.lengths])
         went = self.lengths[(self.file_of >= 0) & (file_of < 0)].sum(axis=0, dtype=np.int64)
         made._lengths = self._lengths - went + after._lengths
         by_path = renamed[self._by_path]
@@ -210,17 +213,17 @@ class Corpus:
 
     def _parts_left(
         self, gone: NDArray[np.bool_], file_of: NDArray[np.int64]
-    ) -> tuple[list[Part], NDArray[np.bool_]]:
-        """The parts without the removed files, and which rows they still have."""
+    ) -> tuple[list[Part], list[slice]]:
+        """The parts without the removed files, and their rows."""
         import numpy as np
 
-        kept = np.ones(self.rows, dtype=np.bool_)
+        kept = []
         parts = []
         for first, part in zip(self.firsts, self.parts, strict=True):
             rows = slice(first, first + part.segment.rows)
             if not (file_of[rows] >= 0).any():
-                kept[rows] = False
                 continue
+            kept.append(rows)
             before = self.file_of[rows]
             dead = np.unique(part.segment.slots[(before >= 0) & gone[before]])
             if len(dead):

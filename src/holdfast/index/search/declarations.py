@@ -41,19 +41,21 @@ def definition_rows(corpus: Corpus) -> Numbers:
     parts = np.full(len(corpus.files) + 1, _OTHER, dtype=np.int64)
     stems = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
     numbers: dict[str, int] = {}
-    for at, file in enumerate(corpus.files):
-        if file.path[-1:] in _LAST:
-            parts[at], stem = _part(file.path)
-            stems[at] = numbers.setdefault(stem, len(numbers))
+    for at in [at for at, (_, path, _) in enumerate(corpus.files) if path[-1:] in _LAST]:
+        parts[at], stem = _part(corpus.files[at].path)
+        stems[at] = numbers.setdefault(stem, len(numbers))
     if _DECLARES not in parts or _DEFINES not in parts:
         return out
     named = [
         (corpus.names.of(part.segment), first)
         for first, part in zip(corpus.firsts, corpus.parts, strict=True)
+        # Rows that are not current have no file, which is the last of `parts`.
+        if parts[corpus.file_of[first : first + part.segment.rows]].any()
     ]
+    if not named:
+        return out
     terms = np.concatenate([each.defined.astype(np.int64) for each, _ in named])
     rows = np.concatenate([each.defined_in.astype(np.int64) + first for each, first in named])
-    # Rows that are not current have no file, which is the last of `parts`.
     known = parts[corpus.file_of[rows]] != _OTHER
     terms, rows = terms[known], rows[known]
     known = is_function(corpus.kinds[rows])

@@ -57,6 +57,8 @@ class SqliteWriter:
         self._load_counters()
 
     def _load_counters(self) -> None:
+        self._totals: Totals | None = None
+        """What the tables have, unless a file was put or removed since it was counted."""
         self._removed: set[int] = set()
         self._added: set[int] = set()
         self._followable = True
@@ -87,7 +89,9 @@ class SqliteWriter:
         return file_lists.snapshot(self._connection)
 
     def totals(self) -> Totals:
-        return tables.totals(self._connection)
+        if self._totals is None:
+            self._totals = tables.totals(self._connection)
+        return self._totals
 
     def start_over(self) -> None:
         try:
@@ -107,6 +111,7 @@ class SqliteWriter:
 
     def put(self, file: PreparedFile) -> bool:
         replaced = False
+        self._totals = None
         if self._put_anew is None or file.path in self._put_anew:
             replaced = self.remove(file.path)
         else:
@@ -201,6 +206,7 @@ class SqliteWriter:
         if row is None:
             return False
         (number,) = row
+        self._totals = None
         if number in self._added:
             self._added.remove(number)
         else:
