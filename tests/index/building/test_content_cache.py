@@ -118,15 +118,15 @@ def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -
     file = with_vectors(prepare(job, double.extract), HashedEmbedding())
     assert unpack(pack(file, DIMENSION), job, DIMENSION) is not None
     stored = msgspec.msgpack.decode(pack(file, DIMENSION))
-    vectors = zlib.decompress(stored[1])
-    stored[1] = zlib.compress(np.array([number], dtype="<f4").tobytes() + vectors[4:])
+    vectors = zlib.decompress(stored[-1])
+    stored[-1] = zlib.compress(np.array([number], dtype="<f4").tobytes() + vectors[4:])
     assert unpack(msgspec.msgpack.encode(stored), job, DIMENSION) is None
 
 
 def test_a_kept_file_is_the_same_as_one_that_was_just_made() -> None:
     source = b"class Shop:\n    def load(self, x):\n        return x\n"
     job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
-    (made,) = prepare_many([job], double.extract, links=True)
+    (made,) = prepare_many([job], double.extract, stored=True)
     file = with_vectors(made, HashedEmbedding())
     again = unpack(pack(file, DIMENSION), job, DIMENSION)
     assert again is not None

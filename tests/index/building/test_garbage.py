@@ -24,12 +24,12 @@ def test_a_prepared_file_leaves_no_cycles(suffix: str) -> None:
         SourceFile(f"src/a{i}.{suffix}", text.encode(), Entry(Stat(len(text), 0, 0), str(i)))
         for i, text in enumerate(SOURCES[suffix])
     ]
-    prepare_many(files[:1], extract_facts, links=True)  # what is made once for a language
+    prepare_many(files[:1], extract_facts, stored=True)  # what is made once for a language
     gc.collect()
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        prepare_many(files, extract_facts, links=True)
+        prepare_many(files, extract_facts, stored=True)
         assert gc.collect() == 0
     finally:
         if was_enabled:

@@ -42,7 +42,7 @@ BUSY_MS = 60_000
 def _prepared(path: str, text: str, *, links: bool = True) -> PreparedFile:
     source = text.encode()
     entry = Entry(Stat(len(source), 1, 1), digest(source))
-    return prepare_many([SourceFile(path, source, entry)], extract, links=links)[0]
+    return prepare_many([SourceFile(path, source, entry)], extract, stored=links)[0]
 
 
 class Tree:

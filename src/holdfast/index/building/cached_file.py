@@ -2,7 +2,8 @@
 
 The facts, the postings and the vectors are cached, because they are expensive to compute. The
 chunks, trigram signatures, symbol names and links are derived again from the facts and the file's
-bytes. Vectors are stored at one byte per dimension, as in an index.
+bytes. Vectors are stored at one byte per dimension, as in an index, and facts compressed as there,
+so that they are compressed once.
 """
 
 from __future__ import annotations
@@ -21,24 +22,25 @@ from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.languages import made_without_grammar
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile, SourceFile
+from holdfast.index.generations.packing import LEVEL, packed
 from holdfast.index.search import trigrams
 from holdfast.index.search.posting_segment import LEVELS, quantised
 
-_LEVEL = 4
-"""The compression level: as fast as 1 with facts of this size; higher levels gain little."""
+CACHED_VERSION = 2
+"""The form of a cached file; part of its key.
+
+- 1: facts and postings compressed together.
+- 2: facts compressed on their own, as an index has them.
+"""
 
 
-class _Made(msgspec.Struct, array_like=True, gc=False):
+class _Cached(msgspec.Struct, array_like=True, gc=False):
+    """Vectors have no repeated runs, so they are only Huffman coded."""
+
     language: str
     problem: str | None
     facts: bytes
     postings: bytes
-
-
-class _Cached(msgspec.Struct, array_like=True, gc=False):
-    """Compressed separately: vectors have no repeated runs, so only Huffman coding is used."""
-
-    made: bytes
     vectors: bytes
 
 
@@ -46,15 +48,14 @@ _SECRETS = code_check("secrets.py")
 """Of the code that masks secrets: what older code left in plain text is not used."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(_Cached).decode
-_decode_made = msgspec.msgpack.Decoder(_Made).decode
 
 
 def pack(file: PreparedFile, dimension: int) -> bytes:
     """The parts of a prepared file that are expensive to compute: facts, postings and vectors."""
-    made = _encode(_Made(file.language, file.problem, file.facts, file.postings))
-    coder = zlib.compressobj(_LEVEL, strategy=zlib.Z_HUFFMAN_ONLY)
+    coder = zlib.compressobj(LEVEL, strategy=zlib.Z_HUFFMAN_ONLY)
     vectors = coder.compress(_small(file.vectors, dimension)) + coder.flush()
-    return _encode(_Cached(zlib.compress(made, _LEVEL), vectors))
+    facts = file.packed_facts or packed(file.facts)
+    return _encode(_Cached(file.language, file.problem, facts, packed(file.postings), vectors))
 
 
 def _small(vectors: bytes, dimension: int) -> bytes:
@@ -89,9 +90,9 @@ def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
 def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> PreparedFile | None:
     """The prepared file, from its cached parts and its bytes; None if they do not match."""
     try:
-        cached = _decode(data)
-        made = _decode_made(zlib.decompress(cached.made))
-        facts, levels = facts_of.decode(made.facts), zlib.decompress(cached.vectors)
+        made = _decode(data)
+        encoded, postings = zlib.decompress(made.facts), zlib.decompress(made.postings)
+        facts, levels = facts_of.decode(encoded), zlib.decompress(made.vectors)
     except (msgspec.DecodeError, zlib.error):
         return None
     # As in `prepare`: secrets are masked first.
@@ -101,16 +102,17 @@ def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> Prepar
     if vectors is None:
         return None
     return PreparedFile(
-        file.path, file.entry, made.language, made.problem, made.facts, chunks, made.postings,
+        file.path, file.entry, made.language, made.problem, encoded, chunks, postings,
         vectors, trigrams.signatures_of(chunks, file.entry.stat.size_bytes),
-        trigrams.encode_names(facts.symbols), packed_terms(facts),
+        trigrams.encode_names(facts.symbols), packed_terms(facts), made.facts,
     )  # fmt: skip
 
 
 def prepared_key(path: str, digest: str, maker: str) -> bytes:
     """The cache key of a prepared file; `maker` names the extractor and the embedding."""
     maker += "\0no grammar" if made_without_grammar(path) else ""
-    text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{_SECRETS}\0{maker}\0{path}\0{digest}"
+    versions = f"{CACHED_VERSION}.{PREPARED_VERSION}.{FACTS_VERSION}"
+    text = f"{versions}\0{_SECRETS}\0{maker}\0{path}\0{digest}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
 
 

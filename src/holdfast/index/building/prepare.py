@@ -17,6 +17,7 @@ from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.inline_tests import is_test_code
 from holdfast.index.facts.model import MODULE, FileFacts
 from holdfast.index.generations.model import PreparedChunk, PreparedFile, SourceFile
+from holdfast.index.generations.packing import packed
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
 from holdfast.index.search.posting_segment import TEST_KIND
@@ -58,9 +59,10 @@ def prepare(file: SourceFile, extract: Extract) -> PreparedFile:
 
 
 def prepare_many(
-    files: Sequence[SourceFile], extract: Extract, *, links: bool = False
+    files: Sequence[SourceFile], extract: Extract, *, stored: bool = False
 ) -> list[PreparedFile]:
-    """The same for many files, which is faster than one by one; optionally with links."""
+    """The same for many files, which is faster than one by one; `stored` computes now what only
+    storing them needs."""
     parsed = []
     for original in files:
         file = replace(original, source=masked(original.source))
@@ -71,7 +73,7 @@ def prepare_many(
         else:
             facts = extract(file.path, file.source)
             parsed.append(_Parsed(file, facts, None, chunks_of(file.source, facts)))
-    return _files(parsed, links)
+    return _files(parsed, stored)
 
 
 def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFile:
@@ -131,21 +133,22 @@ class _Parsed:
         ]
 
 
-def _files(parsed: Sequence[_Parsed], links: bool) -> list[PreparedFile]:
-    packed = iter(postings([one.rows() for one in parsed if one.chunks]))
+def _files(parsed: Sequence[_Parsed], stored: bool) -> list[PreparedFile]:
+    counted = iter(postings([one.rows() for one in parsed if one.chunks]))
     return [
         PreparedFile(
             one.file.path,
             one.file.entry,
             one.facts.language or language_of(one.file.path),
             one.problem,
-            facts_of.encode(one.facts),
+            facts := facts_of.encode(one.facts),
             one.chunks,
-            next(packed) if one.chunks else b"",
+            next(counted) if one.chunks else b"",
             b"",
             trigrams.signatures_of(one.chunks, one.file.entry.stat.size_bytes),
             trigrams.encode_names(one.facts.symbols),
-            packed_terms(one.facts) if links else b"",
+            packed_terms(one.facts) if stored else b"",
+            packed(facts) if stored else b"",
         )
         for one in parsed
     ]

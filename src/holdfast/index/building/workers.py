@@ -130,7 +130,7 @@ def _make(
     files: Sequence[SourceFile], recipe: Recipe, allowance: Allowance
 ) -> Sequence[PreparedFile]:
     if allowance.share == 1.0:
-        prepared = prepare_many(files, recipe.extract, links=True)
+        prepared = prepare_many(files, recipe.extract, stored=True)
     else:
         with lowered_limits(allowance.share):
             prepared = [

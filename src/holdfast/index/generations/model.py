@@ -48,6 +48,7 @@ class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
     `postings` is a packed segment with one row per chunk; `vectors` has one float32 row per chunk.
     `signatures` and `names` are for exact search, see `search.trigrams`. `links` has the terms by
     which call graphs find the file, see `calls.file_terms`, or is empty if not computed yet.
+    `packed_facts` are the facts as they are stored, see `packing`, or empty likewise.
     """
 
     path: str
@@ -61,6 +62,7 @@ class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
     signatures: bytes = b""
     names: bytes = b""
     links: bytes = b""
+    packed_facts: bytes = b""
 
 
 ChunkId = tuple[int, int]

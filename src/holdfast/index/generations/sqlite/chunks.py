@@ -16,6 +16,7 @@ import msgspec
 
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.checksums import encode, row_check
+from holdfast.index.generations.packing import packed
 
 if TYPE_CHECKING:
     from holdfast.index.generations.model import PreparedChunk
@@ -24,8 +25,6 @@ ORDINAL_BITS = 20
 """The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
 CHARACTERS = 16_384
 """A row is full when its texts have this many characters."""
-LEVEL = 4
-"""The compression level: as fast as 1 with texts of this size; higher levels gain little."""
 
 Place = tuple[int, int, str | None, str | None, str]
 """The first and last line of a chunk, its symbol's id, its label and its kind."""
@@ -52,7 +51,7 @@ def put_chunks(connection: apsw.Connection, number: int, chunks: Sequence[Prepar
         size += len(chunk.text)
         if size >= CHARACTERS or end == len(chunks):
             some = chunks[at:end]
-            data = zlib.compress(encode((_texts(some), _places(some))), LEVEL)
+            data = packed(encode((_texts(some), _places(some))))
             rows.append((first + at, data, row_check((first + at, data))))
             at, size = end, 0
     connection.executemany("INSERT INTO chunk VALUES (?,?,?)", rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,9 +20,9 @@ from holdfast.index.generations.checksums import (
 )
 from holdfast.index.generations.link_files import LinkRow
 from holdfast.index.generations.model import Totals
+from holdfast.index.generations.packing import unpacked
 from holdfast.index.generations.segment_files import StoredSegment
 from holdfast.index.generations.segments import FileRow
-from holdfast.index.generations.sqlite.chunks import LEVEL
 
 SCHEMA_VERSION = 7
 """The tables' version, in `user_version`.
@@ -193,10 +192,6 @@ SEGMENT = "id, digest, rows, size_bytes, checks"
 """The values that `segment_check` covers."""
 
 
-def packed(facts_or_names: bytes) -> bytes:
-    return zlib.compress(facts_or_names, LEVEL)
-
-
 def unpacked_facts(path: object, stored: object, check: object) -> bytes | None:
     """The facts of a file, unpacked; None if they are damaged."""
     if not isinstance(path, str) or not isinstance(stored, bytes):
@@ -204,14 +199,6 @@ def unpacked_facts(path: object, stored: object, check: object) -> bytes | None:
     if check != blob_check(path, stored):
         return None
     return unpacked(stored)
-
-
-def unpacked(stored: bytes) -> bytes | None:
-    """The inverse of `packed`; None for anything else."""
-    try:
-        return zlib.decompress(stored)
-    except zlib.error:
-        return None
 
 
 def put_segment(connection: apsw.Connection, number: int, stored: StoredSegment) -> None:

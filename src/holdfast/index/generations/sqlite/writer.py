@@ -15,6 +15,7 @@ from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.checksums import blob_check, row_check
 from holdfast.index.generations.link_writer import LinkWriter
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
+from holdfast.index.generations.packing import packed
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import ROWS_MAX, SegmentBuilder, SegmentUse, to_merge
 from holdfast.index.generations.sqlite import file_lists, tables
@@ -134,9 +135,9 @@ class SqliteWriter:
             (*stated, *placed[2:], row_check(stated), row_check(placed)),
         )
         self._links.add(file)
-        facts = tables.packed(file.facts)
+        facts = file.packed_facts or packed(file.facts)
         run("INSERT INTO facts VALUES (?,?,?)", (number, facts, blob_check(path, facts)))
-        names = tables.packed(file.names)
+        names = packed(file.names)
         run(
             "INSERT INTO trigram VALUES (?,?,?,?)",
             (number, file.signatures, names, blob_check(path, file.signatures, names)),
