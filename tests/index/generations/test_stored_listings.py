@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast.files import disk, listing_cache, listing_store
+from holdfast.files import disk, listing_cache, listing_store, tree_watch
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
@@ -15,6 +15,12 @@ from tests.index.world import World
 def _files(world: World, query: str = "price of an item") -> list[str]:
     answer: Any = search_code(world.index, world.root, query)
     return [hit["file"] for hit in answer["results"]]
+
+
+def _as_in_a_new_process(world: World) -> None:
+    world.index.freshness.forget(world.root)
+    world.index.freshness.doubt(world.root)
+    listing_cache._trees.clear()
 
 
 def _decided(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -81,15 +87,19 @@ def test_damaged_listings_are_not_used(world: World, statement: str) -> None:
 
 
 @pytest.mark.shows("FILES-STORED-LISTINGS")
+@pytest.mark.parametrize("watched", [False, True])
 def test_a_sync_without_changes_replaces_the_listings_of_other_code_once(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch, watched: bool
 ) -> None:
     """After an upgrade every first walk decided on all names, until a file came or went."""
+    monkeypatch.setattr(tree_watch, "is_trusted", lambda root: True)
+    monkeypatch.setattr("holdfast.index.tools.manage._watch", lambda *given: None)
+    world.index.watches = watched
     assert manage_index(world.index, "create", world.root)["status"] == "ok"
     before = _files(world)
     assert listing_store._CODE is not None
     monkeypatch.setattr(listing_store, "_CODE", listing_store._CODE ^ 1)
-    listing_cache._trees.clear()
+    _as_in_a_new_process(world)
     world.later(60)
     names = _decided(monkeypatch)
     assert _files(world) == before
@@ -100,7 +110,7 @@ def test_a_sync_without_changes_replaces_the_listings_of_other_code_once(
         with world.index.backend.reader(world.root) as reader:
             generations.append(reader.identity)
     assert len(set(generations)) == 1, "they are replaced by the first sync only"
-    listing_cache._trees.clear()
+    _as_in_a_new_process(world)
     names.clear()
     world.later(60)
     assert _files(world) == before

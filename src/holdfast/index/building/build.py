@@ -115,7 +115,10 @@ def _build(
                 else reader.snapshot()
             )
             refuse_emptied_tree(root, found, len(before.entries))
-            plan = make_plan(before, found, None if watched is None else watched.touched(identity))
+            touched = None if watched is None else watched.touched(identity)
+            plan = make_plan(before, found, touched)
+            if touched is None and listings is None:
+                listings = reader.listings()
             # After an upgrade, listings of the code before are replaced: every first walk of a
             # process would decide on all names again.
             outdated = is_outdated(listings, policy)
