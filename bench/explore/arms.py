@@ -2,7 +2,7 @@
 
 Neither looks at the facts except to know when to stop. Each starts from what it is asked, follows
 its own output from the best place to the worst, and reads code as its tools print it. Lines that
-have only comments or nothing need not be shown.
+have only comments, brackets or nothing need not be shown.
 
     ours       one search with the question's words, three results; then those that are not whole
                yet, two in one read, then the others; then the further places that the results
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.cli.line_display import code_lines
+from holdfast.text import is_only_brackets
 
 Run = Callable[[Sequence[str]], str]
 BEFORE, AFTER, READS_MAX = 5, 45, 12
@@ -62,8 +63,13 @@ class Explorer:
         return all(self._is_shown(*fact) for fact in self.question.facts)
 
     def _is_shown(self, file: str, first: int, last: int) -> bool:
-        code = code_lines(file, (self.tree / file).read_bytes())
-        return all((file, n) in self.seen for n in range(first, last + 1) if n in code)
+        return all((file, n) in self.seen for n in self.told(file) if first <= n <= last)
+
+    def told(self, file: str) -> frozenset[int]:
+        """The numbers of lines that say something: not comments, nor brackets alone."""
+        source = (self.tree / file).read_bytes()
+        lines = source.decode("utf-8", "replace").split("\n")
+        return frozenset(n for n in code_lines(file, source) if not is_only_brackets(lines[n - 1]))
 
     def is_seen(self, file: str, line: int) -> bool:
         return (file, line) in self.seen
@@ -128,8 +134,7 @@ class Ours(Explorer):
             self._places(self.show(holdfast(["read", "-n", "--no-comments", *names])), names)
 
     def _whole(self, file: str, first: int, last: int) -> bool:
-        code = code_lines(file, (self.tree / file).read_bytes())
-        return all(self.is_seen(file, n) for n in range(first, last + 1) if n in code)
+        return all(self.is_seen(file, n) for n in self.told(file) if first <= n <= last)
 
     def _places(self, text: str, names: Sequence[str] = ()) -> list[Place]:
         """The places in an output; the lines under them count as seen."""

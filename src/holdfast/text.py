@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -35,3 +36,35 @@ def common_margin(lines: Iterable[str]) -> int:
         while not indent.startswith(margin):
             margin = margin[:-1]
     return len(margin or "")
+
+
+_ALIGNED = re.compile(r"(?<=[:=,]) {2,}")
+
+
+def for_looking(lines: Iterable[str]) -> list[str]:
+    """Lines with a space of indentation for each level, and one where columns are aligned.
+
+    Relative to the lines that are there: the outermost have none. They are for looking, not for
+    copying.
+    """
+    shown: list[str] = []
+    levels: list[int] = []
+    for line in lines:
+        text = _ALIGNED.sub(" ", line.strip())
+        if not text:
+            shown.append("")
+            continue
+        width = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+        while levels and levels[-1] >= width:
+            levels.pop()
+        shown.append(" " * len(levels) + text)
+        levels.append(width)
+    return shown
+
+
+_BRACKETS = re.compile(r"[\s(){}\[\];,]*(?:(?:end|fi|done|esac)[\s)\];,]*)?")
+
+
+def is_only_brackets(line: str) -> bool:
+    """Whether a line has nothing but brackets or a word that ends a block; a blank one too."""
+    return _BRACKETS.fullmatch(line) is not None

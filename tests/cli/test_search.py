@@ -96,6 +96,36 @@ def test_a_pattern_lists_every_matching_line_once_with_its_symbol(
 
 
 @pytest.mark.shows("ANSWER-LIST")
+def test_comments_beside_code_are_listed_by_number(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They repeat what the code says, and cost as much."""
+    text = "# the needle\ndef first():\n    # a needle\n    return needle(\n        7)\n"
+    (shop / "src" / "one.py").write_text(text)
+    out = run(capsys, "re:needle")[1].splitlines()
+    assert out[:2] == ["src/one.py:4: return needle(  (first)", ":1,3: [comments]"]
+    assert out[-1] == "[3 matching lines in 1 file]"
+    assert run(capsys, "re:(the|a) needle")[1].splitlines()[:2] == [
+        "src/one.py:1: # the needle  (first)",
+        ":3: # a needle",
+    ]
+
+
+@pytest.mark.shows("ANSWER-LIST")
+def test_a_page_of_a_list_counts_lines_and_not_symbols(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It said 6 matching lines, and then results 1-2 of 3."""
+    pairs = "".join(f"def f{n}():\n    needle(1)\n    needle(2)\n" for n in range(3))
+    (shop / "src" / "three.py").write_text(pairs)
+    out = run(capsys, "re:needle", "--limit", "2")[1]
+    assert re.search(
+        r"^\[4 of 6 matching lines in 1 file; more: --cursor \S+\]$", out, re.MULTILINE
+    )
+    assert "results" not in out
+
+
+@pytest.mark.shows("ANSWER-LIST")
 @pytest.mark.usefixtures("same_shop")
 def test_a_search_by_file_is_a_list_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "price of eggs", "--by", "file")[1].splitlines()
@@ -191,10 +221,9 @@ def test_a_question_without_a_limit_gets_the_first_result_whole_and_places_at_th
     out = run(capsys, "price of flour")[1]
     first, *later = out.split("\nsrc/")
     assert [int(n) for n in re.findall(r"^(\d+) ", first, re.MULTILINE)] == list(range(1, 23))
-    lines = [len(re.findall(r"^\d+ ", each, re.MULTILINE)) for each in later]
-    assert len(lines) == 5
-    assert all(1 <= count <= 8 for count in lines[:4])
-    assert lines[4:] == [0]
+    # They score less than half of the first: their places are enough, in a line for the directory.
+    (places,) = later
+    assert re.fullmatch(r"( \w+\.py:1-\d+ price_of_\w+,?){4,5}\n.*", places, re.DOTALL)
 
 
 @pytest.mark.shows("ANSWER-WHOLE-FIRST")

@@ -33,7 +33,7 @@ def shown(file: list[StoredChunk] = FILE, room: int = 2_000, **ranked: int) -> l
 @pytest.mark.shows("ANSWER-COMPANIONS")
 def test_what_the_best_result_calls_is_shown_with_it() -> None:
     assert shown() == ["delay_for"]
-    assert shown(run=0) == ["delay_for", "run"], "it was found too, and calls the best result"
+    assert shown(run=0) == ["run", "delay_for"], "it was found too, and calls the best result"
     assert shown([BEST, OTHER]) == []
 
 

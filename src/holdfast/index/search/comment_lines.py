@@ -41,7 +41,8 @@ def comment_lines(lines: Sequence[str], language: str) -> frozenset[int]:
             elif text.startswith("/*") and not text.endswith("*/"):
                 continue  # Code after the comment.
         elif language in _DOCSTRINGS:
-            quotes = next((q for q in _QUOTES if text.startswith(q)), None)
+            string = text.removeprefix("r")
+            quotes = next((q for q in _QUOTES if string.startswith(q)), None)
             if quotes is not None:
                 if text.count(quotes) == 1:
                     until = quotes

@@ -15,23 +15,23 @@ from itertools import pairwise
 import msgspec
 
 from holdfast.index.generations.model import StoredChunk
-from holdfast.index.search.preview import Asked, Preview, preview, whole_code
+from holdfast.index.search.preview import Asked, Preview, part_of_code, whole_code
 from holdfast.index.search.terms import WORD, terms_of
 
 SHOWN_MAX = 3
 """How many companions are shown with their text."""
-CHARACTERS_MAX = 2_200
+CHARACTERS_MAX = 1_600
 """How much the best result and its companions show together."""
-WORTH_MIN, WORTH_LONG = 0.7, 0.4
+WORTH_MIN, WORTH_LONG = 0.9, 0.4
 """How much a companion must be worth, and how much more beside the longest best result."""
-PART_CHARACTERS_MIN, PART_LINES = 700, 20
+PART_CHARACTERS_MIN, PART_CHARACTERS = 500, 500
 """With at least this much room, the best lines of a longer companion are shown."""
 NAME_MIN = 3
 """A shorter name says too little to be taken for a call."""
-CALLED, CALLS, RANKED, NAMED, SHARE, NEW = 0.6, 0.3, 0.4, 0.5, 0.6, 0.6
-"""How much it counts that the best result names a place, that a place names the best result, that
-the place was found too, that its name has words of the question, how many of them its text has, and
-how many that the best result does not have."""
+CALLED, MENTIONED, CALLS, RANKED, NAMED, SHARE, NEW = 0.6, 0.3, 0.25, 0.6, 0.5, 0.6, 0.6
+"""How much it counts that the best result calls a place, that it names what cannot be called, that
+a place names the best result, that it was found too, that its name has words of the question, how
+many of them its text has, and how many that the best result does not have."""
 ALIKE = 0.7
 """The share of common terms from which a place repeats what is shown already."""
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -73,9 +73,9 @@ def companions(
             symbols.setdefault(chunk.symbol_id, []).append(chunk)
     shown = _terms(text)
     # A long best result needs company less.
-    worth_min = WORTH_MIN + WORTH_LONG * (1 - characters_max / CHARACTERS_MAX)
+    worth_min = WORTH_MIN + WORTH_LONG * max(0.0, 1 - characters_max / CHARACTERS_MAX)
     call = re.compile(rf"\b{re.escape(name)}\s*\(")
-    judged: list[tuple[float, str]] = []
+    linked: dict[str, tuple[float, set[str]]] = {}
     for symbol, chunks in symbols.items():
         short = (chunks[0].label or "").rpartition(".")[2]
         mentioned = calls_made if chunks[0].kind in _CALLABLE else names
@@ -84,17 +84,20 @@ def companions(
         calls = short != name and len(name) >= NAME_MIN and call.search(body) is not None
         if not (called or calls or symbol in ranked):
             continue
-        here = _terms(body)
-        worth = CALLED * called + CALLS * calls
-        worth += SHARE * _share(here, asked) + NEW * _share(here - shown, asked)
+        worth = (CALLED if chunks[0].kind in _CALLABLE else MENTIONED) * called + CALLS * calls
         worth += RANKED / (1 + ranked[symbol]) if symbol in ranked else 0.0
-        worth += NAMED * _named(short, asked)
+        linked[symbol] = worth + NAMED * _named(short, asked), _terms(body)
+    # Words that none of these places has say nothing about which one is meant.
+    known = shown.union(*(here for _, here in linked.values()))
+    judged: list[tuple[float, str]] = []
+    for symbol, (worth, here) in linked.items():
+        worth += SHARE * _share(here, known, asked) + NEW * _share(here - shown, known, asked)
         if worth >= worth_min:
             judged.append((-worth, symbol))
     found: list[Companion] = []
     seen = [shown]
     for _, symbol in sorted(judged):
-        here = _terms("\n".join(chunk.text for chunk in symbols[symbol]))
+        here = linked[symbol][1]
         if any(len(here & other) >= ALIKE * len(here | other) for other in seen):
             continue
         named = symbol in ranked or _named((symbols[symbol][0].label or ""), asked) > 0
@@ -121,17 +124,18 @@ def _companion(
     shown = whole_code(text, first.start_line, asked, first.language)
     last = first.start_line + text.rstrip().count("\n")
     if in_part and len(shown.text) > characters_max >= PART_CHARACTERS_MIN:
-        shown = preview(text, first.start_line, asked, PART_LINES, first.label, characters_max)
+        shown = part_of_code(
+            text, first.start_line, asked, first.language, first.label, PART_CHARACTERS
+        )
     assert first.symbol_id is not None
     return Companion((first.start_line, last), first.symbol_id, first.label or "", shown)
 
 
-def _share(present: set[str], asked: Asked) -> float:
-    """The share of the question's words that are present."""
-    if not asked.worth:
-        return 0.0
-    total = sum(asked.worth.values())
-    return sum(worth for term, worth in asked.worth.items() if term in present) / total
+def _share(present: set[str], known: set[str], asked: Asked) -> float:
+    """The share of the known words of the question that are present."""
+    worth = {term: worth for term, worth in asked.worth.items() if term in known}
+    total = sum(worth.values())
+    return sum(worth[term] for term in worth if term in present) / total if total else 0.0
 
 
 def _named(name: str, asked: Asked) -> float:

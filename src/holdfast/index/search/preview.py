@@ -8,6 +8,7 @@ words occurs, as in a match by meaning alone, the preview is the beginning of th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from itertools import chain
 
 import msgspec
 
+from holdfast.index.search.about_lines import about_lines
 from holdfast.index.search.comment_lines import comment_lines
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch, lines_of
@@ -26,6 +28,10 @@ FEW_MORE = 2
 GOVERNING_MAX = 2
 """How far above a matching line its condition may be to be shown with it."""
 LINE_CHARACTERS_MAX = 200
+ONE_LINE_MAX = 110
+"""How long a line is that is shown alone."""
+HEAD_LINES = 20
+"""The name of a symbol is in one of its first lines, after comments and decorators."""
 CHARACTERS_MAX = 4_000
 GAP = "⋮"
 
@@ -124,9 +130,9 @@ def preview(
     shown, room, cut = [], CHARACTERS_MAX, False
     for i in chosen:
         match = spans.get(i)
-        if match is None and scores[i] > 0 and len(lines[i]) > LINE_CHARACTERS_MAX:
+        if match is None and scores[i] > 0 and len(lines[i]) > ONE_LINE_MAX:
             match = _first_asked(lines[i], asked)
-        line = _cut(lines[i], match)
+        line = _cut(lines[i], match, LINE_CHARACTERS_MAX if lines_max > 1 else ONE_LINE_MAX)
         cut |= line != lines[i]
         if len(line) > room:
             cut = True
@@ -140,11 +146,60 @@ def whole_code(text: str, first_line: int, asked: Asked, language: str) -> Previ
     """All lines of a text except comments that say nothing new about the question."""
     lines = [line.removesuffix("\r") for line in lines_of(text.rstrip())]
     scores = _scores("\n".join(lines), lines, first_line, asked)
+    silent = _silent_comments(lines, first_line, asked, language)
+    kept = [i for i in range(len(lines)) if i not in silent]
+    return _shown(lines, kept, first_line, asked, scores)
+
+
+def part_of_code(
+    text: str, first_line: int, asked: Asked, language: str, label: str | None, characters_max: int
+) -> Preview:
+    """About `characters_max` characters of a long text: what the question is about, and the
+    conditions around it; without comments that say nothing new about it."""
+    lines = [line.removesuffix("\r") for line in lines_of(text.rstrip())]
+    scores = _scores("\n".join(lines), lines, first_line, asked)
     comments = comment_lines(lines, language)
-    kept = [i for i in range(len(lines)) if scores[i] >= 1 or i not in comments]
+    silent = _silent_comments(lines, first_line, asked, language)
+    wanted = [0.0 if i in silent else score for i, score in enumerate(scores)]
+    kept = about_lines(
+        lines, wanted, first=_head(lines, label), comments=comments, characters_max=characters_max
+    )
+    return _shown(lines, kept, first_line, asked, scores)
+
+
+def _shown(
+    lines: Sequence[str],
+    kept: Sequence[int],
+    first_line: int,
+    asked: Asked,
+    scores: Sequence[float],
+) -> Preview:
     shown = tuple((first_line + i, _cut(lines[i], _first_asked(lines[i], asked))) for i in kept)
     whole = len(shown) == len(lines) and all(line == lines[n - first_line] for n, line in shown)
     return Preview(shown, tuple(first_line + i for i in kept if scores[i] > 0), whole)
+
+
+def _silent_comments(
+    lines: Sequence[str], first_line: int, asked: Asked, language: str
+) -> frozenset[int]:
+    """The comments without an asked word that the code, or an earlier comment, does not have."""
+    comments = comment_lines(lines, language)
+    if not comments:
+        return comments
+    code = "\n".join(line for i, line in enumerate(lines) if i not in comments)
+    met = asked.terms.intersection(_terms_in(code))
+    known = {match.line - first_line for match in asked.known}
+    silent = set[int]()
+    for i in sorted(comments):
+        new = asked.terms.intersection(_terms_in(lines[i])) - met
+        met |= new
+        if not new and i not in known:
+            silent.add(i)
+    return frozenset(silent)
+
+
+def _terms_in(text: str) -> set[str]:
+    return {term for word in WORD.findall(text) for term in terms_of(word)}
 
 
 def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
@@ -188,12 +243,21 @@ def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
 def matching_lines(
     text: str, first_line: int, matches: Sequence[LineMatch]
 ) -> Iterator[tuple[int, str]]:
-    """The lines that are known to match, with their numbers."""
+    """The lines that are known to match, with their numbers.
+
+    A value that is on the line after the name is shown with it.
+    """
     lines = lines_of(text)
     for match in matches:
-        if 0 <= match.line - first_line < len(lines):
-            line = lines[match.line - first_line].removesuffix("\r")
+        place = match.line - first_line
+        if 0 <= place < len(lines):
+            line = lines[place].removesuffix("\r")
+            if _UNFINISHED.search(line) and place + 1 < len(lines):
+                line = f"{line.rstrip()} {lines[place + 1].strip()}"
             yield match.line, _cut(line, match)
+
+
+_UNFINISHED = re.compile(r"(?:=>?|[\"']:|\breturn|= ?[\w.:<>]+\()\s*$")
 
 
 def _chosen(
@@ -238,11 +302,19 @@ def _governing(lines: Sequence[str], i: int) -> int | None:
     return None
 
 
+def has_head(text: str, label: str | None) -> bool:
+    """Whether a text begins with its symbol: not if it is from the middle of a long one."""
+    name = "" if label is None else label.rpartition(".")[2]
+    return not name or any(name in line for line in text.split("\n", HEAD_LINES)[:HEAD_LINES])
+
+
 def _head(lines: Sequence[str], label: str | None) -> int:
     """The index of the line with the symbol's name, or of the first line with a word."""
     name = "" if label is None else label.rpartition(".")[2]
     first = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
-    named = (i for i in range(first, min(first + 20, len(lines))) if name and name in lines[i])
+    named = (
+        i for i in range(first, min(first + HEAD_LINES, len(lines))) if name and name in lines[i]
+    )
     return next(named, first)
 
 
@@ -282,12 +354,12 @@ def _first_asked(line: str, asked: Asked) -> LineMatch | None:
     return None
 
 
-def _cut(line: str, match: LineMatch | None) -> str:
+def _cut(line: str, match: LineMatch | None, most: int = LINE_CHARACTERS_MAX) -> str:
     """A line shortened to the maximum length, keeping the match visible."""
-    if len(line) <= LINE_CHARACTERS_MAX:
+    if len(line) <= most:
         return line
     start = 0
-    if match is not None and match.end > LINE_CHARACTERS_MAX - 2:
-        start = max(0, match.start - LINE_CHARACTERS_MAX // 4)
-    end = start + LINE_CHARACTERS_MAX - 2
+    if match is not None and match.end > most - 2:
+        start = max(0, match.start - most // 4)
+    end = start + most - 2
     return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

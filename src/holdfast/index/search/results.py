@@ -26,11 +26,33 @@ from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search import companions
 from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.older_copies import superseded
+from holdfast.index.search.page_levels import (
+    BARE,
+    BRIEF,
+    FRAGMENT_CHARACTERS,
+    FURTHER_NAMED,
+    LEVEL_OF_PLACE,
+    PART_CHARACTERS,
+    POINTER,
+    PREVIEW_CHARACTERS,
+    PREVIEW_LINES,
+    ROOMY,
+    SHORT_CHARACTERS,
+    UNIT_CHARACTERS,
+    UNIT_LINES,
+    WHOLE,
+    WHOLE_CHARACTERS,
+    WHOLE_FIRST_MAX,
+    is_weak,
+    worth_a_place,
+)
 from holdfast.index.search.preview import (
     CHARACTERS_MAX,
     Asked,
     Preview,
+    has_head,
     matching_lines,
+    part_of_code,
     preview,
     whole_code,
 )
@@ -58,31 +80,6 @@ MATCHES_MAX = 20
 LISTED_MAX = 100
 """How many matching lines of one symbol are listed."""
 ALIKE_SHOWN = 5
-PREVIEW_LINES = (12, 7, 4, 1)
-PREVIEW_CHARACTERS = (660, 330, 175, 100)
-"""Lines and characters of a preview at each level; higher levels save budget."""
-LEVEL_OF_PLACE = (0, 0, 1, 1, 1)
-"""The level of the first results of a page; later results have the next level."""
-WHOLE_FIRST_MAX = 5
-"""A page of at most this many results shows the first one whole, and the others briefly. A longer
-page that does so has only the places of the results after these."""
-WHOLE_CHARACTERS, PART_LINES, PART_CHARACTERS = 2_000, 26, 1_200
-"""A first result with more characters than this is shown in part, with so many lines."""
-BRIEF, ROOMY = 3, 2
-"""The levels of the results after a first one that is shown whole: a line, or a few while the page
-has shown less than SHORT_CHARACTERS. A short first result, such as a setter, rarely answers alone.
-"""
-SHORT_CHARACTERS, UNIT_LINES, UNIT_CHARACTERS = 700, 8, 330
-"""On such a page, a unit of so few lines and characters is shown whole."""
-FURTHER_NAMED = (3, 1, 1, 0)
-"""How many further places of the file are listed at each level."""
-POINTER = len(PREVIEW_LINES)
-BARE = POINTER + 1
-"""Levels without a preview: POINTER still has the positions of matches and copies."""
-WHOLE = -1
-"""The level of a first result that is shown whole, if it is not too long."""
-
-
 RESERVED_FROM = 10
 """On pages of more items than this, the first ones leave room for pointers to the others."""
 
@@ -200,10 +197,12 @@ class Items:
         listed: bool = False,
         leads: bool = False,
         whole_first: bool = True,
+        cuts_weak: bool = False,
         files: Mapping[tuple[str, str], Sequence[StoredChunk]] = MappingProxyType({}),
     ) -> None:
         """`listed` shows every matching line and no others. `leads` is about pages of more than
         WHOLE_FIRST_MAX results: whether they are as brief. `whole_first` shows the first one whole.
+        `cuts_weak` ends a brief page where the results score little beside the first one.
 
         `files` has all chunks of the files whose companions may be shown, by root and path.
         """
@@ -211,6 +210,7 @@ class Items:
         self._on_page: frozenset[str | None] = frozenset()
         self._is_brief = False
         self._listed, self._leads, self._whole_first = listed, leads, whole_first
+        self._cuts_weak = cuts_weak
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(analyzed)
@@ -229,12 +229,18 @@ class Items:
         if is_brief:
             first_level = WHOLE if self._whole_first else BRIEF
             levels, rest = (first_level, *[BRIEF] * (WHOLE_FIRST_MAX - 1)), POINTER
+            if self._cuts_weak and not self._several:
+                shown = shown[: worth_a_place([group.best.score for group in shown])]
         self._on_page = frozenset(group.best.chunk.symbol_id for group in shown)
         for place, group in enumerate(shown):
             first = levels[place] if place < len(levels) else rest
+            if first == BRIEF and self._is_weak(group, shown[0]):
+                first = POINTER
             if first == BRIEF and self._whole_first and _characters(items) < SHORT_CHARACTERS:
                 first = ROOMY
             for level in range(0 if self._raw else first, BARE + (not items)):
+                if level == BRIEF and self._says_name_only(group):
+                    continue
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
                 if used + cost <= budget - later[place] or level == BARE:
@@ -287,11 +293,12 @@ class Items:
         further = self._companions(group, item) if level == WHOLE else ()
         shown = {place.symbol_id for place in further}
         named = [g for g in _named_first(group) if g.best.chunk.symbol_id not in shown]
+        named_copies = 0 if self._is_brief and level >= BRIEF else ALIKE_SHOWN
         names_max = FURTHER_NAMED[max(0, min(level, POINTER - 1))]
         return replace(
             item,
             matches=tuple(Match(m.line, m.start + 1, m.end + 1) for m in lines[:MATCHES_MAX]),
-            alike=tuple(self._place(other) for other in group.alike[:ALIKE_SHOWN]),
+            alike=tuple(self._place(other) for other in group.alike[:named_copies]),
             further_count=len(named) + len(further) or None,
             further=(
                 *further,
@@ -370,6 +377,16 @@ class Items:
             next=None if whole else read_call(path, *span),
         )
 
+    def _says_name_only(self, group: Group) -> bool:
+        """Whether the best line of a result is the one with its name, which the heading has."""
+        name = (group.best.chunk.label or "").rpartition(".")[2]
+        shown = self._preview(group, BRIEF).lines if self._is_brief and name else ()
+        return bool(shown) and shown[0][1].count(name) > 0 and not group.best.lines
+
+    def _is_weak(self, group: Group, first: Group) -> bool:
+        """Whether a result after the first one scores so little that its place is enough."""
+        return not self._several and is_weak(group.best.score, first.best.score)
+
     def _is_small(self, group: Group, level: int) -> bool:
         """Whether a result after a short first one is shown whole."""
         text = group.best.chunk.text.strip()
@@ -382,9 +399,11 @@ class Items:
         asked = changed(self._asked, known=known) if known else self._asked
         chunk = group.best.chunk
         shown = whole_code(text, group.span[0], asked, chunk.language)
-        if len(shown.text) <= WHOLE_CHARACTERS:
+        is_part = not has_head(text, chunk.label)
+        if len(shown.text) <= (FRAGMENT_CHARACTERS if is_part else WHOLE_CHARACTERS):
             return shown
-        return preview(text, group.span[0], asked, PART_LINES, chunk.label, PART_CHARACTERS)
+        room = FRAGMENT_CHARACTERS if is_part else PART_CHARACTERS
+        return part_of_code(text, group.span[0], asked, chunk.language, chunk.label, room)
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best

@@ -26,9 +26,10 @@ from holdfast.index.search.limits import (
     Scope,
 )
 from holdfast.index.search.operators import Parsed, Query
+from holdfast.index.search.page_levels import WHOLE_FIRST_MAX
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.regex import lines_of, wrong_pattern
-from holdfast.index.search.results import WHOLE_FIRST_MAX, GroupBy, Holds, Lane
+from holdfast.index.search.results import GroupBy, Holds, Lane
 from holdfast.index.search.terms import terms
 from holdfast.text import counted
 

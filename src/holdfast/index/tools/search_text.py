@@ -12,11 +12,12 @@ import os
 from collections.abc import Iterator, Sequence
 
 from holdfast.index.answers import Span
+from holdfast.index.search.comment_lines import comment_lines
 from holdfast.index.search.roles import role_of
 from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface, code_text, span_text, warning_text
 from holdfast.index.tools.unmatched_words import UNMATCHED
-from holdfast.text import common_margin, counted
+from holdfast.text import common_margin, counted, for_looking, is_only_brackets
 
 LABEL_PARTS = 2
 
@@ -27,23 +28,29 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
     first = [text for text in answer.warnings if text.startswith(f"{UNMATCHED}:")]
     lines = [_warning(text, surface) for text in first]
     lines += [] if results else ["Nothing found."]
+    lists_comments = all(_is_comment(text, one) for one in results for _, text in _listed(one))
     file = None
+    pointers: list[SearchResult] = []
     for result in results:
         tree = result.codebase_path or answer.path
         named = surface.file(tree, result.file)
         if answer.group_by == "file" and answer.result_mode == "grouped":
             lines.append(_file_line(result, named, surface))
+        elif _is_pointer(result) and not surface.is_terminal:
+            pointers.append(result)
         else:
-            lines += _result_lines(result, tree, named, surface, again=named == file)
+            again = named == file
+            lines += _result_lines(result, tree, named, surface, again, lists_comments)
         file = named
         if result is answer.results[0] and answer.values:
             tree = result.codebase_path or answer.path
             lines.append("  values:")
             lines += [
-                f"  {surface.text(surface.file(tree, one.file))}:{one.line}: "
-                f"{surface.text(one.text)}"
+                f"  {'' if one.file == result.file else surface.text(surface.file(tree, one.file))}"
+                f":{one.line}: {surface.text(one.text)}"
                 for one in answer.values
             ]
+    lines += _pointer_lines(answer, pointers, surface)
     lines += _left_out(answer, surface)
     decision = answer.freshness_decision
     if decision is not None and decision.stats is not None:
@@ -59,8 +66,12 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
         least = "" if counts.complete else "at least "
         matched = counted(counts.matched_lines, "matching line")
         files = counted(counts.matched_files or 0, "file")
-        lines.append(surface.style(f"[{least}{matched} in {files}{tests}]", "dim"))
-    if counts is not None and next_page is not None and not tests:
+        here = more = ""
+        if next_page is not None and not tests:
+            shown = sum(one.match_count or 0 for one in results)
+            here, more = f"{shown} of ", f"; more: {next_page}"
+        lines.append(surface.style(f"[{here}{least}{matched} in {files}{tests}{more}]", "dim"))
+    elif counts is not None and next_page is not None:
         page = f"results {counts.first}-{counts.last} of {counts.total}"
         lines.append(f"[{page}; more: {next_page}]")
     return "\n".join(lines).rstrip("\n")
@@ -113,12 +124,17 @@ def _file_line(result: SearchResult, named: str, surface: Surface) -> str:
 
 
 def _result_lines(
-    result: SearchResult, tree: str, named: str, surface: Surface, again: bool
+    result: SearchResult,
+    tree: str,
+    named: str,
+    surface: Surface,
+    again: bool,
+    lists_comments: bool,
 ) -> Iterator[str]:
     """One result of the file `named`; in a list of lines, `again` leaves the file name out."""
     lines = result_lines(result)
     if result.match_count and result.content is None:
-        yield from _matches(result, lines, "" if again else named, surface)
+        yield from _matches(result, "" if again else named, surface, lists_comments)
         return
     at = surface.style(surface.text(f"{named}:{span_text(result.span)}"), "heading")
     label = surface.text(_label(result.symbol_label))
@@ -139,15 +155,61 @@ def _result_lines(
         yield ""
 
 
-def _matches(
-    result: SearchResult, lines: Sequence[tuple[int, str]], named: str, surface: Surface
+def _is_pointer(result: SearchResult) -> bool:
+    """Whether a result is only a place, with nothing below it."""
+    has_text = result.preview is not None or result.content is not None
+    return not (has_text or result.match_count or result.further or result.in_context)
+
+
+def _pointer_lines(
+    answer: SearchAnswer, pointers: Sequence[SearchResult], surface: Surface
 ) -> Iterator[str]:
-    """Matching lines as `file:line: text`, the first with its symbol."""
+    """Results that are only places: a line for each directory, which is named once."""
+    folders: dict[str, list[tuple[str, str]]] = {}
+    for one in pointers:
+        named = surface.file(one.codebase_path or answer.path, one.file)
+        folder, slash, name = named.rpartition("/")
+        copies = f" [{_copies(one, surface)}]" if one.alike_count else ""
+        place = f"{name}:{span_text(one.span)}", f"{_label(one.symbol_label)}{copies}"
+        folders.setdefault(folder + slash, []).append(place)
+    for folder, places in folders.items():
+        if len(places) > 1 and folder:
+            together = ", ".join(f"{at} {label}".rstrip() for at, label in places)
+            yield surface.text(f"{folder} {together}")
+        else:
+            yield from (surface.text(f"{folder}{at}  {label}").rstrip() for at, label in places)
+
+
+def _listed(result: SearchResult) -> list[tuple[int, str]]:
+    """The lines of a result in a list of matching lines; of any other result none."""
+    return result_lines(result) if result.match_count and result.content is None else []
+
+
+def _is_comment(text: str, result: SearchResult) -> bool:
+    return bool(comment_lines([text], result.language or ""))
+
+
+def _matches(
+    result: SearchResult, named: str, surface: Surface, lists_comments: bool
+) -> Iterator[str]:
+    """Matching lines as `file:line: text`, the first with its symbol.
+
+    Beside code, comments are only numbers.
+    """
+    lines = _listed(result)
     label = surface.text(_label(result.symbol_label))
     symbol = "  " + surface.style(f"({label})", "name") if label else ""
+    comments: list[str] = []
     for number, text in lines:
+        if not lists_comments and _is_comment(text, result):
+            comments.append(str(number))
+            continue
         at = surface.style(surface.text(f"{named}:{number}:"), "heading")
         yield f"{at} {_fitted(text.strip(), surface)}{symbol}"
+        named, symbol = "", ""
+    if comments:
+        at = surface.style(surface.text(f"{named}:{','.join(comments)}:"), "heading")
+        yield f"{at} [{'comments' if len(comments) > 1 else 'comment'}]{symbol}"
         named, symbol = "", ""
     left = (result.match_count or 0) - len(lines)
     if left > 0:
@@ -159,9 +221,16 @@ def _alike(result: SearchResult, tree: str, surface: Surface) -> Iterator[str]:
     if not result.alike_count:
         return
     places = [f"{surface.file(tree, a.file)}:{span_text(a.span)}" for a in result.alike]
-    named = f": {', '.join(places)}" if places else ""
+    if not places:
+        yield f"  [{_copies(result, surface)}]"
+        return
     rest = f", …; {surface.all_results} shows all" if result.alike_count > len(places) else ""
-    yield f"  [{result.alike_count} more like it{named}{rest}]"
+    yield f"  [{result.alike_count} more like it: {', '.join(places)}{rest}]"
+
+
+def _copies(result: SearchResult, surface: Surface) -> str:
+    """How many near copies a result has, and the option that shows them."""
+    return f"{result.alike_count} more like it: {surface.all_results}"
 
 
 def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
@@ -207,21 +276,25 @@ def _shown_lines(
 def _rows(
     lines: Sequence[tuple[int, str]], matched: Sequence[int], surface: Surface
 ) -> Iterator[str]:
-    """Lines with their numbers, without their common indentation."""
-    texts = [text.expandtabs(4) if surface.is_terminal else text for _, text in lines]
-    margin = common_margin(texts)
+    """Lines with their numbers; those with a common indentation have a space for each level.
+
+    For a program, lines that only end a block are left out: the indentation says the same.
+    """
     marked = frozenset(matched)
+    if not surface.is_terminal:
+        texts = [text for _, text in lines]
+        texts = for_looking(texts) if common_margin(texts) else texts
+        for (number, _), text in zip(lines, texts, strict=True):
+            if number in marked or not is_only_brackets(text):
+                yield f"{number} {code_text(text, surface)}".rstrip()
+        return
     before = None
-    for (number, _), text in zip(lines, texts, strict=True):
-        if not surface.is_terminal:
-            if text.strip():
-                yield f"{number} {code_text(text[margin:], surface)}".rstrip()
-            continue
+    for number, text in lines:
         if before is not None and number != before + 1:
             yield surface.style(f"{'⋮':>6}", "dim")
         before = number
         gutter = surface.style(f"{number:>6}", "warning" if number in marked else "dim")
-        yield f"{gutter}  {_fitted(text, surface)}".rstrip()
+        yield f"{gutter}  {_fitted(text.expandtabs(4), surface)}".rstrip()
 
 
 def printed_lines(
