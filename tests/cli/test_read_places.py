@@ -72,12 +72,12 @@ def test_several_places_are_read_at_once_under_their_names(capsys: Capture) -> N
     assert out.split("\n") == [
         "cart.py:3",
         "3 import os",
-        "cart.py:21-22  total",
+        ":21-22  total",
         "21 def total(cart):",
         "22     return cart.total()",
-        "cart.py:1",
+        ":1",
         '1 """A cart."""',
-        "cart.py:6",
+        ":6",
         "6 class Cart:",
         "",
     ]
@@ -169,3 +169,72 @@ def test_what_a_word_names() -> None:
 )
 def test_which_lines_are_code(name: str, text: str, kept: list[int]) -> None:
     assert sorted(code_lines(name, text.encode())) == kept
+
+
+ORDERS = """\
+class Orders:
+    def close(self, order):
+        # An order that is overdue is closed.
+        for line in order.lines:
+            if line.is_late(
+                self.now,
+            ):
+                line.refuse()
+                continue
+            line.send()
+            self.sent += 1
+        self.log.write("closed")
+        self.log.flush()
+        self.count += 1
+        return order
+
+    def open(self, order):
+        return order
+"""
+
+
+@pytest.mark.shows("READ-ABOUT")
+def test_only_the_lines_about_some_words_are_read(cart: Path, capsys: Capture) -> None:
+    cart.with_name("orders.py").write_text(ORDERS)
+    code, out, _ = run(capsys, "orders.py:close", "--about", "refuses")
+    assert (code, out.split("\n")) == (
+        0,
+        [
+            "orders.py:2-15  Orders.close",
+            "2 def close(self, order):",
+            "4  for line in order.lines:",
+            "5   if line.is_late(",
+            "8    line.refuse()",
+            "[10 lines left out; all without --about]",
+            "",
+        ],
+    )
+    assert "# An" not in run(capsys, "orders.py", "--about", "late")[1], "the code has the word"
+    assert "3   # An order" in run(capsys, "orders.py", "--about", "overdue")[1]
+
+
+@pytest.mark.shows("READ-ABOUT")
+def test_a_word_that_is_written_like_a_name_is_found_only_as_it_is(
+    cart: Path, capsys: Capture
+) -> None:
+    cart.with_name("orders.py").write_text(ORDERS)
+    assert "is_late" not in run(capsys, "orders.py", "--about", "late_lines")[1]
+    assert "5    if line.is_late(" in run(capsys, "orders.py", "--about", "is_late")[1]
+    code, out, _ = run(capsys, "orders.py:close", "--about", "nothing_here")
+    assert (code, "[no line has one of the words: nothing_here]" in out) == (0, True)
+
+
+@pytest.mark.shows("READ-ABOUT")
+def test_a_file_longer_than_one_read_is_looked_at_to_its_end(cart: Path, capsys: Capture) -> None:
+    long = cart.with_name("long.py")
+    long.write_text("".join(f"value_{n} = {n}\n" for n in range(5_000)) + "last = 1\n")
+    _, out, _ = run(capsys, "long.py", "--about", "last")
+    assert "5001 last = 1" in out
+    assert "offset=" not in out
+
+
+@pytest.mark.usefixtures("cart")
+def test_lines_about_words_are_not_for_sessions_or_programs(capsys: Capture) -> None:
+    for words in (["--session", "demo"], ["--json"], ["--plain"]):
+        assert run(capsys, "cart.py", "--about", "total", *words)[0] == 2
+    assert run(capsys, "cart.py", "--about", " ")[0] == 2

@@ -80,6 +80,8 @@ OTHERS = [
     "holdfast read a.py b.py",
     "holdfast read a.py:3-5,9-11",
     "holdfast read a.py:total",
+    "holdfast read a.py --about total",
+    "holdfast read --about=total a.py:10-20",
     "holdfast read a.py:9",
     "holdfast read -n --plain a.py",
     "holdfast read a.py:9-3",

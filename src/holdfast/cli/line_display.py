@@ -1,11 +1,12 @@
-"""Lines of a file as they are printed: with numbers, and without comments."""
+"""Lines of a file as they are printed: with numbers, without comments, or those about words."""
 
 from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Collection, Sequence
 
-from holdfast.text import common_margin
+from holdfast.text import for_looking, is_only_brackets
 
 _MORE = re.compile(r"\n\n\[[0-9]+ more lines in file\. Use offset=[0-9]+ to continue\.\]\Z")
 _NOTICE = re.compile(rf"\n\n\[Showing lines [^\n]*\]\Z|{_MORE.pattern}")
@@ -60,22 +61,83 @@ def _stands_alone(text: bytes, line: int, texts: dict[int, list[tuple[bytes, int
     return len(texts[first]) == 1 and len(texts[last]) == 1
 
 
-def printed(text: str, first: int, wanted: frozenset[int] | None, numbers: bool) -> str:
+_IDENTIFIER = re.compile(r"[\w]+[_.:]\w|[a-z\d][A-Z]|\W")
+
+
+def lines_about(
+    lines: Sequence[str], first: int, code: Collection[int], words: str, *, has_head: bool
+) -> frozenset[int]:
+    """The numbers of lines with one of the words, with what they are in and what they govern.
+
+    The lines begin at number `first`. A plain word is also found in other forms and as a part of
+    names; one that is written like a name, only as it is. `has_head` shows the first line of code.
+    """
+    from holdfast.index.search.about_lines import about_lines
+    from holdfast.index.search.terms import WORD, terms, terms_of
+
+    asked = words.split()
+    names = [word.lower() for word in asked if _IDENTIFIER.search(word)]
+    plain = frozenset(terms(" ".join(word for word in asked if not _IDENTIFIER.search(word))))
+
+    def matches(line: str) -> bool:
+        has_name = any(name in line.lower() for name in names)
+        return has_name or any(not plain.isdisjoint(terms_of(w)) for w in WORD.findall(line))
+
+    comments = frozenset(i for i in range(len(lines)) if i + first not in code)
+    matched = [i for i, line in enumerate(lines) if matches(line)]
+    # Comments repeat what the code says, unless they alone have the words.
+    wanted = frozenset(i for i in matched if i not in comments) or frozenset(matched)
+    if not wanted:
+        return frozenset()
+    scores = [float(i in wanted) for i in range(len(lines))]
+    head = next((i for i in range(len(lines)) if i not in comments), None) if has_head else None
+    kept = about_lines(lines, scores, first=head, comments=comments)
+    return frozenset(i + first for i in kept)
+
+
+def next_offset(text: str) -> int | None:
+    """The line to go on with, if a read was cut at its limit."""
+    cut = _NOTICE.search(text)
+    found = re.search(r"Use offset=([0-9]+) to continue", cut[0]) if cut is not None else None
+    return int(found[1]) if found is not None else None
+
+
+def shown_lines(text: str) -> list[str]:
+    """The lines of a read, without the notice below them."""
+    cut = _NOTICE.search(text)
+    return (text if cut is None else text[: cut.start()]).split("\n")
+
+
+ABOUT_WIDTH = 150
+"""How long a line is in a read of the lines about some words; messages are longer."""
+
+
+def printed(
+    text: str,
+    first: int,
+    wanted: frozenset[int] | None,
+    numbers: bool,
+    width: int = 1 << 30,
+) -> str:
     """The lines of a text that begins at line `first`; `wanted` are those to show, None for all.
 
-    Numbered lines are exact, an empty one is its number alone. Without comments they also lose
-    their common indentation and trailing white space: they are for looking, not for copying.
+    Numbered lines are exact, an empty one is its number alone. If only some are wanted they are for
+    looking, not for copying: with a space for each level, without those that only close one, and
+    cut at `width` characters.
     """
     cut = _NOTICE.search(text)
-    body = text if cut is None else text[: cut.start()]
     lines = [
         (number, line)
-        for number, line in enumerate(body.split("\n"), first)
+        for number, line in enumerate(shown_lines(text), first)
         if wanted is None or number in wanted
     ]
     if numbers and wanted is not None:
-        margin = common_margin(line for _, line in lines)
-        lines = [(number, line[margin:].rstrip()) for number, line in lines]
+        texts = for_looking(line for _, line in lines)
+        lines = [
+            (number, line if len(line) <= width else f"{line[: width - 1]}…")
+            for (number, _), line in zip(lines, texts, strict=True)
+            if not is_only_brackets(line)
+        ]
     shown = [
         line if not numbers else f"{number} {line}" if line else f"{number}"
         for number, line in lines

@@ -15,7 +15,15 @@ from holdfast.app import App
 from holdfast.cli import session_args
 from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import CommandRefused, Failure, failure_of
-from holdfast.cli.line_display import code_lines, printed, without_rest
+from holdfast.cli.line_display import (
+    ABOUT_WIDTH,
+    code_lines,
+    lines_about,
+    next_offset,
+    printed,
+    shown_lines,
+    without_rest,
+)
 from holdfast.cli.near_notes import near_notes
 from holdfast.cli.output import plain
 from holdfast.cli.places import NamedLines, Place, places_of
@@ -25,8 +33,10 @@ from holdfast.errors import HoldfastError, ReadingError, StoreError, UsageError
 from holdfast.home import expand_user
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
+from holdfast.text import counted
 
 if TYPE_CHECKING:
+    from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
 
 
@@ -53,6 +63,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="leave out lines that have only comments, docstrings or nothing",
     )
     parser.add_argument(
+        "--about",
+        metavar="WORDS",
+        help="only lines with one of these words, the blocks they are in and what they govern",
+    )
+    parser.add_argument(
         "--bypass-cache", action="store_true", help="answer with the plain text this time"
     )
     parser.add_argument(
@@ -75,11 +90,13 @@ def _number(text: str) -> float:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    if args.session is not None and (args.numbers or args.no_comments):
+    if args.session is not None and (args.numbers or args.no_comments or args.about):
         raise UsageError(
-            "--numbers and --no-comments are for reads without a session",
+            "--numbers, --no-comments and --about are for reads without a session",
             "a session compares plain text with what was read before",
         )
+    if args.about is not None and (args.json or args.plain or not args.about.strip()):
+        raise UsageError("--about takes words, and numbers the lines that have them")
     whole = args.offset is None and args.limit is None
     places: list[Place] = []
     refusals: list[CommandRefused] = []
@@ -89,9 +106,17 @@ def run(args: argparse.Namespace, app: App) -> int:
         refusals += [] if refused is None else [refused]
     if args.json and len(places) > 1:
         raise UsageError("--json answers for one place at a time")
+    file: str | None = None
+    left_out = 0
     for place in places:
         mention_link(place.path)
-        _read(place, args, app, titled=len(places) > 1 or _is_numbered_symbol(place, args))
+        titled = len(places) > 1 or _is_numbered_symbol(place, args) or args.about is not None
+        # A file is named once for the places of it that follow each other.
+        title = place.named.removeprefix(file) if file == place.path else place.named
+        left_out += _read(place, args, app, title if titled else None)
+        file = place.path
+    if left_out:
+        print(f"[{counted(left_out, 'line')} left out; all without --about]")
     if refusals:
         # After what was found, which needs no second read.
         hints = " ".join(filter(None, (each.hint for each in refusals)))
@@ -124,7 +149,8 @@ def _places(typed: str) -> tuple[list[Place], CommandRefused | None]:
     return found, refused
 
 
-def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> None:
+def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -> int:
+    """Print a place, and return how many lines `--about` left out."""
     log, lost = _session_log(args, app)
     offset, limit = args.offset, args.limit
     if place.first is not None:
@@ -137,13 +163,18 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
     except ReadingError as error:
         hinted = _hinted(error, expand_user(place.path, app.environment))
         raise _in_words(hinted, place.path) from None
+    left_out = 0
     if args.json:
         note = {} if lost is None else {"note": lost.message}
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
-        if titled:
-            print(f"{place.named}  {place.symbol}".rstrip())
-        text = answer.text if log is not None else _shaped(answer.text, place, args)
+        if title is not None:
+            print(f"{title}  {place.symbol}".rstrip())
+        text = answer.text
+        if log is None and args.about is not None and _is_whole(request):
+            text = _all_lines(text, request, reader)
+        if log is None:
+            text, left_out = _shaped(text, place, args)
         sys.stdout.write(text + "\n")
     # Print before recording: text that was not shown must not count as seen.
     sys.stdout.flush()
@@ -159,6 +190,19 @@ def _read(place: Place, args: argparse.Namespace, app: App, *, titled: bool) -> 
     elif log is not None:
         _record(log, answer, args.call, app)
         app.collect_daily(reader, log)
+    return left_out
+
+
+def _is_whole(request: Request) -> bool:
+    return request.offset is None and request.limit is None and not _ENDED.search(request.path)
+
+
+def _all_lines(text: str, request: Request, reader: Reader) -> str:
+    """A text that was cut at the limit of one read, with the lines after it."""
+    while (next_line := next_offset(text)) is not None:
+        rest = reader.read(replace(request, offset=next_line), None).text
+        text = "\n".join([*shown_lines(text), rest])
+    return text
 
 
 def _print_notes(place: Place, args: argparse.Namespace, app: App) -> None:
@@ -181,8 +225,8 @@ def _print_notes(place: Place, args: argparse.Namespace, app: App) -> None:
 _ENDED = re.compile(r":[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
 
 
-def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
-    """The text of a read without a session, in the requested form."""
+def _shaped(text: str, place: Place, args: argparse.Namespace) -> tuple[str, int]:
+    """The text of a read without a session in the requested form, and how many lines it lacks."""
     ranged = _ENDED.search(place.path) if place.first is None else None
     is_part = place.first is not None or ranged is not None
     if is_part:
@@ -190,12 +234,18 @@ def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
     # Lines are cited and edited by their numbers; a whole file is counted from its beginning.
     is_part |= args.offset is not None or args.limit is not None
     numbers = not args.plain and (args.numbers or is_part)
-    if not (numbers or args.no_comments):
-        return text
+    if not (numbers or args.no_comments or args.about):
+        return text, 0
     path = place.path if ranged is None else place.path[: ranged.start()]
     first = place.first or int(args.offset or (ranged[0][1:].split("-")[0] if ranged else 1))
-    kept = code_lines(path, read_user_file(path)) if args.no_comments else None
-    return printed(text, first, kept, numbers)
+    code = code_lines(path, read_user_file(path)) if args.no_comments or args.about else None
+    if code is None or args.about is None:
+        return printed(text, first, code, numbers), 0
+    lines = shown_lines(text)
+    kept = lines_about(lines, first, code, args.about, has_head=bool(place.symbol))
+    if not kept:
+        return f"[no line has one of the words: {args.about}]", len(lines)
+    return printed(text, first, kept, True, ABOUT_WIDTH), len(lines) - len(kept)
 
 
 def _was_shown(text: str, encoding: str | None) -> bool:
