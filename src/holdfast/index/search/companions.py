@@ -15,8 +15,8 @@ from itertools import pairwise
 import msgspec
 
 from holdfast.index.generations.model import StoredChunk
-from holdfast.index.search.preview import Asked, Preview, part_of_code, whole_code
-from holdfast.index.search.terms import WORD, terms_of
+from holdfast.index.search.preview import Asked, Preview, part_of_code, terms_in, whole_code
+from holdfast.index.search.terms import terms_of
 
 SHOWN_MAX = 3
 """How many companions are shown with their text."""
@@ -71,7 +71,7 @@ def companions(
         inside = f"{leader}.".startswith(f"{chunk.label}.")
         if chunk.symbol_id is not None and chunk.symbol_id not in own and not inside:
             symbols.setdefault(chunk.symbol_id, []).append(chunk)
-    shown = _terms(text)
+    shown = terms_in(text)
     # A long best result needs company less.
     worth_min = WORTH_MIN + WORTH_LONG * max(0.0, 1 - characters_max / CHARACTERS_MAX)
     call = re.compile(rf"\b{re.escape(name)}\s*\(")
@@ -86,7 +86,7 @@ def companions(
             continue
         worth = (CALLED if chunks[0].kind in _CALLABLE else MENTIONED) * called + CALLS * calls
         worth += RANKED / (1 + ranked[symbol]) if symbol in ranked else 0.0
-        linked[symbol] = worth + NAMED * _named(short, asked), _terms(body)
+        linked[symbol] = worth + NAMED * _named(short, asked), terms_in(body)
     # Words that none of these places has say nothing about which one is meant.
     known = shown.union(*(here for _, here in linked.values()))
     judged: list[tuple[float, str]] = []
@@ -142,7 +142,3 @@ def _named(name: str, asked: Asked) -> float:
     """The share of the words of a name that the question has."""
     parts = list(terms_of(name))
     return sum(part in asked.terms for part in parts) / len(parts) if parts else 0.0
-
-
-def _terms(text: str) -> set[str]:
-    return {term for word in WORD.findall(text) for term in terms_of(word)}

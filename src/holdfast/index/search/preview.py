@@ -187,18 +187,18 @@ def _silent_comments(
     if not comments:
         return comments
     code = "\n".join(line for i, line in enumerate(lines) if i not in comments)
-    met = asked.terms.intersection(_terms_in(code))
+    met = asked.terms.intersection(terms_in(code))
     known = {match.line - first_line for match in asked.known}
     silent = set[int]()
     for i in sorted(comments):
-        new = asked.terms.intersection(_terms_in(lines[i])) - met
+        new = asked.terms.intersection(terms_in(lines[i])) - met
         met |= new
         if not new and i not in known:
             silent.add(i)
     return frozenset(silent)
 
 
-def _terms_in(text: str) -> set[str]:
+def terms_in(text: str) -> set[str]:
     return {term for word in WORD.findall(text) for term in terms_of(word)}
 
 
