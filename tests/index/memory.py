@@ -17,11 +17,13 @@ from holdfast.index.generations.model import (
     SourceFile,
     StoredChunk,
 )
+from holdfast.index.generations.segments import SegmentBuilder
+from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.trigrams import KeptFile
 
 
 class MemoryReader:
-    """The part of a reader that needs no postings and no vectors."""
+    """The part of a reader that needs no vectors."""
 
     def __init__(self, root: Path, extract: Extract = extract_facts, kept: bool = True) -> None:
         self.identity: Identity = (1, os.urandom(8).hex())
@@ -43,6 +45,13 @@ class MemoryReader:
 
     def overlay(self) -> FreshFiles:
         return FreshFiles(self.identity, Snapshot({}, 0), 0.0)
+
+    def corpus(self) -> Corpus:
+        builder, files = SegmentBuilder(0), []
+        for path, made in sorted(self.files.items()):
+            builder.add(made)
+            files.append(File(self._numbers[path], path, made.language))
+        return Corpus([Part(builder.take(), files)])
 
     def kept_files(self) -> Iterable[KeptFile]:
         for path, file in sorted(self.files.items()):

@@ -115,6 +115,26 @@ def test_the_lane_finds_the_lines_that_grep_finds(tree: Path, pattern: str, kept
     assert lines_of(found) == grep(tree, pattern)
 
 
+NAMES = ("total_price", "pay", "Total", "größe", "needle", "items", "nowhere", "b")
+
+
+@pytest.mark.shows("ANSWER-VALUES")
+@pytest.mark.parametrize("names", [NAMES, *[(name,) for name in NAMES], ("x" * 99, "pay")], ids=str)
+def test_chunks_that_are_chosen_by_their_words_have_all_lines_that_grep_finds(
+    tree: Path, names: tuple[str, ...]
+) -> None:
+    """`needle` is in a line that is split; a word of 99 characters has no postings."""
+    pattern = rf"\b(?:{'|'.join(names)})\b[ (=]"
+    reader: Any = MemoryReader(tree)
+    query = Query(patterns=(pattern,))
+    found = find_exact(query, reader.root, reader, reader.overlay(), everything, words=names)
+    assert found.complete
+    assert lines_of(found) == grep(tree, pattern)
+    every = look(reader, query)
+    assert found.hits == every.hits
+    assert found.looked <= every.looked
+
+
 atoms = st.sampled_from(
     ["a", "b", "A", "ab", "abc", "x", " ", "_", "-", ".", r"\w", r"\s", r"\d", "[ab]", "[^a]",
      "[Aa]", r"\b", "^", "$", "é", "(?:ab|x)", "(a|bc)", r"\.", "(?=b)", "(?!a)", "(?<=a)"]

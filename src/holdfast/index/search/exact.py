@@ -8,7 +8,8 @@ bounded, so that no pattern hangs and no common string floods the answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 
 import msgspec
 from msgspec.structs import replace
@@ -38,7 +39,9 @@ from holdfast.index.search.trigrams import (
     possible,
     table_of,
 )
+from holdfast.index.search.word_chunks import chunks_with
 
+_Candidate = tuple[str, Sequence[ChunkId] | None, Callable[[], Iterator[StoredChunk]]]
 BATCH = 256
 NOWHERE: ChunkId = (0, 0)
 """The id of a text that is not a stored chunk: lines outside chunks, a symbol within one."""
@@ -87,9 +90,14 @@ def find_exact(
     fresh_files: FreshFiles,
     keep: Callable[[str], bool],
     bounds: Bounds | None = None,
+    words: Collection[str] = (),
 ) -> ExactFound:
-    """The matches of all exact operators of a query, in files that `keep` accepts."""
-    lane = _Lane(query, root, reader, fresh_files, keep, bounds or Bounds())
+    """The matches of all exact operators of a query, in files that `keep` accepts.
+
+    `words` may be given if every match of the patterns contains one of them, as a whole word: then
+    chunks are selected by their postings, which is much faster.
+    """
+    lane = _Lane(query, root, reader, fresh_files, keep, bounds or Bounds(), words)
     lane.run()
     lane.found.hits.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
     return lane.found
@@ -104,6 +112,7 @@ class _Lane:
         fresh_files: FreshFiles,
         keep: Callable[[str], bool],
         bounds: Bounds,
+        words: Collection[str],
     ) -> None:
         self._query, self._root, self._reader = query, root, reader
         self._overlay, self._keep, self._bounds = fresh_files, keep, bounds
@@ -111,22 +120,24 @@ class _Lane:
         self._needs = AllOf(tuple(each.needs for each in self._matchers))
         self._symbols = [alternatives(symbol) for symbol in query.symbols]
         self._pieces = [[_longest_piece(one) for one in several] for several in self._symbols]
-        self._table: Trigrams = table_of(reader)
+        self._by_words = chunks_with(words, reader.corpus()) if words else None
         self._deadline = bounds.clock() + bounds.seconds
-        self.found = ExactFound(chunks=len(self._table))
+        self.found = ExactFound(chunks=reader.corpus().chunks if words else len(self._table))
+
+    @cached_property
+    def _table(self) -> Trigrams:
+        return table_of(self._reader)
 
     def run(self) -> None:
         for path, file in sorted(self._overlay.changed.items()):
             if file.problem is None and self._keep(path):
                 self._judge_all(self._units_of_changed(path, file))
-        files = self._table.files
         waiting: list[ChunkId] = []
-        for place, ids in self._candidates():
-            path = files[place].path
+        for path, ids, units in self._candidates():
             if not self._keep(path) or self._overlay.replaces(path):
                 continue
             if ids is None:
-                self._judge_all(self._units_of_file(place))
+                self._judge_all(units())
             else:
                 waiting.extend(ids)
             if len(waiting) >= BATCH:
@@ -138,8 +149,18 @@ class _Lane:
 
     # Which texts to examine.
 
-    def _candidates(self) -> Iterator[tuple[int, Sequence[ChunkId] | None]]:
-        """Files by position, with the chunks to examine; None for the whole file."""
+    def _candidates(self) -> Iterator[_Candidate]:
+        """Files by path, with the chunks to examine; None for the units of the whole file."""
+        if self._by_words is not None:
+            for file in self._by_words:
+                units = partial(self._units_of_path, file.path, file.language)
+                yield file.path, None if file.whole else file.ids, units
+            return
+        for place, ids in self._by_trigrams():
+            yield self._table.files[place].path, ids, partial(self._units_of_file, place)
+
+    def _by_trigrams(self) -> Iterator[tuple[int, Sequence[ChunkId] | None]]:
+        """The same by the positions of files."""
         if self._query.symbols:
             for place in range(len(self._table.files)):
                 if place in self._table.unknown or self._names_may_match(place):
@@ -189,6 +210,10 @@ class _Lane:
         yield from self._units(
             file.path, file.language, lambda: self._reader.chunks_of(file.path), whole, names
         )
+
+    def _units_of_path(self, path: str, language: str) -> Iterator[StoredChunk]:
+        """The texts of a file whose chunks do not cover it, for patterns alone."""
+        yield from self._units(path, language, lambda: self._reader.chunks_of(path), False, list)
 
     def _units(
         self,

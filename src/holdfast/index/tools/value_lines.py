@@ -2,8 +2,8 @@
 
 A question about a default or a limit is half answered by the code that applies it: it says
 `RETRY_TIMES`, and the number is in another file. The lines that give these names a literal value
-are looked up by one exact search, within a short time; without them the answer is the same as
-before.
+are looked up by one exact search among the chunks that have these names, within a short time;
+without them the answer is the same as before.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def value_lines(
         )
         bounds = Bounds(seconds=SECONDS, text_seconds=SECONDS, hits=50)
         query = Query(patterns=(pattern,))
-        return find_exact(query, root, reader, fresh_files, is_source, bounds).hits
+        return find_exact(query, root, reader, fresh_files, is_source, bounds, names).hits
 
     names = _names(shown, question)
     hits = assigned(names)
