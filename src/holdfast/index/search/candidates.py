@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.index.search.coverage import Coverage, coverage_of
-from holdfast.index.search.declarations import definition_rows
+from holdfast.index.search.declarations import definition_rows, is_declaring
 from holdfast.index.search.definitions import defined_rows
 from holdfast.index.search.file_scores import rows_of_files
 from holdfast.index.search.fusion import top_rows
@@ -116,16 +116,23 @@ class Candidates:
         """Candidates that only declare a function, and the candidates that define it."""
         import numpy as np
 
-        defined_in = self.corpus.derived(definition_rows)[self.rows]
+        declaring = np.flatnonzero(_is_in_header(self.corpus, self.rows))
+        if not len(declaring):  # as in most languages
+            return declaring, declaring
+        defined_in = self.corpus.derived(definition_rows)[self.rows[declaring]]
         at = np.minimum(np.searchsorted(self.rows, defined_in), len(self.rows) - 1)
-        declarations = np.flatnonzero((defined_in >= 0) & (self.rows[at] == defined_in))
-        return declarations, at[declarations]
+        here = np.flatnonzero((defined_in >= 0) & (self.rows[at] == defined_in))
+        return declaring[here], at[here]
 
     def per_file(self, values: list[Any]) -> NDArray[Any]:
         """Expand one value per path (in the order of `paths`) to one per candidate."""
         import numpy as np
 
         return np.array(values)[self.file_runs[1]]
+
+    def told(self, tell: Callable[[str], int]) -> NDArray[np.int8]:
+        """What a function says about the candidates' files, in the order of `paths`. Cached."""
+        return self.corpus.told(tell, self.file_runs[0])
 
     def spread(self, rows: Rows, values: Floats) -> Floats:
         """The values of some rows of the corpus, as one value per candidate; 0 for all others."""
@@ -166,9 +173,11 @@ def gather(
     by_meaning = [] if dense is None else [dense.top]
     rows = _unique(np.concatenate([lexical_top, *by_meaning, by_name]))
     if weights.declared < 1.0:
-        bodies = corpus.derived(definition_rows)[rows]
-        bodies = _kept(corpus, _unique(bodies[bodies >= 0]), keep)
-        rows = _unique(np.concatenate([rows, bodies]))
+        declaring = rows[_is_in_header(corpus, rows)]
+        if len(declaring):
+            bodies = corpus.derived(definition_rows)[declaring]
+            bodies = _kept(corpus, _unique(bodies[bodies >= 0]), keep)
+            rows = _unique(np.concatenate([rows, bodies]))
     return Candidates(
         analyzed, corpus, weights, rows, lexical, lexical_top, dense, (defined, certainty), edited
     )
@@ -193,6 +202,11 @@ def _top(
 
 def _kept(corpus: Corpus, rows: Rows, keep: Callable[[str], bool]) -> Rows:
     return rows[corpus.kept(keep, corpus.file_of[rows])]
+
+
+def _is_in_header(corpus: Corpus, rows: Rows) -> NDArray[np.bool_]:
+    """Which rows are in a header: only these have a definition elsewhere."""
+    return corpus.told(is_declaring, corpus.file_of[rows]) > 0
 
 
 def _unique(rows: Rows) -> Rows:

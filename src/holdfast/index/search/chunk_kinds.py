@@ -31,6 +31,10 @@ BRIEF_LINES = 3
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".d.ts", ".pyi")
 
 
+def is_header(path: str) -> bool:
+    return path.endswith(HEADERS)
+
+
 def _among(kinds: frozenset[str]) -> NDArray[np.bool_]:
     """For each stored kind number, whether it is one of these."""
     import numpy as np

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.index.search.fields import FIELDS, Field
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    FieldWorths = Callable[[NDArray[np.int64], NDArray[np.uint8]], NDArray[np.float32]]
 
 T = TypeVar("T")
+_serials = count()
 
 FILE_SLOPE = 0.6
 """BM25's b for files: how much a long file discounts each occurrence of a word."""
@@ -47,8 +49,8 @@ ASKED_BEFORE_TABLE = 2
 """After this many queries, field weights are precomputed for all rows."""
 PLACES_MAX = 4_096
 """For how many terms the places of their entries are cached."""
-KEPT_MAX = 4
-"""For how many `keep` functions the verdicts on files are cached."""
+TOLD_MAX = 8
+"""For how many functions of a path the results are cached."""
 
 QUERY_LEVELS = 511
 """A query's vector is rounded to integers up to this: 127 * 511 * 256 is below 2**24, so sums of
@@ -133,10 +135,12 @@ class Corpus:
         """Decides between equal scores: by path, then by position in the file."""
         self._places: dict[tuple[str, bool], Sequence[_Range]] = {}
         self._norms: dict[object, NDArray[np.float32]] = {}
-        self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
+        self._told: dict[Callable[[str], int], NDArray[np.int8]] = {}
         self._asked = 0
         self._derived: dict[Callable[[Corpus], Any], Any] = {}
         self._lock = threading.Lock()
+        self.serial = next(_serials)
+        """Tells this corpus from all others of the process, in keys of caches."""
 
     @cached_property
     def lines(self) -> NDArray[np.int64]:
@@ -236,23 +240,28 @@ class Corpus:
 
     def kept(self, keep: Callable[[str], bool], files: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which files `keep` accepts, by path. Its verdicts are cached."""
+        return self.told(keep, files) > 0
+
+    def told(self, tell: Callable[[str], int], files: NDArray[np.int64]) -> NDArray[np.int8]:
+        """What a function says about the paths of files, in numbers from 0 to 127. Cached."""
         import numpy as np
 
         with self._lock:
-            known = self._kept.get(keep)
+            known = self._told.get(tell)
             if known is None:
-                if len(self._kept) >= KEPT_MAX:
-                    self._kept.pop(next(iter(self._kept)))
-                known = self._kept[keep] = np.full(len(self.files), -1, dtype=np.int8)
-        for file in set(files[known[files] < 0].tolist()):
-            known[file] = keep(self.files[file].path)
-        return known[files] > 0
+                if len(self._told) >= TOLD_MAX:
+                    self._told.pop(next(iter(self._told)))
+                known = self._told[tell] = np.full(len(self.files), -1, dtype=np.int8)
+        found = known.take(files)
+        if len(found) and found.min() < 0:
+            for file in set(files[found < 0].tolist()):
+                known[file] = tell(self.files[file].path)
+            found = known.take(files)
+        return found
 
     # The lexical lane.
 
-    def field_worths(
-        self, weights: Sequence[float], slopes: Sequence[float]
-    ) -> Callable[[NDArray[np.int64], NDArray[np.uint8]], NDArray[np.float32]]:
+    def field_worths(self, weights: Sequence[float], slopes: Sequence[float]) -> FieldWorths:
         """A function for the weight of one occurrence in fields of rows; long fields weigh less.
 
         The first queries compute it for the rows they need. Later ones look it up in a table of
@@ -333,23 +342,27 @@ class Corpus:
         import numpy as np
 
         ranges = self._ranges(term, prefix)
-        runs = [(*segment.run(low, own), first) for segment, first, low, own, _ in ranges]
-        count = sum([len(rows) for rows, _, _ in runs])
-        if prefix:
-            runs += [(*segment.run(own, high), first) for segment, first, _, own, high in ranges]
-        total = sum([len(rows) for rows, _, _ in runs])
+        if not ranges:  # most joined words
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint8), 0
+        runs = [(*one.segment.run(one.low, one.high), one.first) for one in ranges]
+        # The term's own entries come first, then those of longer terms.
+        counts = [one.own - one.low for one in ranges]
+        total_own, total = sum(counts), sum([one.high - one.low for one in ranges])
         at, packed = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.uint8)
-        end = 0
-        for rows, fields, first in runs:
-            begin, end = end, end + len(rows)
-            at[begin:end] = rows
-            at[begin:end] += first
-            packed[begin:end] = fields
+        own_end, end = 0, total_own
+        for (rows, fields, first), own in zip(runs, counts, strict=True):
+            begin, own_end = own_end, own_end + own
+            np.add(rows[:own], first, out=at[begin:own_end], dtype=np.int64)
+            packed[begin:own_end] = fields[:own]
+            if own < len(rows):
+                begin, end = end, end + len(rows) - own
+                np.add(rows[own:], first, out=at[begin:end], dtype=np.int64)
+                packed[begin:end] = fields[own:]
         if self.chunks < self.rows:
             living = self.alive.take(at)
-            count = int(np.count_nonzero(living[:count]))
+            total_own = int(np.count_nonzero(living[:total_own]))
             at, packed = at[living], packed[living]
-        return at, packed, count
+        return at, packed, total_own
 
     def derived(self, compute: Callable[[Corpus], T]) -> T:
         """The result of a function of this corpus, computed once."""

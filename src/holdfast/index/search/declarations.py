@@ -103,6 +103,11 @@ def with_source(paths: Sequence[str]) -> list[bool]:
     ]
 
 
+def is_declaring(path: str) -> bool:
+    """Whether a path is a header's."""
+    return _part(path)[0] == _DECLARES
+
+
 def _give(corpus: Corpus, into: Numbers, asking: Numbers, places: Numbers) -> None:
     """Record definitions; a row with several names gets the first definition in the tree."""
     import numpy as np

@@ -140,7 +140,8 @@ class _Lane:
                 self._judge_all(units())
             else:
                 waiting.extend(ids)
-            if len(waiting) >= BATCH:
+            # No larger than the number of hits that ends the search.
+            if len(waiting) >= min(BATCH, self._bounds.hits):
                 self._judge_stored(waiting)
                 waiting.clear()
             if self.found.cut is not None:

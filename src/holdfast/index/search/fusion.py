@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SCALED_OVER = 200
+FIRST_OF = 4
+"""How many candidates are considered for each wanted one before all are."""
 SAMPLED, SAMPLE_MIN = 16, 256
 """One score in this many is sampled to estimate the threshold of the best."""
 
@@ -80,10 +82,31 @@ def diversified(
 
     scores = np.where(np.isfinite(scores), scores, 0.0)
     order = np.lexsort((ties, -scores))
+    some = order[: wanted * FIRST_OF]
+    if 0 < len(some) < len(order):
+        # Nearly always enough: positive scores only fall, so as long as the chosen ones are above
+        # the others, no other can come before them.
+        chosen = _chosen(scores, files, ties, some, wanted, repeat)
+        if len(chosen) == wanted and 0 < scores[order[len(some)]] < chosen[-1][1]:
+            return chosen
+    return _chosen(scores, files, ties, order, wanted, repeat)
+
+
+def _chosen(
+    scores: Floats,
+    files: NDArray[np.int64],
+    ties: NDArray[np.int64],
+    order: NDArray[np.int64],
+    wanted: int,
+    repeat: float,
+) -> list[tuple[int, float]]:
+    """The same of some candidates, which are ordered by score."""
+    own = scores[order]
     # A sorted list is a heap.
-    heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
-    current: list[float] = scores.tolist()
-    file_of: list[int] = files.tolist()
+    heap = list(zip((-own).tolist(), ties[order].tolist(), range(len(order)), strict=True))
+    numbers: list[int] = order.tolist()
+    current: list[float] = own.tolist()
+    file_of: list[int] = files[order].tolist()
     # Most candidates are never near the top, so a score is updated only when it gets there:
     # `updated` is the number of chosen chunks of its file that it already accounts for.
     chosen_of: dict[int, int] = {}
@@ -100,6 +123,6 @@ def diversified(
             heapreplace(heap, (-current[best], tie, best))
             continue
         heappop(heap)
-        chosen.append((best, current[best]))
+        chosen.append((numbers[best], current[best]))
         chosen_of[file_of[best]] = before + 1
     return chosen

@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.index.bounded_cache import BoundedCache
 from holdfast.index.search.fields import Field
 from holdfast.index.search.query_analysis import AnalyzedQuery
-from holdfast.index.search.weights import Weights
+from holdfast.index.search.weights import FieldWeights, Weights
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.corpus import Corpus, FieldWorths
 
 PREFIX_CHARACTERS_MIN = 3
 SPARSE = 8
@@ -65,29 +66,61 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
     found: list[Occurrences] = []
     missing = 0.0
     for word in _words(analyzed, weights):
-        gathered = _gather(corpus, word)
-        if gathered is None:
-            # Joined words are guesses: most of them occur nowhere.
-            missing += idf(corpus.chunks, 0) if word.asked == 1.0 else 0.0
-            continue
-        rows, packed, worths, shares, exact_rows = gathered
-        fields = packed >> np.uint8(5)
-        value = worth_of(rows, fields)
-        value *= packed & np.uint8(31)
-        at = 0
-        for entries, share in shares:
-            value[at : at + entries] *= np.float32(share)
-            at += entries
-        there, frequency = _frequencies(rows, value, corpus.rows)
-        containing = exact_rows or int(np.count_nonzero(frequency))
-        weight = word.asked * idf(corpus.chunks, containing)
-        part = frequency + weights.fields.saturation
-        np.divide(frequency, part, out=part)
-        part *= weight
-        scores[there] += part
-        in_files = _sums(corpus.file_of.take(rows), value, len(corpus.files))
-        found.append(Occurrences(rows, fields, worths, in_files, weight, word.asked))
+        key = (corpus.serial, word, weights.fields)
+        scored = _recent.get(key)
+        if scored is None:
+            scored = _score(corpus, word, worth_of, weights.fields.saturation)
+            if scored is None:
+                # Joined words are guesses: most of them occur nowhere.
+                missing += idf(corpus.chunks, 0) if word.asked == 1.0 else 0.0
+                continue
+            _recent.put(key, scored, scored.size_bytes)
+        scores[scored.there] += scored.part
+        found.append(scored.occurrences)
     return Lexical(scores, found, missing)
+
+
+class _Scored(NamedTuple):
+    """A word's occurrences and what it adds to the scores of which rows."""
+
+    occurrences: Occurrences
+    there: NDArray[np.int64] | slice
+    part: NDArray[np.float64]
+
+    @property
+    def size_bytes(self) -> int:
+        arrays = (*self.occurrences[:4], self.part, self.part)
+        return sum([array.nbytes for array in arrays])
+
+
+RECENT_BYTES_MAX = 24 << 20
+_recent: BoundedCache[tuple[int, _Word, FieldWeights], _Scored] = BoundedCache(RECENT_BYTES_MAX)
+"""The scores of recent words, by corpus: the next question is often about the same things."""
+
+
+def _score(corpus: Corpus, word: _Word, worth_of: FieldWorths, saturation: float) -> _Scored | None:
+    """The score of one word; None if it occurs nowhere."""
+    import numpy as np
+
+    gathered = _gather(corpus, word)
+    if gathered is None:
+        return None
+    rows, packed, worths, shares, exact_rows = gathered
+    fields = packed >> np.uint8(5)
+    value = worth_of(rows, fields)
+    value *= packed & np.uint8(31)
+    at = 0
+    for entries, share in shares:
+        value[at : at + entries] *= np.float32(share)
+        at += entries
+    there, frequency = _frequencies(rows, value, corpus.rows)
+    containing = exact_rows or int(np.count_nonzero(frequency))
+    weight = word.asked * idf(corpus.chunks, containing)
+    part = frequency + saturation
+    np.divide(frequency, part, out=part)
+    part *= weight
+    in_files = _sums(corpus.file_of.take(rows), value, len(corpus.files))
+    return _Scored(Occurrences(rows, fields, worths, in_files, weight, word.asked), there, part)
 
 
 def _frequencies(
@@ -181,7 +214,9 @@ def _gather(
     if not any(sizes):
         return None
     # The entries of a term are ordered by row.
-    searched = itself[0].take(np.flatnonzero(itself[1] < _CALLS))
+    searched, is_searched = itself[0], itself[1] < _CALLS
+    if not is_searched.all():
+        searched = searched[is_searched]
     exact = int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
     if others:
         rows = np.concatenate([piece[0] for piece in pieces])

@@ -63,6 +63,12 @@ def superseded(paths: Sequence[str], query: str) -> list[bool]:
     return [has_newer(*one) for one in zip(paths, told, strict=True)]
 
 
+def may_have_newer(path: str) -> bool:
+    """Whether a path is one of a version or of an old copy; others never have a newer one."""
+    one = _copy_of(path)
+    return one.version is not None or one.current != path
+
+
 class _Copy(NamedTuple):
     """What a path tells: the path of the current file, or one with `*` for the version."""
 

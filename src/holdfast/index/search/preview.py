@@ -174,7 +174,7 @@ def _shown(
     asked: Asked,
     scores: Sequence[float],
 ) -> Preview:
-    shown = tuple((first_line + i, _cut(lines[i], _first_asked(lines[i], asked))) for i in kept)
+    shown = tuple((first_line + i, _whole_or_cut(lines[i], asked)) for i in kept)
     whole = len(shown) == len(lines) and all(line == lines[n - first_line] for n, line in shown)
     return Preview(shown, tuple(first_line + i for i in kept if scores[i] > 0), whole)
 
@@ -352,6 +352,11 @@ def _first_asked(line: str, asked: Asked) -> LineMatch | None:
         if not asked.terms.isdisjoint(terms_of(word[0])):
             return LineMatch(0, *word.span())
     return None
+
+
+def _whole_or_cut(line: str, asked: Asked) -> str:
+    """A line, shortened around the first query word if it is too long."""
+    return line if len(line) <= LINE_CHARACTERS_MAX else _cut(line, _first_asked(line, asked))
 
 
 def _cut(line: str, match: LineMatch | None, most: int = LINE_CHARACTERS_MAX) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 Role = Literal[
     "source",
@@ -24,6 +24,8 @@ Role = Literal[
     "build",
     "data",
 ]
+
+ROLES: tuple[Role, ...] = get_args(Role)
 
 _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
@@ -131,6 +133,11 @@ def role_of(path: str) -> Role:
         if pattern.search(end):
             return role
     return _RULES[first][0] if first < len(_RULES) else "source"
+
+
+def role_number(path: str) -> int:
+    """The position in `ROLES` of a path's role."""
+    return ROLES.index(role_of(path))
 
 
 @lru_cache(maxsize=16384)

@@ -17,13 +17,13 @@ import msgspec
 
 from holdfast.index.search import file_scores
 from holdfast.index.search.centrality import centrality
-from holdfast.index.search.chunk_kinds import HEADERS, is_container, is_short, promote_functions
-from holdfast.index.search.declarations import with_source
+from holdfast.index.search.chunk_kinds import is_container, is_header, is_short, promote_functions
+from holdfast.index.search.declarations import is_declaring, with_source
 from holdfast.index.search.definitions import rows_of_named_files
 from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
-from holdfast.index.search.older_copies import superseded
+from holdfast.index.search.older_copies import may_have_newer, superseded
 from holdfast.index.search.posting_segment import KINDS, TEST_KIND
-from holdfast.index.search.roles import Role, role_of
+from holdfast.index.search.roles import ROLES, Role, role_number
 from holdfast.index.search.variants import originals_first
 
 if TYPE_CHECKING:
@@ -215,9 +215,8 @@ def role(c: Candidates) -> Floats:
             return 1.0
         return left**MENTIONED_ROLE if role in c.analyzed.mentions else left
 
-    roles = [role_of(path) for path in c.paths]
-    factors = {role: factor(role) for role in set(roles)}
-    values: Floats = c.per_file([factors[role] for role in roles])
+    factors = np.array([factor(role) for role in ROLES])
+    values: Floats = factors.take(c.told(role_number)).take(c.file_runs[1])
     tests = c.kinds == KINDS.index(TEST_KIND)
     values[tests] = np.minimum(values[tests], factor("test"))
     return values
@@ -227,6 +226,8 @@ def older(c: Candidates) -> Floats:
     """A factor for files with a newer copy among the candidates, unless the query asks for it."""
     import numpy as np
 
+    if not any(map(may_have_newer, c.paths)):
+        return np.ones(len(c))
     has_newer = c.per_file(superseded(c.paths, c.analyzed.text))
     return np.where(has_newer, c.weights.older, 1.0)
 
@@ -235,6 +236,8 @@ def header(c: Candidates) -> Floats:
     """A factor for headers whose source file is a candidate too."""
     import numpy as np
 
+    if not any(map(is_declaring, c.paths)):
+        return np.ones(len(c))
     return np.where(c.per_file(with_source(c.paths)), c.weights.header, 1.0)
 
 
@@ -249,7 +252,7 @@ def brief(c: Candidates) -> Floats:
     """A factor for functions of a few lines, and for equally short parts of headers."""
     import numpy as np
 
-    in_header = c.per_file([path.endswith(HEADERS) for path in c.paths])
+    in_header = c.told(is_header).take(c.file_runs[1]) > 0
     return np.where(is_short(c.kinds, c.corpus.lines[c.rows], in_header), c.weights.brief, 1.0)
 
 

@@ -30,6 +30,7 @@ from holdfast.index.generations.model import Identity
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.segments import OpenCorpus, followed, opened
 from holdfast.index.generations.sqlite import file_lists, tables
+from holdfast.index.generations.sqlite.chunks import recent_rows
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.index.generations.sqlite.writer import SqliteWriter
@@ -57,6 +58,7 @@ class SqliteBackend:
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
         self._checkpointing: threading.Thread | None = None
         self._paths: dict[str, Path] = {}
+        self._recent = recent_rows()
 
     def _path(self, root: str) -> Path:
         found = self._paths.get(root)
@@ -128,7 +130,9 @@ class SqliteBackend:
                 # One read transaction: every query of a reader sees one generation.
                 connection.execute("BEGIN")
                 try:
-                    yield SqliteReader(connection, self._corpus, root, self._files(root))
+                    yield SqliteReader(
+                        connection, self._corpus, root, self._files(root), self._recent
+                    )
                 finally:
                     connection.execute("ROLLBACK")
 

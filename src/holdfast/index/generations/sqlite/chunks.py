@@ -9,11 +9,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import apsw
 import msgspec
 
+from holdfast.index.bounded_cache import BoundedCache
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.checksums import encode, row_check
 from holdfast.index.generations.packing import packed
@@ -25,6 +27,7 @@ ORDINAL_BITS = 20
 """The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
 CHARACTERS = 16_384
 """A row is full when its texts have this many characters."""
+RECENT_BYTES_MAX = 8 << 20
 
 Place = tuple[int, int, str | None, str | None, str]
 """The first and last line of a chunk, its symbol's id, its label and its kind."""
@@ -39,6 +42,9 @@ class StoredRow(msgspec.Struct, array_like=True, gc=False):
 
 _decode = msgspec.msgpack.Decoder(StoredRow).decode
 _decode_places = msgspec.msgpack.Decoder(list[Place]).decode
+_DAMAGED = "a chunk of the index is damaged: its checksum differs"
+_MISSING = "a chunk of the index is missing"
+_BEGINS = "SELECT value, (SELECT max(id) FROM chunk WHERE id <= value) FROM json_each(?)"
 _ROW_AT = "SELECT id, data, chunk_check FROM chunk WHERE id <= ? ORDER BY id DESC LIMIT 1"
 
 
@@ -72,10 +78,20 @@ def remove_chunks(connection: apsw.Connection, number: int) -> None:
 
 def opened(number: object, data: object, check: object) -> StoredRow:
     """The chunks in a row; raises DamagedBackend if it is damaged."""
+    return _decoded(_unpacked(number, data, check))
+
+
+def _unpacked(number: object, data: object, check: object) -> bytes:
     if check == row_check((number, data)) and isinstance(data, bytes):
-        with suppress(zlib.error, msgspec.DecodeError, UnicodeDecodeError):
-            return _decode(zlib.decompress(data))
-    raise DamagedBackend("a chunk of the index is damaged: its checksum differs")
+        with suppress(zlib.error):
+            return zlib.decompress(data)
+    raise DamagedBackend(_DAMAGED)
+
+
+def _decoded(data: bytes) -> StoredRow:
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        return _decode(data)
+    raise DamagedBackend(_DAMAGED)
 
 
 def places_of(row: StoredRow) -> list[Place]:
@@ -85,6 +101,37 @@ def places_of(row: StoredRow) -> list[Place]:
         if len(places) == len(row.texts):
             return places
     raise DamagedBackend("a chunk of the index is damaged: its place cannot be read")
+
+
+RecentRows = BoundedCache[tuple[object, int], bytes]
+"""Unpacked rows by the identity of their generation and their id. Not decoded: objects would have
+to be visited by the garbage collector."""
+
+
+def recent_rows() -> RecentRows:
+    """An empty cache of rows: the next question often finds chunks of the same files."""
+    return BoundedCache(RECENT_BYTES_MAX)
+
+
+def read_rows(
+    connection: apsw.Connection, chunks: Sequence[int], recent: RecentRows, generation: object
+) -> Iterator[tuple[StoredRow, int, list[int]]]:
+    """The same as `rows_of`; rows that were read before for this generation are not unpacked."""
+    found: list[Any] = connection.execute(_BEGINS, (str(list(chunks)),)).fetchall()
+    begins: dict[int, int | None] = dict(found)
+    for begin, some in groupby(chunks, key=begins.__getitem__):
+        if begin is None:
+            raise DamagedBackend(_MISSING)
+        keys = list(some)
+        data = recent.get((generation, begin))
+        if data is None:
+            stored: list[Any] = connection.execute(_ROW_AT, (begin,)).fetchall()
+            data = _unpacked(*stored[0])
+            recent.put((generation, begin), data, len(data))
+        row = _decoded(data)
+        if keys[-1] >= begin + len(row.texts):
+            raise DamagedBackend(_MISSING)
+        yield row, begin, keys
 
 
 def rows_of(
@@ -104,7 +151,7 @@ def rows_of(
         while end < len(chunks) and begin <= chunks[end] < last:
             end += 1
         if end == at:
-            raise DamagedBackend("a chunk of the index is missing")
+            raise DamagedBackend(_MISSING)
         yield row, begin, list(chunks[at:end])
         at = end
 

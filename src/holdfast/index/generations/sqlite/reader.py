@@ -15,7 +15,7 @@ from holdfast.index.generations.link_files import checked, open_links, placed
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.sqlite import chunks, file_lists, tables
-from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS
+from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS, RecentRows, recent_rows
 from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
@@ -34,10 +34,15 @@ class SqliteReader:
     """One generation, in a read transaction."""
 
     def __init__(
-        self, connection: apsw.Connection, corpus: Any, root: str, files: SegmentFiles
+        self,
+        connection: apsw.Connection,
+        corpus: Any,
+        root: str,
+        files: SegmentFiles,
+        recent: RecentRows,
     ) -> None:
         self._connection, self._open, self._root = connection, corpus, root
-        self._segments = files
+        self._segments, self._recent = files, recent
         known = tables.meta(connection)
         self.identity: Identity = (int(known.get("generation") or 0), str(known.get("run") or ""))
         self._paths: frozenset[str] | None = None
@@ -56,10 +61,13 @@ class SqliteReader:
         return found
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
+        return self._chunks(ids, self._recent)
+
+    def _chunks(self, ids: Iterable[ChunkId], recent: RecentRows) -> dict[ChunkId, StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
         wanted = _keys(ids)
         files = self._names({key >> ORDINAL_BITS for key in wanted})
-        for row, begin, keys in chunks.rows_of(self._connection, wanted):
+        for row, begin, keys in chunks.read_rows(self._connection, wanted, recent, self.identity):
             number, places = begin >> ORDINAL_BITS, chunks.places_of(row)
             path, language = files[number]
             for key in keys:
@@ -248,7 +256,8 @@ class SqliteReader:
         if place[5] is not None and place[5] not in segments:
             raise DamagedBackend("a segment of the index is missing")
         if place[4]:
-            self.chunks({(place[0], 0), (place[0], place[4] - 1)})
+            # Not from the cache: this is about the file.
+            self._chunks({(place[0], 0), (place[0], place[4] - 1)}, recent_rows())
 
     def verify(self, dimension: int) -> None:
         """Read every row of the generation; raises DamagedBackend at the first bad one."""
