@@ -31,13 +31,3 @@ def test_the_values_used_last_stay_as_far_as_they_fit(steps: list[tuple[bool, in
                     plain.pop(0)
     for key in range(10):
         assert cache.get(key) == next((e[1] for e in plain if e[0] == key), None)
-
-
-def test_a_cleared_cache_is_empty_and_has_room() -> None:
-    cache: BoundedCache[str, int] = BoundedCache(16)
-    for _ in range(3):
-        cache.put("a", 1, 2)
-        cache.clear()
-        assert cache.get("a") is None
-    cache.put("b", 2, 2)
-    assert cache.get("b") == 2

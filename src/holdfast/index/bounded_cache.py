@@ -39,8 +39,3 @@ class BoundedCache(Generic[K, V]):
             self._values[key] = value, size
             while self._size > self._size_max:
                 self._size -= self._values.popitem(last=False)[1][1]
-
-    def clear(self) -> None:
-        with self._lock:
-            self._values.clear()
-            self._size = 0

@@ -130,9 +130,9 @@ class Candidates:
 
         return np.array(values)[self.file_runs[1]]
 
-    def told(self, tell: Callable[[str], int]) -> NDArray[np.int8]:
-        """What a function says about the candidates' files, in the order of `paths`. Cached."""
-        return self.corpus.told(tell, self.file_runs[0])
+    def by_path(self, function: Callable[[str], int]) -> NDArray[np.int8]:
+        """The results of a function of a path, in the order of `paths`. Cached."""
+        return self.corpus.by_path(function, self.file_runs[0])
 
     def spread(self, rows: Rows, values: Floats) -> Floats:
         """The values of some rows of the corpus, as one value per candidate; 0 for all others."""
@@ -201,12 +201,12 @@ def _top(
 
 
 def _kept(corpus: Corpus, rows: Rows, keep: Callable[[str], bool]) -> Rows:
-    return rows[corpus.kept(keep, corpus.file_of[rows])]
+    return rows[corpus.by_path(keep, corpus.file_of[rows]) > 0]
 
 
 def _is_in_header(corpus: Corpus, rows: Rows) -> NDArray[np.bool_]:
     """Which rows are in a header: only these have a definition elsewhere."""
-    return corpus.told(is_declaring, corpus.file_of[rows]) > 0
+    return corpus.by_path(is_declaring, corpus.file_of[rows]) > 0
 
 
 def _unique(rows: Rows) -> Rows:

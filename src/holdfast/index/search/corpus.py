@@ -49,7 +49,7 @@ ASKED_BEFORE_TABLE = 2
 """After this many queries, field weights are precomputed for all rows."""
 PLACES_MAX = 4_096
 """For how many terms the places of their entries are cached."""
-TOLD_MAX = 8
+FUNCTIONS_MAX = 8
 """For how many functions of a path the results are cached."""
 
 QUERY_LEVELS = 511
@@ -135,7 +135,7 @@ class Corpus:
         """Decides between equal scores: by path, then by position in the file."""
         self._places: dict[tuple[str, bool], Sequence[_Range]] = {}
         self._norms: dict[object, NDArray[np.float32]] = {}
-        self._told: dict[Callable[[str], int], NDArray[np.int8]] = {}
+        self._by_function: dict[Callable[[str], int], NDArray[np.int8]] = {}
         self._asked = 0
         self._derived: dict[Callable[[Corpus], Any], Any] = {}
         self._lock = threading.Lock()
@@ -238,24 +238,20 @@ class Corpus:
             parts.append(part)
         return parts, kept
 
-    def kept(self, keep: Callable[[str], bool], files: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which files `keep` accepts, by path. Its verdicts are cached."""
-        return self.told(keep, files) > 0
-
-    def told(self, tell: Callable[[str], int], files: NDArray[np.int64]) -> NDArray[np.int8]:
-        """What a function says about the paths of files, in numbers from 0 to 127. Cached."""
+    def by_path(self, function: Callable[[str], int], files: NDArray[np.int64]) -> NDArray[np.int8]:
+        """The results of a function of a path for some files, numbers from 0 to 127. Cached."""
         import numpy as np
 
         with self._lock:
-            known = self._told.get(tell)
+            known = self._by_function.get(function)
             if known is None:
-                if len(self._told) >= TOLD_MAX:
-                    self._told.pop(next(iter(self._told)))
-                known = self._told[tell] = np.full(len(self.files), -1, dtype=np.int8)
+                if len(self._by_function) >= FUNCTIONS_MAX:
+                    self._by_function.pop(next(iter(self._by_function)))
+                known = self._by_function[function] = np.full(len(self.files), -1, dtype=np.int8)
         found = known.take(files)
         if len(found) and found.min() < 0:
             for file in set(files[found < 0].tolist()):
-                known[file] = tell(self.files[file].path)
+                known[file] = function(self.files[file].path)
             found = known.take(files)
         return found
 

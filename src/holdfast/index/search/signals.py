@@ -216,7 +216,7 @@ def role(c: Candidates) -> Floats:
         return left**MENTIONED_ROLE if role in c.analyzed.mentions else left
 
     factors = np.array([factor(role) for role in ROLES])
-    values: Floats = factors.take(c.told(role_number)).take(c.file_runs[1])
+    values: Floats = factors.take(c.by_path(role_number)).take(c.file_runs[1])
     tests = c.kinds == KINDS.index(TEST_KIND)
     values[tests] = np.minimum(values[tests], factor("test"))
     return values
@@ -252,7 +252,7 @@ def brief(c: Candidates) -> Floats:
     """A factor for functions of a few lines, and for equally short parts of headers."""
     import numpy as np
 
-    in_header = c.told(is_header).take(c.file_runs[1]) > 0
+    in_header = c.by_path(is_header).take(c.file_runs[1]) > 0
     return np.where(is_short(c.kinds, c.corpus.lines[c.rows], in_header), c.weights.brief, 1.0)
 
 

@@ -163,7 +163,7 @@ def _by_meaning(
     vectors = finite(provider.name, provider.embed([sample.text]))
     near = corpus.nearness(vectors[0])
     rows = np.flatnonzero(corpus.alive & (near > 0))
-    rows = rows[corpus.kept(keep, corpus.file_of[rows])]
+    rows = rows[corpus.by_path(keep, corpus.file_of[rows]) > 0]
     found: list[tuple[ChunkId, float]] = []
     for place in _highest(near[rows], corpus.ties[rows], most):
         row = int(rows[place])

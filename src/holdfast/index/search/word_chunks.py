@@ -34,7 +34,7 @@ class FileChunks(NamedTuple):
 
 
 def chunks_with(words: Iterable[str], corpus: Corpus) -> list[FileChunks] | None:
-    """The chunks with one of the words, by path; None if the postings have one of them not at all.
+    """The chunks with one of the words, by path; None if one is too long to have postings.
 
     May name a chunk that has other words with the same stem. Of a word that is split over two
     chunks, in a line of thousands of characters, it names neither.
@@ -45,7 +45,7 @@ def chunks_with(words: Iterable[str], corpus: Corpus) -> list[FileChunks] | None
     for word in words:
         terms = split(word)
         if not terms:
-            return None  # too long to be stored
+            return None
         # The compact word if it has several parts, else its stem.
         at, packed = corpus.entries(terms[-1])
         rows.append(at[packed >> 5 == Field.BODY])
