@@ -160,6 +160,7 @@ def test_names_and_contents_of_files_cannot_command_a_terminal(
     process.wait(60)
     os.close(ours)
     assert seen
+    assert b"Traceback" not in seen
     left = seen.replace(b"\r\n", b"").replace(b"\x1b[K", b"")
     for style in (b"0", b"1", b"2", b"31", b"32", b"33"):
         left = left.replace(b"\x1b[" + style + b"m", b"")
