@@ -88,7 +88,8 @@ def test_a_sync_by_reports_stores_what_a_whole_build_stores(
         now = [upset(watched.tree, rng) for _ in range(rng.choice([1, 1, 1, 3]))]
         done += now
         if not disk.walk(watched.root).stats:  # An empty tree is refused.
-            watched.write("again.py", f"def again_{rng.randrange(10**6)}(): pass\n")
+            number = rng.randrange(10**6)  # a name that no link and no folder has
+            watched.write(f"again{number}.py", f"def again_{number}(): pass\n")
         watched.later(COMPARED_MS_MAX / 1000 if "link" in now else rng.choice([0, 1]))
         if rng.random() < 0.3:
             search_code(watched.index, watched.root, "price of an item")
