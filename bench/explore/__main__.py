@@ -71,7 +71,7 @@ def measure(folder: Path) -> list[Row]:
     both = [(o, t) for o, t in explored if o.done and t.done]
     rows = [Row("questions", len(explored), "", note=f"both found {len(both)}")]
     rows.append(Row("not found: ours", missed[0], ""))
-    rows.append(Row(f"not found: {program[0]} and sed", missed[1], ""))
+    rows.append(Row("not found: plain tools", missed[1], "", note=f"{program[0]} and sed"))
     for what in ("printed", "calls"):
         mine = sum(getattr(o, what) for o, _ in both)
         theirs_sum = sum(getattr(t, what) for _, t in both)
