@@ -341,7 +341,7 @@ def goals(largest: dict[str, float]) -> list[Row]:
 def main(arguments: list[str] | None = None) -> int:
     args = parser("index_growth", __doc__)
     args.add_argument("tree", nargs="*", type=Path, help="a large directory")
-    args.add_argument("--sizes", default="1000,10000,100000", help="numbers of files")
+    args.add_argument("--sizes", default="1000,10000,120000", help="numbers of files")
     args.add_argument("--minutes", type=float, default=MINUTES, help="when to start no more sizes")
     args.add_argument("--step", choices=STEPS, help="for the processes that this starts")
     given = args.parse_args(arguments)
