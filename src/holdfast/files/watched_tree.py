@@ -20,7 +20,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, count
 
 from holdfast.files import disk
 from holdfast.files.policy import Policy
@@ -36,6 +36,9 @@ DIRECTORIES_AGAIN_MAX = 200
 """How many directories are listed again instead of walking the whole tree."""
 TOUCHED_MAX = 10_000
 """How many changed files are remembered; after more, callers compare all files."""
+
+_versions = count(1)
+"""Of all trees: a tree that is watched again must not use numbers that its former watch had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +66,25 @@ class WatchedTree:
         self._watch = TreeWatch(root)
         self._lock = threading.Lock()
         self._last: tuple[Policy, Look] | None = None
-        self._version = 0
+        self._version = next(_versions)
         self._touched: dict[str, int] = {}
         """Files that may have changed, by the version that first had the change."""
-        self._known_from = 0
+        self._known_from = self._version
         """The version since which all changes are in `_touched`."""
 
-    def look(self, policy: Policy, *, whole: bool = False, reports_suffice: bool = False) -> Look:
+    def look(
+        self, policy: Policy, *, whole: bool = False, compared_ms_max: float = COMPARED_MS_MAX
+    ) -> Look:
         """The files of the tree now; raises TreeMissing.
 
-        `whole` walks the whole tree. With `reports_suffice` the times of files that were not
-        reported are not compared, however long ago that was done.
+        `whole` walks the whole tree. The times of files that were not reported are compared if that
+        was not done within `compared_ms_max`.
         """
         with self._lock:
             known, self._last = self._last, None
             look = None
             if known is not None and known[0] == policy and not whole:
-                look = self._renewed(known[1], policy, reports_suffice)
+                look = self._renewed(known[1], policy, compared_ms_max)
             if look is None:
                 look = self._walked(policy)
             if look.proof is not None:
@@ -108,7 +113,7 @@ class WatchedTree:
     def close(self) -> None:
         self._watch.close()
 
-    def _renewed(self, last: Look, policy: Policy, reports_suffice: bool) -> Look | None:
+    def _renewed(self, last: Look, policy: Policy, compared_ms_max: float) -> Look | None:
         """The last look with what was reported since; None if the tree has to be walked."""
         assert last.proof is not None
         began = self._clock()
@@ -124,8 +129,7 @@ class WatchedTree:
             if found is None:
                 return None
             look = replace(look, found=found, version=self._version)
-        compared = 0 <= (began - last.compared_at) * 1000 < COMPARED_MS_MAX
-        if not compared and not reports_suffice:
+        if not 0 <= (began - last.compared_at) * 1000 < compared_ms_max:
             if not disk.stats_hold(self._root, look.found.stats):
                 return None
             look = replace(look, compared_at=began)
@@ -153,7 +157,7 @@ class WatchedTree:
                 for key in (prefix + name for name in names)
                 if before.stats.get(key) != found.stats.get(key)
             )
-        self._version += 1
+        self._version = next(_versions)
         self._touched.update(dict.fromkeys(keys, self._version))
         if len(self._touched) > TOUCHED_MAX:
             self._forget_touched()
@@ -161,7 +165,7 @@ class WatchedTree:
 
     def _walked(self, policy: Policy) -> Look:
         began = self._clock()
-        self._version += 1
+        self._version = next(_versions)
         self._forget_touched()
         proof = QuietWalk.begin(self._watch, self._root, policy)
         found = disk.walk(self._root, policy)

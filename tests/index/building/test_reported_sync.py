@@ -193,3 +193,36 @@ def test_the_watcher_looks_at_reports_however_old_the_comparison_of_times_is(
     assert (walks, compared) == ([], [])
     manage_index(watched.index, "sync", watched.root)
     assert (walks, compared) == ([], [watched.root]), "a caller relies on the answer"
+
+
+@pytest.mark.shows("INDEX-REPORTED-SYNC")
+def test_a_tree_that_is_watched_again_is_compared_with_all_files(
+    watched: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watch of a tree ended, because others were used. Its next watch counted from the start
+    again, and what came between the two was said not to have changed."""
+    monkeypatch.setattr("holdfast.index.generations.freshness.WATCHED_ROOTS_MAX", 1)
+    neighbour = tmp_path / "neighbour"
+    neighbour.mkdir()
+    (neighbour / "a.py").write_text("def alpha():\n    return 1\n")
+    for action in ("create", "sync", "sync"):
+        assert manage_index(watched.index, action, str(neighbour))["status"] == "ok"
+    watched.write("src/new.py", "def gamma_new():\n    return 3\n")
+    answer = manage_index(watched.index, "sync", watched.root)
+    assert answer["syncStats"]["added"] == 1
+    found: Any = search_code(watched.index, watched.root, "gamma_new")
+    assert found["results"][0]["file"] == "src/new.py"
+
+
+@pytest.mark.shows("INDEX-REPORTED-SYNC")
+def test_a_sync_that_is_asked_for_finds_a_write_that_was_not_reported(
+    watched: World, tmp_path: Path
+) -> None:
+    """The file has just got a name elsewhere; a write to it is reported there alone."""
+    manage_index(watched.index, "sync", watched.root)
+    elsewhere = tmp_path / "elsewhere.py"
+    os.link(watched.tree / "src/prices.py", elsewhere)
+    elsewhere.write_text("def zeta_linked():\n    return 9999\n")
+    answer = manage_index(watched.index, "sync", watched.root)
+    assert answer["syncStats"]["modified"] == 1
+    assert "zeta_linked" in str(stored(watched.index, watched.root)["src/prices.py"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from holdfast.index.generations.model import Identity
@@ -24,8 +25,11 @@ class WatchedRoot:
     """Whether a report is the reason for this sync, so that only what was reported matters."""
 
     def look(self, policy: Policy) -> Look:
-        """The files of the tree now; raises TreeMissing."""
-        return self.tree.look(policy, reports_suffice=self.reported)
+        """The files of the tree now; raises TreeMissing.
+
+        Some changes are not reported. A sync that somebody asked for looks for them.
+        """
+        return self.tree.look(policy, compared_ms_max=inf if self.reported else 0)
 
     def touched(self, identity: Identity) -> frozenset[str] | None:
         """The files that may have changed since this generation was made; None if any may."""
