@@ -83,11 +83,15 @@ class Knowledge:
 
     `known` are line numbers by version; `whole` the versions that one answer about the whole file
     stood for, newest last; `newest` is for each line number the text that was told of it last.
+    `crossed` is True after an answer that does not follow from the one before: two calls of one
+    turn start from the same text, and a file may change between them. Then a later diff may start
+    from either, until the file is shown whole.
     """
 
     known: dict[str, set[int]] = field(default_factory=dict)
     whole: list[str] = field(default_factory=list)
     newest: dict[int, str] = field(default_factory=dict)
+    crossed: bool = False
 
     def learn(self, fact: Fact) -> None:
         if isinstance(fact, Parts):
@@ -127,6 +131,10 @@ class Knowledge:
             told = {number: lines[number - 1] for number in needed}
         self.newest = told if about_all else self.newest | told
         if about_all:
+            if isinstance(fact, Patched | Same):
+                self.crossed |= bool(self.whole) and fact.base != self.whole[-1]
+            else:
+                self.crossed = False
             if fact.version in self.whole:
                 self.whole.remove(fact.version)
             self.whole.append(fact.version)
@@ -220,7 +228,7 @@ def _judge_diff(
     if head is None or int(head[2]) != total:
         raise Untrue(f"diff head {text[:60]!r} for a file of {total} lines")
     patch = text[head.end() :]
-    candidates = known.whole[-1:] if newest else known.whole[::-1]
+    candidates = known.whole[-1:] if newest and not known.crossed else known.whole[::-1]
     base = next((text for text in candidates if apply_patch(text, patch) == current), None)
     if base is None:
         raise Untrue(f"the diff does not turn the held text of {path} into the current one")

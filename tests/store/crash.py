@@ -149,6 +149,7 @@ class Worker:
         self.passing = Passages(order["point"], order["nth"])
         self.out = 1
         self._counts: dict[str, int] = {}
+        self._copies = 0
 
     def run(self) -> None:
         self.store = watched_store(self.url, self.space, self.passing)
@@ -272,7 +273,8 @@ class Worker:
             return
         lines = list(self.store.export(self.space))
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-        space = f"{self.space}-copy-{self.life}-{len(self._counts)}-{self.store.newest_seq()}"
+        self._copies += 1  # a blob changes an export and not the newest seq
+        space = f"{self.space}-copy-{self.life}-{self._copies}-{self.store.newest_seq()}"
         self.tell(try_="import", space=space, digest=digest)
         with watched_store(self.url, space, self.passing) as other:
             if other.newest_seq() == 0:
