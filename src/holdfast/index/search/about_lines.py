@@ -11,6 +11,7 @@ many or too few, and every line keeps its number.
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Collection, Sequence
 
@@ -56,9 +57,14 @@ class Blocks:
             len(shown) - len(shown.lstrip()) for shown in (line.expandtabs(4) for line in lines)
         ]
         self.starts = _statement_starts(lines, comments)
+        self.code = [i for i in range(len(lines)) if self._is_code(i)]
+        self._is_code_at = frozenset(self.code)
         self.heads, self.openings = self._nested()
 
     def is_code(self, i: int) -> bool:
+        return i in self._is_code_at
+
+    def _is_code(self, i: int) -> bool:
         line = self.lines[i]
         return i not in self.comments and not is_only_brackets(line) and not _DIRECTIVE.match(line)
 
@@ -75,7 +81,9 @@ class Blocks:
             if self.is_code(i):
                 while inside and self.indents[inside[-1]] >= self.indents[i]:
                     beside = inside.pop()
-            heads[i] = next((at for at in reversed(inside) if self._is_in(i, at)), None)
+            # The indents of those inside each other only grow.
+            outer = bisect.bisect_left(inside, self.indents[i], key=self.indents.__getitem__)
+            heads[i] = inside[outer - 1] if outer else None
             if beside is not None and self.indents[beside] == self.indents[i]:
                 is_branch = _BRANCH.match(self.lines[i]) is not None
                 again = _BRANCH.match(self.lines[beside]) is not None
@@ -84,14 +92,16 @@ class Blocks:
                 inside.append(i)
         return heads, openings
 
-    def _is_in(self, i: int, at: int) -> bool:
-        return self.indents[at] < self.indents[i]
+    def around(self, i: int, known: set[int] | None = None) -> set[int]:
+        """The heads of the blocks that line `i` is in, and the first line of its statement.
 
-    def around(self, i: int) -> set[int]:
-        """The heads of the blocks that line `i` is in, and the first line of its statement."""
+        Those that are `known` and what they are in are left out; the others become known.
+        """
+        known = set() if known is None else known
         found = {self.starts[i]}
         at: int | None = self.starts[i]
-        while at is not None:
+        while at is not None and at not in known:
+            known.add(at)
             found.add(at)
             opening = self.openings[at]
             found |= set() if opening is None else {opening}
@@ -105,9 +115,8 @@ class Blocks:
             return []
         is_condition = _FLOW.match(self.lines[i]) or "=>" in self.lines[i]
         found: list[int] = []
-        for at in range(i + 1, len(self.lines)):
-            if not self.is_code(at):
-                continue
+        after = range(bisect.bisect_right(self.code, i), len(self.code))
+        for at in map(self.code.__getitem__, after):
             if self.starts[at] != i and self.indents[at] <= self.indents[i]:
                 if self.indents[at] == self.indents[i] and _LEAVES.match(self.lines[at]):
                     found.append(at)
@@ -135,23 +144,24 @@ def about_lines(
     """
     blocks = Blocks(lines, comments)
     sizes = [min(len(line.strip()), LINE_MAX) + 4 for line in lines]
-    code = [i for i in range(len(lines)) if blocks.is_code(i)]
-    if first is not None and len(code) <= FEW_LINES and any(scores):
-        return sorted({*code, *(i for i in comments if scores[i] > 0)})
+    if first is not None and len(blocks.code) <= FEW_LINES and any(scores):
+        return sorted({*blocks.code, *(i for i in comments if scores[i] > 0)})
     chosen = set[int]() if first is None else {first}
     room = None if characters_max is None else characters_max - sum(sizes[i] for i in chosen)
     # An argument on its own line says less than the call that it belongs to.
     worth = [score / (1 + (blocks.starts[i] != i)) for i, score in enumerate(scores)]
     matched = sorted((i for i in range(len(lines)) if worth[i] > 0), key=lambda i: -worth[i])
     arguments: dict[int, int] = {}
+    # Without a limit every unit is kept, so no block is climbed twice.
+    known = set[int]() if room is None else None
     for place, i in enumerate(matched):
         if blocks.is_code(i):
-            unit = {i} | blocks.around(i)
+            unit = {i} | blocks.around(i, known)
             if i != first:
                 unit |= set(blocks.governed(i))
         else:
             unit = set() if is_only_brackets(lines[i]) else {i}
-            unit |= blocks.around(i) if unit and room is None else set()
+            unit |= blocks.around(i, known) if unit and room is None else set()
         unit -= chosen
         start = blocks.starts[i]
         if room is not None and start != i and arguments.get(start, 0) == BODY_LINES:
