@@ -15,28 +15,19 @@ from holdfast.app import App
 from holdfast.cli import session_args
 from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import CommandRefused, Failure, failure_of
-from holdfast.cli.line_display import (
-    ABOUT_WIDTH,
-    code_lines,
-    lines_about,
-    next_offset,
-    printed,
-    shown_lines,
-    without_rest,
-)
+from holdfast.cli.line_display import code_lines, printed, without_rest
 from holdfast.cli.near_notes import near_notes
 from holdfast.cli.output import plain
 from holdfast.cli.places import NamedLines, Place, places_of
+from holdfast.cli.read_about import About, read_about, rest_of
 from holdfast.cli.streams import is_discarded
 from holdfast.cli.user_files import mention_link, read_user_file
 from holdfast.errors import HoldfastError, ReadingError, StoreError, UsageError
 from holdfast.home import expand_user
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
-from holdfast.text import counted
 
 if TYPE_CHECKING:
-    from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
 
 
@@ -107,16 +98,19 @@ def run(args: argparse.Namespace, app: App) -> int:
     if args.json and len(places) > 1:
         raise UsageError("--json answers for one place at a time")
     file: str | None = None
-    left_out = 0
+    found_about: list[About] = []
     for place in places:
         mention_link(place.path)
-        titled = len(places) > 1 or _is_numbered_symbol(place, args) or args.about is not None
+        titled = len(places) > 1 or _is_numbered_symbol(place, args)
         # A file is named once for the places of it that follow each other.
         title = place.named.removeprefix(file) if file == place.path else place.named
-        left_out += _read(place, args, app, title if titled else None)
+        if args.about is not None:
+            found_about.append(_read_about(place, args, app, title))
+        else:
+            _read(place, args, app, title if titled else None)
         file = place.path
-    if left_out:
-        print(f"[{counted(left_out, 'line')} left out; all without --about]")
+    if rest := rest_of(found_about):
+        print(rest)
     if refusals:
         # After what was found, which needs no second read.
         hints = " ".join(filter(None, (each.hint for each in refusals)))
@@ -149,33 +143,47 @@ def _places(typed: str) -> tuple[list[Place], CommandRefused | None]:
     return found, refused
 
 
-def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -> int:
-    """Print a place, and return how many lines `--about` left out."""
-    log, lost = _session_log(args, app)
+def _request(place: Place, args: argparse.Namespace) -> Request:
     offset, limit = args.offset, args.limit
     if place.first is not None:
         offset, limit = place.first, (place.last or place.first) - place.first + 1
-    request = Request(place.path, offset, limit, args.bypass_cache, args.focus)
+    return Request(place.path, offset, limit, args.bypass_cache, args.focus)
+
+
+def _title(title: str, place: Place) -> str:
+    return f"{title}  {place.symbol}".rstrip()
+
+
+def _read_about(place: Place, args: argparse.Namespace, app: App, title: str) -> About:
+    """Print the lines of a place that are about the words."""
+    request, reader = _request(place, args), session_args.reader(app)
+    try:
+        found = read_about(request, reader, args.about, has_head=bool(place.symbol))
+    except ReadingError as error:
+        raise _refused(error, place, app) from None
+    print(_title(title, place), found.text, sep="\n", flush=True)
+    _print_notes(place, args, app)
+    return found
+
+
+def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -> None:
+    log, lost = _session_log(args, app)
+    request = _request(place, args)
     reader = session_args.reader(app)
     focuser = app.focuser(reader, log) if request.focus else None
     try:
         answer = reader.read(request, log, focuser=focuser)
     except ReadingError as error:
-        hinted = _hinted(error, expand_user(place.path, app.environment))
-        raise _in_words(hinted, place.path) from None
-    left_out = 0
+        raise _refused(error, place, app) from None
     if args.json:
         note = {} if lost is None else {"note": lost.message}
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
         if title is not None:
-            print(f"{title}  {place.symbol}".rstrip())
-        text = answer.text
-        if log is None and args.about is not None and _is_whole(request):
-            text = _all_lines(text, request, reader)
-        if log is None:
-            text, left_out = _shaped(text, place, args)
-        sys.stdout.write(text + "\n")
+            print(_title(title, place))
+        sys.stdout.write(
+            (answer.text if log is not None else _shaped(answer.text, place, args)) + "\n"
+        )
     # Print before recording: text that was not shown must not count as seen.
     sys.stdout.flush()
     if not args.json and not args.plain and answer.picture is None:
@@ -190,19 +198,6 @@ def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -
     elif log is not None:
         _record(log, answer, args.call, app)
         app.collect_daily(reader, log)
-    return left_out
-
-
-def _is_whole(request: Request) -> bool:
-    return request.offset is None and request.limit is None and not _ENDED.search(request.path)
-
-
-def _all_lines(text: str, request: Request, reader: Reader) -> str:
-    """A text that was cut at the limit of one read, with the lines after it."""
-    while (next_line := next_offset(text)) is not None:
-        rest = reader.read(replace(request, offset=next_line), None).text
-        text = "\n".join([*shown_lines(text), rest])
-    return text
 
 
 def _print_notes(place: Place, args: argparse.Namespace, app: App) -> None:
@@ -225,8 +220,8 @@ def _print_notes(place: Place, args: argparse.Namespace, app: App) -> None:
 _ENDED = re.compile(r":[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
 
 
-def _shaped(text: str, place: Place, args: argparse.Namespace) -> tuple[str, int]:
-    """The text of a read without a session in the requested form, and how many lines it lacks."""
+def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
+    """The text of a read without a session in the requested form."""
     ranged = _ENDED.search(place.path) if place.first is None else None
     is_part = place.first is not None or ranged is not None
     if is_part:
@@ -234,18 +229,12 @@ def _shaped(text: str, place: Place, args: argparse.Namespace) -> tuple[str, int
     # Lines are cited and edited by their numbers; a whole file is counted from its beginning.
     is_part |= args.offset is not None or args.limit is not None
     numbers = not args.plain and (args.numbers or is_part)
-    if not (numbers or args.no_comments or args.about):
-        return text, 0
+    if not (numbers or args.no_comments):
+        return text
     path = place.path if ranged is None else place.path[: ranged.start()]
     first = place.first or int(args.offset or (ranged[0][1:].split("-")[0] if ranged else 1))
-    code = code_lines(path, read_user_file(path)) if args.no_comments or args.about else None
-    if code is None or args.about is None:
-        return printed(text, first, code, numbers), 0
-    lines = shown_lines(text)
-    kept = lines_about(lines, first, code, args.about, has_head=bool(place.symbol))
-    if not kept:
-        return f"[no line has one of the words: {args.about}]", len(lines)
-    return printed(text, first, kept, True, ABOUT_WIDTH), len(lines) - len(kept)
+    code = code_lines(path, read_user_file(path)) if args.no_comments else None
+    return printed(text, first, code, numbers)
 
 
 def _was_shown(text: str, encoding: str | None) -> bool:
@@ -258,6 +247,10 @@ def _was_shown(text: str, encoding: str | None) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def _refused(error: ReadingError, place: Place, app: App) -> HoldfastError:
+    return _in_words(_hinted(error, expand_user(place.path, app.environment)), place.path)
 
 
 def _hinted(error: ReadingError, typed: str) -> ReadingError:

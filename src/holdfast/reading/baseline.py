@@ -79,7 +79,7 @@ def count_lines(text: str) -> int:
     return text.count("\n") + 1
 
 
-def _selection(
+def selection(
     text: str, total: int, offset: float | None, limit: float | None
 ) -> tuple[str, float, float | None]:
     """The selected text, its 0-based start and how many lines the caller limited it to."""
@@ -153,7 +153,7 @@ def printed_lines(
     bytes_max: int = BYTES_MAX,
 ) -> Lines | None:
     """The lines `render` would show, found without building its text."""
-    selected, start, _ = _selection(text, total, offset, limit)
+    selected, start, _ = selection(text, total, offset, limit)
     return _printed(selected, start, _cut(selected, dialect, bytes_max))
 
 
@@ -175,7 +175,7 @@ def render(
     `path` is shown as the caller typed it. Raises BeyondEnd when the offset lies past the end.
     """
     total = count_lines(text)
-    selected, start, limited = _selection(text, total, offset, limit)
+    selected, start, limited = selection(text, total, offset, limit)
     cut = _cut(selected, dialect, bytes_max)
     printed = _printed(selected, start, cut)
     if cut is None:

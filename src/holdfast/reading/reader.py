@@ -188,6 +188,14 @@ class Reader:
             self._folded.add(key)
         return Answer(text)
 
+    def data(self, request: Request) -> tuple[Target, bytes]:
+        """The file that a request names and its bytes, of which nothing is kept.
+
+        Raises the same errors as reading the file.
+        """
+        target = paths.locate(request, self.place)
+        return target, self._read_file(target.path)[0]
+
     def current(self, path: str) -> Current | Answer:
         """The file at an absolute path as it is now, or the answer if its text is never kept.
 
