@@ -190,3 +190,9 @@ def test_calls_by_an_alias_and_of_classes_below_are_found_however_many_they_are(
     for facts, identity in _symbols(program):
         if facts.path == "shop.py":
             assert len(program.incoming(identity)) == count, identity
+
+
+def test_a_parameter_may_have_the_name_of_its_function() -> None:
+    """Its name was taken for that of the function alone: `go` had no caller."""
+    source = "def run(self, run=go):\n    run()\ndef go(self):\n    pass\n"
+    assert _check(_program({"a.py": source})) == 1

@@ -276,9 +276,10 @@ class FileLinks:
         known = self._words.get(scope)
         if known is None:
             symbol = self.facts.symbols[scope]
-            words = _WORDS(symbol.signature) if symbol.kind in _CALLABLE else ()
+            words = _WORDS(symbol.signature) if symbol.kind in _CALLABLE else []
             more = {"arguments"} if words and self._has_arguments else set()
-            known = self._words[scope] = (frozenset(words) | more) - {symbol.name}
+            own = set() if words.count(symbol.name) > 1 else {symbol.name}  # `def run(run=go)`
+            known = self._words[scope] = (frozenset(words) | more) - own
         return known
 
     @cached_property
