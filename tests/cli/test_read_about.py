@@ -167,7 +167,7 @@ def test_what_is_not_looked_at_is_refused(folder: Path, capsys: Capture) -> None
     ids=["quotes", "log", "string", "blank", "brackets", "comments"],
 )
 def test_no_text_costs_more_than_its_length(text: str) -> None:
-    """Each of these took minutes."""
+    """Where time grows faster than the text, some of these do not end in minutes."""
     assert about("a.py", text.encode(), "retry").shown
 
 
