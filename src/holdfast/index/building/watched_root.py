@@ -27,7 +27,7 @@ class WatchedRoot:
     def look(self, policy: Policy) -> Look:
         """The files of the tree now; raises TreeMissing.
 
-        Some changes are not reported. A sync that somebody asked for looks for them.
+        Some changes are not reported. A sync that a caller asked for looks for them.
         """
         return self.tree.look(policy, compared_ms_max=inf if self.reported else 0)
 
