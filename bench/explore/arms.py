@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.cli.line_display import code_lines
-from holdfast.text import is_only_brackets
+from holdfast.files.policy import language_of
+from holdfast.text import is_only_brackets, only_closes
 
 Run = Callable[[Sequence[str]], str]
 BEFORE, AFTER, READS_MAX = 5, 45, 12
@@ -69,7 +70,12 @@ class Explorer:
         """The numbers of lines that say something: not comments, nor brackets alone."""
         source = (self.tree / file).read_bytes()
         lines = source.decode("utf-8", "replace").split("\n")
-        return frozenset(n for n in code_lines(file, source) if not is_only_brackets(lines[n - 1]))
+        language = language_of(file)
+        return frozenset(
+            n
+            for n in code_lines(file, source)
+            if not is_only_brackets(lines[n - 1]) and not only_closes(lines[n - 1], language)
+        )
 
     def is_seen(self, file: str, line: int) -> bool:
         return (file, line) in self.seen

@@ -62,9 +62,23 @@ def for_looking(lines: Iterable[str]) -> list[str]:
     return shown
 
 
-_BRACKETS = re.compile(r"[\s(){}\[\];,]*(?:(?:end|fi|done|esac)[\s)\];,]*)?")
+_CLOSING = re.compile(r"[\s)\]};,]*")
+_BRACKETS = re.compile(rf"{_CLOSING.pattern}[\s(\[{{]*")
+_END_WORDS = {
+    **dict.fromkeys(("ruby", "lua", "elixir", "julia"), frozenset({"end"})),
+    "bash": frozenset({"fi", "done", "esac"}),
+}
+
+
+def only_closes(line: str, language: str = "") -> bool:
+    """Whether a line has only closing brackets, or only a word that ends a block in its language.
+
+    A blank one too. In an unknown language no word does: `end` may be a name.
+    """
+    is_end = line.strip() in _END_WORDS.get(language, ())
+    return is_end or _CLOSING.fullmatch(line) is not None
 
 
 def is_only_brackets(line: str) -> bool:
-    """Whether a line has nothing but brackets or a word that ends a block; a blank one too."""
+    """Whether a line only closes and opens brackets: `}, {`. An empty pair is a value: `[]`."""
     return _BRACKETS.fullmatch(line) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 
-from holdfast.text import for_looking, is_only_brackets
+from holdfast.text import for_looking, only_closes
 
 _MORE = re.compile(r"\n\n\[[0-9]+ more lines in file\. Use offset=[0-9]+ to continue\.\]\Z")
 _NOTICE = re.compile(rf"\n\n\[Showing lines [^\n]*\]\Z|{_MORE.pattern}")
@@ -78,7 +78,7 @@ def printed(
         lines = [
             (number, line)
             for (number, _), line in zip(lines, texts, strict=True)
-            if not is_only_brackets(line)
+            if not only_closes(line)
         ]
     shown = [
         line if not numbers else f"{number} {line}" if line else f"{number}"

@@ -12,7 +12,7 @@ from holdfast.index.search.page_levels import WHOLE_FIRST_MAX
 from holdfast.index.search.preview import Asked, matching_lines, part_of_code, whole_code
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.results import Finding, Group, Items
-from holdfast.text import for_looking, is_only_brackets
+from holdfast.text import for_looking, is_only_brackets, only_closes
 
 SAVE = """\
 def save(self, response):
@@ -120,12 +120,31 @@ def test_any_lines_have_lines_about_them(lines: list[str], most: int | None) -> 
 
 @pytest.mark.parametrize(
     ("line", "only"),
-    [("", True), ("  }", True), ("});", True), ("  ],", True), ("{", True), ("end", True),
-     ("  end)", True), ("fi", True), ("} else {", False), ("endpoint", False), ("x)", False),
-     ("return", False), ("...", False)],
+    [("", True), ("  }", True), ("});", True), ("  ],", True), ("{", True), ("}, {", True),
+     ("[]", False), ("{},", False), ("end", False), ("} else {", False), ("x)", False)],
 )  # fmt: skip
 def test_lines_with_brackets_alone(line: str, only: bool) -> None:
     assert is_only_brackets(line) is only
+
+
+@pytest.mark.shows("ANSWER-CODE")
+@pytest.mark.parametrize(
+    ("line", "language", "closes"),
+    [("", "", True), ("  }", "", True), ("});", "", True), ("  ],", "", True), ("{", "", False),
+     ("}, {", "", False), ("[]", "ruby", False), ("{},", "", False), ("()", "", False),
+     ("end", "ruby", True), ("  end", "lua", True), ("end", "", False), ("end", "python", False),
+     ("end,", "ruby", False), ("end)", "ruby", False), ("done", "bash", True), ("fi", "bash", True),
+     ("esac", "bash", True), ("done", "ruby", False), ("fi", "", False),
+     ("endpoint", "ruby", False), ("x)", "", False), ("...", "", False)],
+)  # fmt: skip
+def test_lines_that_only_close_something(line: str, language: str, closes: bool) -> None:
+    """An argument `end,`, or the list `[]` that a function returns, was not shown."""
+    assert only_closes(line, language) is closes
+
+
+def test_a_line_with_a_score_is_kept_if_it_only_closes() -> None:
+    assert about("f(\n    1,\n)\n", ")", first=None) == ["f(", ")"]
+    assert about("f(\n    1,\n)\n", ")") == ["f(", "1,", ")"]
 
 
 def test_lines_for_looking_have_a_space_for_each_level() -> None:

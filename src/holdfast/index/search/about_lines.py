@@ -3,7 +3,7 @@
 A long function is read for a few lines. Those that have the asked words say little alone: what
 decides is the condition above them, and what a condition governs. So a line is kept with the heads
 of the blocks that it is in, and a kept condition with the beginning of its block. Lines that only
-close a block are left out: the indentation of the next line says the same.
+close a block and have no score are left out: the indentation of the next line says the same.
 
 Blocks are taken from indentation and brackets, not from a parser: a wrong guess shows a line too
 many or too few, and every line keeps its number.
@@ -15,7 +15,7 @@ import bisect
 import re
 from collections.abc import Collection, Sequence
 
-from holdfast.text import is_only_brackets
+from holdfast.text import is_only_brackets, only_closes
 
 BODY_LINES = 2
 """How many lines of a block are kept with its head, if the head matches."""
@@ -51,8 +51,10 @@ _FLOW = re.compile(
 class Blocks:
     """The blocks and statements of some lines."""
 
-    def __init__(self, lines: Sequence[str], comments: Collection[int] = ()) -> None:
-        self.lines, self.comments = lines, comments
+    def __init__(
+        self, lines: Sequence[str], comments: Collection[int] = (), language: str = ""
+    ) -> None:
+        self.lines, self.comments, self.language = lines, comments, language
         self.indents = [
             len(shown) - len(shown.lstrip()) for shown in (line.expandtabs(4) for line in lines)
         ]
@@ -66,7 +68,8 @@ class Blocks:
 
     def _is_code(self, i: int) -> bool:
         line = self.lines[i]
-        return i not in self.comments and not is_only_brackets(line) and not _DIRECTIVE.match(line)
+        is_shape = is_only_brackets(line) or only_closes(line, self.language)
+        return i not in self.comments and not is_shape and not _DIRECTIVE.match(line)
 
     def _nested(self) -> tuple[list[int | None], list[int | None]]:
         """For each line the statement that it is inside of, and the one that it is a branch of."""
@@ -136,16 +139,17 @@ def about_lines(
     first: int | None = None,
     comments: Collection[int] = (),
     characters_max: int | None = None,
+    language: str = "",
 ) -> list[int]:
     """The positions of lines with a score, with what they are in and what they govern, in order.
 
     `first` is shown too. Without `characters_max` every line with a score is kept. With it the best
     are, and the remaining room has the lines nearest to them, those that decide first.
     """
-    blocks = Blocks(lines, comments)
+    blocks = Blocks(lines, comments, language)
     sizes = [min(len(line.strip()), LINE_MAX) + 4 for line in lines]
     if first is not None and len(blocks.code) <= FEW_LINES and any(scores):
-        return sorted({*blocks.code, *(i for i in comments if scores[i] > 0)})
+        return sorted({*blocks.code, *(i for i, score in enumerate(scores) if score > 0)})
     chosen = set[int]() if first is None else {first}
     room = None if characters_max is None else characters_max - sum(sizes[i] for i in chosen)
     # An argument on its own line says less than the call that it belongs to.
@@ -160,8 +164,7 @@ def about_lines(
             if i != first:
                 unit |= set(blocks.governed(i))
         else:
-            unit = set() if is_only_brackets(lines[i]) else {i}
-            unit |= blocks.around(i, known) if unit and room is None else set()
+            unit = {i} | (blocks.around(i, known) if room is None else set())
         unit -= chosen
         start = blocks.starts[i]
         if room is not None and start != i and arguments.get(start, 0) == BODY_LINES:

@@ -162,7 +162,12 @@ def part_of_code(
     silent = _silent_comments(lines, first_line, asked, language)
     wanted = [0.0 if i in silent else score for i, score in enumerate(scores)]
     kept = about_lines(
-        lines, wanted, first=_head(lines, label), comments=comments, characters_max=characters_max
+        lines,
+        wanted,
+        first=_head(lines, label),
+        comments=comments,
+        characters_max=characters_max,
+        language=language,
     )
     return _shown(lines, kept, first_line, asked, scores)
 

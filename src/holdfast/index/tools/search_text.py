@@ -9,15 +9,16 @@ search by pattern is a list of matching lines, and a search by file a list of fi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from holdfast.index.answers import Span
 from holdfast.index.search.comment_lines import comment_lines
+from holdfast.index.search.results import MATCHES_MAX
 from holdfast.index.search.roles import role_of
 from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResult
 from holdfast.index.tools.render import Surface, code_text, span_text, warning_text
 from holdfast.index.tools.unmatched_words import UNMATCHED
-from holdfast.text import common_margin, counted, for_looking, is_only_brackets
+from holdfast.text import common_margin, counted, for_looking, only_closes
 
 LABEL_PARTS = 2
 
@@ -148,7 +149,7 @@ def _result_lines(
     yield from _shown_lines(result, lines, surface)
     for place in result.further:
         if place.preview is not None:
-            yield from _companion(place, surface)
+            yield from _companion(place, result.language, surface)
     yield from _alike(result, tree, surface)
     yield from _further(result, surface)
     if surface.is_terminal:
@@ -250,12 +251,13 @@ def _further(result: SearchResult, surface: Surface) -> Iterator[str]:
         yield surface.text(f"  also {', '.join([*places, *rest])}")
 
 
-def _companion(place: FurtherPlace, surface: Surface) -> Iterator[str]:
+def _companion(place: FurtherPlace, language: str | None, surface: Surface) -> Iterator[str]:
     """Another place of the same file with its code."""
     at = surface.style(f":{span_text(place.span)}", "heading")
     label = surface.style(surface.text(_label(place.symbol_label)), "name")
     yield f"{at}  {label}".rstrip()
-    yield from _rows(_numbered(place.preview or "", place.preview_spans or ()), (), surface)
+    lines = _numbered(place.preview or "", place.preview_spans or ())
+    yield from _rows(lines, (), surface, language)
 
 
 def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
@@ -270,22 +272,29 @@ def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
 def _shown_lines(
     result: SearchResult, lines: Sequence[tuple[int, str]], surface: Surface
 ) -> Iterator[str]:
-    return _rows(lines, result.matched_lines or (), surface)
+    matched = {*(result.matched_lines or ()), *(match.line for match in result.matches)}
+    return _rows(lines, matched, surface, result.language)
 
 
 def _rows(
-    lines: Sequence[tuple[int, str]], matched: Sequence[int], surface: Surface
+    lines: Sequence[tuple[int, str]],
+    matched: Collection[int],
+    surface: Surface,
+    language: str | None,
 ) -> Iterator[str]:
     """Lines with their numbers; those with a common indentation have a space for each level.
 
-    For a program, lines that only end a block are left out: the indentation says the same.
+    For a program, lines that only end a block and do not match are left out: the indentation says
+    the same.
     """
     marked = frozenset(matched)
     if not surface.is_terminal:
         texts = [text for _, text in lines]
         texts = for_looking(texts) if common_margin(texts) else texts
+        names_all = len(marked) < MATCHES_MAX
         for (number, _), text in zip(lines, texts, strict=True):
-            if number in marked or not is_only_brackets(text):
+            is_left_out = only_closes(text, language or "") if names_all else not text
+            if number in marked or not is_left_out:
                 yield f"{number} {code_text(text, surface)}".rstrip()
         return
     before = None

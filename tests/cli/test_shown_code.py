@@ -1,0 +1,87 @@
+"""Code as `search` and `read` show it: no line of it is missing or changed without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.main import main
+
+Capture = pytest.CaptureFixture[str]
+
+CUT = """\
+def window(rows, start, end):
+    return cut(
+        rows,
+        start,
+        end,
+    )
+"""
+HOSTS = "def default_hosts\n  []\nend\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    root = tmp_path.resolve() / "tree"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    return root
+
+
+def run(capsys: Capture, *words: str) -> list[str]:
+    capsys.readouterr()
+    assert main(list(words)) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def search(capsys: Capture, *words: str) -> list[str]:
+    run(capsys, "index", "create")
+    return run(capsys, "search", *words)
+
+
+@pytest.mark.shows("ANSWER-CODE")
+def test_an_argument_named_end_is_shown_by_a_search(tree: Path, capsys: Capture) -> None:
+    (tree / "s.py").write_text(CUT)
+    assert search(capsys, "window rows") == [
+        "s.py:1-6  window",
+        *(f"{n} {line}" for n, line in enumerate(CUT.splitlines()[:5], 1)),
+    ]
+
+
+@pytest.mark.shows("ANSWER-CODE")
+def test_an_empty_list_that_is_returned_is_shown_by_a_search(tree: Path, capsys: Capture) -> None:
+    (tree / "hosts.rb").write_text(HOSTS)
+    assert search(capsys, "default hosts") == [
+        "hosts.rb:1-3  default_hosts", "1 def default_hosts", "2   []",
+    ]  # fmt: skip
+
+
+@pytest.mark.shows("ANSWER-CODE")
+def test_a_line_that_a_pattern_matches_is_shown(tree: Path, capsys: Capture) -> None:
+    """Also if it only closes something, and if there are more matches than an answer names."""
+    (tree / "s.py").write_text(CUT)
+    assert "6     )" in search(capsys, r"re:^\s+\)$", "--raw")
+    (tree / "many.py").write_text("def many():\n" + "    f(\n        1\n    )\n" * 25)
+    shown = run(capsys, "search", r"re:^\s+\)$", "path:many.py", "--raw")
+    assert sum(line.endswith(" )") for line in shown) == 25
+
+
+@pytest.mark.shows("READ-ABOUT")
+def test_a_line_that_has_the_word_is_read(tree: Path, capsys: Capture) -> None:
+    (tree / "s.py").write_text(CUT)
+    assert "5   end," in run(capsys, "read", "s.py", "--about", "end")
+    assert "5   end," in run(capsys, "read", "s.py:window", "--about", "end")
+    assert "6  )" in run(capsys, "read", "s.py", "--about", ")")
+
+
+@pytest.mark.shows("READ-NUMBERS")
+def test_only_lines_that_close_something_are_left_out_of_a_read(
+    tree: Path, capsys: Capture
+) -> None:
+    (tree / "s.py").write_text(CUT)
+    shown = run(capsys, "read", "-n", "--no-comments", "s.py")
+    assert [int(line.split()[0]) for line in shown] == [1, 2, 3, 4, 5]
+    (tree / "hosts.rb").write_text(HOSTS)
+    assert "2  []" in run(capsys, "read", "-n", "--no-comments", "hosts.rb")
