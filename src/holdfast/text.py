@@ -39,6 +39,7 @@ def common_margin(lines: Iterable[str]) -> int:
 
 
 _ALIGNED = re.compile(r"(?<=[:=,]) {2,}")
+_QUOTE = re.compile("['\"`]")
 
 
 def for_looking(lines: Iterable[str]) -> list[str]:
@@ -50,7 +51,9 @@ def for_looking(lines: Iterable[str]) -> list[str]:
     shown: list[str] = []
     levels: list[int] = []
     for line in lines:
-        text = _ALIGNED.sub(" ", line.strip())
+        text = line.strip()
+        if _QUOTE.search(text) is None:  # The text of a string stays as it is.
+            text = _ALIGNED.sub(" ", text)
         if not text:
             shown.append("")
             continue

@@ -19,6 +19,14 @@ def window(rows, start, end):
     )
 """
 HOSTS = "def default_hosts\n  []\nend\n"
+SEPARATED = """\
+class Table:
+    def joined(self, cells):
+        sep = ",    "
+        wide  =  1
+        ends =   None
+        return sep.join(cells)
+"""
 
 
 @pytest.fixture
@@ -85,3 +93,16 @@ def test_only_lines_that_close_something_are_left_out_of_a_read(
     assert [int(line.split()[0]) for line in shown] == [1, 2, 3, 4, 5]
     (tree / "hosts.rb").write_text(HOSTS)
     assert "2  []" in run(capsys, "read", "-n", "--no-comments", "hosts.rb")
+
+
+@pytest.mark.shows("ANSWER-CODE")
+def test_the_text_of_a_string_stays_as_it_is(tree: Path, capsys: Capture) -> None:
+    (tree / "table.py").write_text(SEPARATED)
+    found = search(capsys, "sym:joined")
+    for shown in (
+        [line for line in found if line[0].isdigit()],
+        run(capsys, "read", "table.py:joined", "--about", "sep"),
+        run(capsys, "read", "-n", "--no-comments", "table.py:2-6"),
+    ):
+        assert '3  sep = ",    "' in shown
+        assert "5  ends = None" in shown, "columns are not aligned"
