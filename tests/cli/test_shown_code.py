@@ -27,6 +27,22 @@ class Table:
         ends =   None
         return sep.join(cells)
 """
+FACTOR = """\
+class Sizes {
+    // LIMIT_FACTOR is a power of two
+    int room(int base) {
+        int most = LIMIT_FACTOR;
+        return base
+            * LIMIT_FACTOR
+            + 1;
+    }
+
+    void fill() {
+        /* default */ int cap = LIMIT_FACTOR; /* bytes */
+        /* LIMIT_FACTOR again */
+    }
+}
+"""
 
 
 @pytest.fixture
@@ -106,3 +122,15 @@ def test_the_text_of_a_string_stays_as_it_is(tree: Path, capsys: Capture) -> Non
     ):
         assert '3  sep = ",    "' in shown
         assert "5  ends = None" in shown, "columns are not aligned"
+
+
+@pytest.mark.shows("ANSWER-LIST")
+def test_code_that_begins_like_a_comment_is_listed_as_code(tree: Path, capsys: Capture) -> None:
+    (tree / "Sizes.java").write_text(FACTOR)
+    listed = search(capsys, "re:LIMIT_FACTOR")
+    assert [line.partition(":")[2].split("  (")[0] for line in listed if ":" in line] == [
+        "4: int most = LIMIT_FACTOR;",
+        "6: * LIMIT_FACTOR",
+        "11: /* default */ int cap = LIMIT_FACTOR; /* bytes */",
+        "2,12: [comments]",
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.index.generations.model import StoredChunk
-from holdfast.index.search.comment_lines import comment_lines
+from holdfast.index.search.comment_lines import comment_lines, is_comment_line
 from holdfast.index.search.companions import companions
 from holdfast.index.search.preview import Asked, whole_code
 
@@ -67,12 +67,40 @@ def test_the_span_of_a_companion_is_that_of_its_symbol() -> None:
         ("go", "// a\nx := 1 // b\n/* c */\n/*\n d\n*/\n/* e */ y()", {0, 2, 3, 4, 5}),
         ("php", "/**\n * a\n *\n */\nfunction f() {", {0, 1, 2, 3}),
         ("c", "int *p;\n*p = 1;\n#include <a.h>", set()),
+        ("java", "return base\n    * LIMIT_FACTOR\n    + 1;", set()),
+        ("java", "/* default */ int cap = LIMIT_FACTOR; /* bytes */", set()),
+        ("java", "/* a\n * b\n */ int c = 1;\n* d", {0, 1}),
+        ("java", "* the rest of it\n */\nint c = 1;", {0, 1}),
         ("lua", "-- a\nlocal x = 1", {0}),
+        ("lua", "--[[ a ]] local x = 1", set()),
         ("unknown", "# a\n// b", set()),
     ],
 )
 def test_lines_that_are_only_comments(language: str, text: str, comments: set[int]) -> None:
     assert comment_lines(text.split("\n"), language) == comments
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "is_comment"),
+    [
+        ("java", "  // LIMIT_FACTOR", True),
+        ("java", "/* LIMIT_FACTOR */", True),
+        ("java", "/* default */ int cap = LIMIT_FACTOR; /* bytes */", False),
+        ("java", "    * LIMIT_FACTOR", False),
+        ("java", "*/", False),
+        ("java", "/*/", False),
+        ("java", "# LIMIT_FACTOR", False),
+        ("python", "# limit", True),
+        ("python", "// limit", False),
+        ("ruby", "#{limit}", False),
+        ("lua", "-- limit", True),
+        ("", "// limit", False),
+    ],
+)
+def test_a_line_that_is_a_comment_whatever_is_around_it(
+    language: str, line: str, is_comment: bool
+) -> None:
+    assert is_comment_line(line, language) is is_comment
 
 
 @pytest.mark.shows("ANSWER-COMPANIONS")

@@ -12,7 +12,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 
 from holdfast.index.answers import Span
-from holdfast.index.search.comment_lines import comment_lines
+from holdfast.index.search.comment_lines import is_comment_line
 from holdfast.index.search.results import MATCHES_MAX
 from holdfast.index.search.roles import role_of
 from holdfast.index.search_answers import FurtherPlace, SearchAnswer, SearchResult
@@ -187,7 +187,7 @@ def _listed(result: SearchResult) -> list[tuple[int, str]]:
 
 
 def _is_comment(text: str, result: SearchResult) -> bool:
-    return bool(comment_lines([text], result.language or ""))
+    return is_comment_line(text, result.language or "")
 
 
 def _matches(
