@@ -66,7 +66,7 @@ def for_looking(lines: Iterable[str]) -> list[str]:
 
 
 _CLOSING = re.compile(r"[\s)\]};,]*")
-_BRACKETS = re.compile(rf"{_CLOSING.pattern}[\s(\[{{]*")
+_BRACKETS = re.compile(rf"{_CLOSING.pattern}(?:[(\[{{][\s(\[{{]*)?")
 _END_WORDS = {
     **dict.fromkeys(("ruby", "lua", "elixir", "julia"), frozenset({"end"})),
     "bash": frozenset({"fi", "done", "esac"}),

@@ -70,6 +70,7 @@ def test_the_span_of_a_companion_is_that_of_its_symbol() -> None:
         ("java", "return base\n    * LIMIT_FACTOR\n    + 1;", set()),
         ("java", "/* default */ int cap = LIMIT_FACTOR; /* bytes */", set()),
         ("java", "/* a\n * b\n */ int c = 1;\n* d", {0, 1}),
+        ("c", "*p = 1; /* a */\nint c = 1;", set()),
         ("java", "* the rest of it\n */\nint c = 1;", {0, 1}),
         ("lua", "-- a\nlocal x = 1", {0}),
         ("lua", "--[[ a ]] local x = 1", set()),

@@ -72,7 +72,7 @@ def is_comment_line(line: str, language: str) -> bool:
 def _begins_inside(lines: Sequence[str]) -> bool:
     """Whether the first line is in a comment: it and the next begin with `*`, up to its end."""
     for line in lines:
-        if not line.strip().startswith("*"):
+        if not line.strip().startswith("*") or "/*" in line:
             return False
         if "*/" in line:
             return True

@@ -293,7 +293,7 @@ def _rows(
         texts = for_looking(texts) if common_margin(texts) else texts
         names_all = len(marked) < MATCHES_MAX
         for (number, _), text in zip(lines, texts, strict=True):
-            is_left_out = only_closes(text, language or "") if names_all else not text
+            is_left_out = only_closes(text, language or "") if names_all else not text.strip()
             if number in marked or not is_left_out:
                 yield f"{number} {code_text(text, surface)}".rstrip()
         return
