@@ -42,7 +42,7 @@ BENCH = Path(timing.__file__).parent
 COMMANDS = sorted(
     ".".join(file.relative_to(BENCH.parent).with_suffix("").parts).removesuffix(".__main__")
     for file in BENCH.rglob("*.py")
-    if "workers" not in file.parts and 'if __name__ == "__main__"' in file.read_text()
+    if not {"workers", "corpora", "cache"}.intersection(file.parts) and 'if __name__ == "__main__"' in file.read_text()
 )
 
 
