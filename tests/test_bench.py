@@ -39,10 +39,13 @@ def test_growth_can_be_measured_and_drawn(tmp_path: Path) -> None:
 
 
 BENCH = Path(timing.__file__).parent
+NO_COMMANDS = {"workers", "corpora", "cache"}
+"""Processes that a benchmark starts, and what it fetched."""
 COMMANDS = sorted(
     ".".join(file.relative_to(BENCH.parent).with_suffix("").parts).removesuffix(".__main__")
     for file in BENCH.rglob("*.py")
-    if not {"workers", "corpora", "cache"}.intersection(file.parts) and 'if __name__ == "__main__"' in file.read_text()
+    if not NO_COMMANDS.intersection(file.relative_to(BENCH).parts)
+    and 'if __name__ == "__main__"' in file.read_text()
 )
 
 

@@ -57,7 +57,8 @@ def for_looking(lines: Iterable[str]) -> list[str]:
         if not text:
             shown.append("")
             continue
-        width = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+        spaced = line.expandtabs(4)
+        width = len(spaced) - len(spaced.lstrip())
         while levels and levels[-1] >= width:
             levels.pop()
         shown.append(" " * len(levels) + text)

@@ -14,19 +14,8 @@ from holdfast.files import disk, listed_trees, listing, tree_watch
 from holdfast.files.listed_trees import REUSED_MS_MAX, ListedTrees
 from holdfast.files.policy import Policy
 from tests.files.test_listing_cache import change
+from tests.files.watching import Clock
 from tests.scale import seeds
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

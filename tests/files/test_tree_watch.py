@@ -9,20 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files import disk, tree_watch
+from holdfast.files import disk
 from holdfast.files.tree_watch import CannotWatch, TreeWatch
 from tests.files.test_listing_cache import change
 from tests.scale import seeds
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(tree_watch, "is_trusted", lambda root: True)
-    made = tmp_path / "tree"
-    (made / "sub").mkdir(parents=True)
-    (made / "a.py").write_text("x = 1\n")
-    (made / "sub" / "b.py").write_text("y = 1\n")
-    return made
 
 
 @pytest.fixture

@@ -17,31 +17,10 @@ from holdfast.files.policy import Policy
 from holdfast.files.tree_watch import CannotWatch
 from holdfast.files.watched_tree import COMPARED_MS_MAX, WALKED_MS_MAX, Look, WatchedTree
 from tests.files.test_listing_cache import change
-from tests.scale import examples
+from tests.files.watching import Clock
+from tests.scale import seeds
 
 POLICY = Policy(custom_extensions=(".weird",))
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(tree_watch, "is_trusted", lambda root: True)
-    made = tmp_path / "tree"
-    (made / "sub").mkdir(parents=True)
-    (made / "a.py").write_text("x = 1\n")
-    (made / "sub" / "b.py").write_text("y = 1\n")
-    return made
 
 
 @pytest.fixture
@@ -97,7 +76,7 @@ def contents(root: Path, look: Look) -> dict[str, bytes]:
 
 
 @pytest.mark.shows("FILES-WATCHED-TREE")
-@pytest.mark.parametrize("seed", range(examples(16)))
+@pytest.mark.parametrize("seed", seeds(16))
 def test_a_look_by_reports_finds_what_a_walk_finds(
     tree: WatchedTree, root: Path, clock: Clock, seed: int
 ) -> None:

@@ -9,8 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
+from holdfast.files import disk
 from holdfast.index.building.content_cache import ContentCache
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
@@ -246,3 +248,16 @@ def is_link_segment(file: Path) -> bool:
     """Whether a segment of an index has the links of files, not their postings."""
     with file.open("rb") as opened:
         return opened.read(4) == b"HFLK"
+
+
+def walks_from_now(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The roots whose whole trees are walked from now on, filled as it happens."""
+    found: list[str] = []
+    real = disk.walk
+
+    def noting(root: str, *given: Any) -> disk.Walk:
+        found.append(root)
+        return real(root, *given)
+
+    monkeypatch.setattr(disk, "walk", noting)
+    return found

@@ -19,8 +19,8 @@ from holdfast.index.tools.manage import _sync_quietly
 from tests.files.test_watched_tree import upset
 from tests.index import double
 from tests.index.wire import manage_index, search_code
-from tests.index.world import World
-from tests.scale import examples
+from tests.index.world import World, walks_from_now
+from tests.scale import seeds
 
 
 @pytest.fixture
@@ -39,15 +39,7 @@ def watched(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 @pytest.fixture
 def walks(watched: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The walks of the whole tree from now on."""
-    found: list[str] = []
-    real = disk.walk
-
-    def noting(root: str, *given: Any) -> disk.Walk:
-        found.append(root)
-        return real(root, *given)
-
-    monkeypatch.setattr(disk, "walk", noting)
-    return found
+    return walks_from_now(monkeypatch)
 
 
 def stored(index: CodeIndex, root: str) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -76,7 +68,7 @@ def built(other: World) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 @pytest.mark.shows("INDEX-REPORTED-SYNC")
-@pytest.mark.parametrize("seed", range(examples(8)))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_a_sync_by_reports_stores_what_a_whole_build_stores(
     watched: World, other: World, walks: list[str], seed: int
 ) -> None:

@@ -11,7 +11,7 @@ from holdfast.files import disk, tree_watch
 from holdfast.files.watched_tree import WALKED_MS_MAX
 from holdfast.index.generations.freshness import SHARES
 from tests.index.wire import manage_index, search_code
-from tests.index.world import World
+from tests.index.world import World, walks_from_now
 
 
 @pytest.fixture
@@ -21,14 +21,7 @@ def walks(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     world.index.watches = True
     monkeypatch.setattr("holdfast.index.tools.manage._watch", lambda *given: None)
     assert manage_index(world.index, "create", world.root)["status"] == "ok"
-    found: list[str] = []
-    real = disk.walk
-
-    def noting(root: str, *given: Any) -> disk.Walk:
-        found.append(root)
-        return real(root, *given)
-
-    monkeypatch.setattr(disk, "walk", noting)
+    found = walks_from_now(monkeypatch)
     for _ in range(2):  # The first walk finds the directories, the second is covered.
         world.later(60)
         files(world)

@@ -49,7 +49,7 @@ def chunks_with(words: Iterable[str], corpus: Corpus) -> list[FileChunks] | None
         # The compact word if it has several parts, else its stem.
         at, packed = corpus.entries(terms[-1])
         rows.append(at[packed >> 5 == Field.BODY])
-    found = np.array(sorted({row for some in rows for row in some.tolist()}), dtype=np.int64)
+    found = np.unique(np.concatenate(rows)).astype(np.int64) if rows else np.empty(0, np.int64)
     ids: dict[int, list[ChunkId]] = {}
     for file, ordinal in zip(
         corpus.file_of[found].tolist(), corpus.ordinals[found].tolist(), strict=True
