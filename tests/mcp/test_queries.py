@@ -358,6 +358,21 @@ def test_one_name_means_one_symbol_wherever_it_is_used(agent: Agent, tmp_path: P
         assert calls.text == "shop.py:2-3  Cart.total\ncalls:\n  :3  price (6)", name
 
 
+def test_without_a_limit_as_many_results_come_as_the_description_says(
+    agent: Agent, tmp_path: Path
+) -> None:
+    """The description said five; ten came."""
+    for number in range(60):
+        (tmp_path / "tree" / f"egg{number}.py").write_text(
+            f"def boil_egg_{number}(): return {number}\n"
+        )
+    agent("manage_index", action="create")
+    limit = TOOLS["search_code"].input["properties"]["limit"]["description"]
+    asked = agent("search_code", query="how is an egg boiled").facts["results"]
+    lines = agent("search_code", query="re:boil_egg").facts["results"]
+    assert limit == f"maximum number of results ({len(asked)}; re: and files {len(lines)})"
+
+
 def test_a_status_is_for_readers_and_its_facts_are_for_programs(agent: Agent) -> None:
     """It printed fingerprints, which only a program compares."""
     agent("manage_index", action="create")

@@ -80,6 +80,8 @@ MATCHES_MAX = 20
 LISTED_MAX = 100
 """How many matching lines of one symbol are listed."""
 ALIKE_SHOWN = 5
+LINE_NUMBER = 8
+"""About what the number of a line and its punctuation take, in characters."""
 RESERVED_FROM = 10
 """On pages of more items than this, the first ones leave room for pointers to the others."""
 
@@ -195,12 +197,14 @@ class Items:
         debug: bool = False,
         lane: Lane = "ranked",
         listed: bool = False,
+        counts_lines: bool = False,
         leads: bool = False,
         whole_first: bool = True,
         cuts_weak: bool = False,
         files: Mapping[tuple[str, str], Sequence[StoredChunk]] = MappingProxyType({}),
     ) -> None:
-        """`listed` shows every matching line and no others. `leads` is about pages of more than
+        """`listed` shows every matching line and no others; with `counts_lines` only what is
+        printed of them counts in the budget. `leads` is about pages of more than
         WHOLE_FIRST_MAX results: whether they are as brief. `whole_first` shows the first one whole.
         `cuts_weak` ends a brief page where the results score little beside the first one.
 
@@ -210,7 +214,7 @@ class Items:
         self._on_page: frozenset[str | None] = frozenset()
         self._is_brief = False
         self._listed, self._leads, self._whole_first = listed, leads, whole_first
-        self._cuts_weak = cuts_weak
+        self._cuts_weak, self._counts_lines = cuts_weak, counts_lines
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(analyzed)
@@ -242,7 +246,7 @@ class Items:
                 if level == BRIEF and self._says_name_only(group):
                     continue
                 item = self.item(group, level)
-                cost = tokens(len(msgspec.json.encode(item)))
+                cost = self._cost(item)
                 if used + cost <= budget - later[place] or level == BARE:
                     items.append(item)
                     used += cost
@@ -252,6 +256,14 @@ class Items:
                 break
         return Page(items, start + len(items), used, shortened)
 
+    def _cost(self, item: SearchResult) -> int:
+        """The tokens of an item: of its printed lines, or of all its facts."""
+        if not self._counts_lines:
+            return tokens(len(msgspec.json.encode(item)))
+        heading = len(item.file) + len(item.symbol_label or "") + LINE_NUMBER
+        shown = (item.preview or "").splitlines()
+        return tokens(heading + sum(len(line.encode()) + LINE_NUMBER for line in shown))
+
     def _room_for_later(self, groups: Sequence[Group], budget: int) -> list[int]:
         """For each item of a long page, the tokens needed for bare pointers to the later ones.
 
@@ -260,7 +272,7 @@ class Items:
         """
         if len(groups) <= RESERVED_FROM:
             return [0] * len(groups)
-        least = [tokens(len(msgspec.json.encode(self.item(group, BARE)))) for group in groups]
+        least = [self._cost(self.item(group, BARE)) for group in groups]
         total = sum(least)
         if total > budget:
             return [0] * len(groups)

@@ -260,8 +260,8 @@ def _page(
     weak = request.lane == "ranked" and all(each.found.weak for each in searched)
     items = Items(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
-        several_roots=bool(answer.roots), debug=request.debug, lane=request.lane,
-        listed=request.listed, leads=request.leads, whole_first=not weak,
+        several_roots=bool(answer.roots), counts_lines=request.counts_lines, debug=request.debug,
+        lane=request.lane, leads=request.leads, listed=request.listed, whole_first=not weak,
         cuts_weak=request.one_for_each_file and request.arguments["limit"] is None,
         files={(each.root, each.found.file[0].path): each.found.file
                for each in searched if each.found.file},

@@ -107,6 +107,12 @@ class SearchRequest(msgspec.Struct, frozen=True):
         return bool(self.parsed.query.patterns) and not self.raw and self.sample is None
 
     @property
+    def counts_lines(self) -> bool:
+        """Whether only printed lines count in the budget: a list that names no budget of its own is
+        read as text, and its facts are ten times as long."""
+        return self.listed and self.budget == BUDGET_DEFAULT
+
+    @property
     def folds(self) -> bool:
         """Whether near-identical results are shown as one. Exact searches show each of them."""
         return not self.raw and self.lane != "exact"

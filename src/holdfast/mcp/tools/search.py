@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.index.answers import Call
+from holdfast.index.search.limits import BUDGET_DEFAULT, BUDGET_MIN, LIMIT_DEFAULT, LIMIT_MAX
 from holdfast.index.search_answers import SearchAnswer
 from holdfast.index.tools.search_text import printed_lines, search_text, shown_lines
 from holdfast.mcp.printed_answers import excerpts
@@ -180,12 +181,14 @@ SEARCH_CODE = Tool(
             default="runtime",
         ),
         limit=integer(
-            "maximum number of results (5; re: and files 50)",
+            f"maximum number of results ({LIMIT_DEFAULT}; re: and files {LIMIT_MAX})",
             minimum=1,
-            maximum=50,
+            maximum=LIMIT_MAX,
         ),
         group_by=choice(("symbol", "file"), "one result for each", default="symbol"),
-        budget=integer("maximum number of tokens of results", minimum=100, default=8000),
+        budget=integer(
+            "maximum number of tokens of results", minimum=BUDGET_MIN, default=BUDGET_DEFAULT
+        ),
         similar=string(
             "instead of a query: find code similar to these lines, e.g. src/app.py:10-20"
         ),
