@@ -79,6 +79,7 @@ LEAVES = {
     "postgresql",
     "file_times",
     "locks",
+    "parent_death",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
 MEETING = {
@@ -107,6 +108,7 @@ ARROWS: dict[str, set[str]] = {
     "postgresql": {"system"},
     "file_times": {"system"},
     "locks": {"errors"},
+    "parent_death": set(),
     "files": LEAVES,
     "store": LEAVES,
     "sync": LEAVES | {"store"},

@@ -239,7 +239,7 @@ def test_a_file_that_was_only_touched_does_not_differ(repository: HostileReposit
 def test_an_answer_that_unfolds_to_gigabytes_is_not_used(
     repository: HostileRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.files.git.ANSWER_BYTES_MAX", 1 << 20)
+    monkeypatch.setattr("holdfast.files.git_process.ANSWER_BYTES_MAX", 1 << 20)
     (repository.root / "zeros.py").write_bytes(bytes(8 << 20))
     git(repository.root, "add", "zeros.py")
     git(repository.root, "commit", "-qm", "zeros")
@@ -292,7 +292,9 @@ def test_a_git_whose_caller_was_killed_ends_by_itself(tmp_path: Path) -> None:
     os.mkfifo(started)
     program.write_text(f"#!/bin/sh\necho $$ > {started}\nwhile :; do :; done\n")
     program.chmod(0o755)
-    ask = f"from holdfast.files import git; git._output([{str(program)!r}], {{}}, 1.0)"
+    ask = (
+        f"from holdfast.files import git_process; git_process.output([{str(program)!r}], {{}}, 1.0)"
+    )
     with subprocess.Popen([sys.executable, "-c", ask]) as caller:
         pid = int(started.read_text())  # waits for the program to write
         ended = os.pidfd_open(pid)

@@ -17,7 +17,7 @@ STARTED = {
     "holdfast.index.facts.trial_parse": "trial process",
     "holdfast.index.generations.walk_ahead": "walk of a tree",
     "holdfast.mcp.host_connection": "background host",
-    "holdfast.files.git": "git",
+    "holdfast.files.git_process": "git",
 }
 """Modules that start a process, and its row. `test_one_git.py` finds every way to start one."""
 BY_OTHERS = {"a command, a hook", "shim", "web server: dashboard, sync, MCP over HTTP"}

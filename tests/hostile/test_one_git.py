@@ -10,7 +10,7 @@ import pytest
 from tests.architecture import modules, nodes_of
 
 MAY_START = {
-    "holdfast.files.git": {"subprocess"},
+    "holdfast.files.git_process": {"subprocess"},
     "holdfast.index.processes": {"os.fork", "os.posix_spawn"},  # our own workers
     "holdfast.mcp.host_connection": {"subprocess"},  # our own host
 }

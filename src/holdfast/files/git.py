@@ -16,16 +16,14 @@ import hashlib
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
+from holdfast.files import git_process
 from holdfast.files.git_directory import (
     common_of,
     find_git,
@@ -45,12 +43,6 @@ FETCHED = "refs/holdfast/fetched"
 """What was fetched last, in a repository of our own."""
 
 _SSH = "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes"
-
-ANSWER_BYTES_MAX = 64 * 1024 * 1024
-"""A longer answer is not used: a few bytes of a pack can unfold to gigabytes."""
-
-MEMORY_BYTES_MAX = 2 << 30
-"""Of git's own memory; mapped packs do not count. A few bytes of a delta can ask for any amount."""
 
 SHARED_INDEXES_MAX = 100
 """Parts of an index that are shown to git. git itself keeps a few."""
@@ -128,7 +120,7 @@ class Repository:
     def run(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         """What a git command prints, or None if it fails or takes too long."""
         command = [self.program, *_neutral(), "-C", os.fspath(self.directory), *arguments]
-        return _output(command, self._environment(), timeout_s)
+        return git_process.output(command, self._environment(), timeout_s)
 
     def _environment(self) -> dict[str, str]:
         return {
@@ -168,11 +160,11 @@ class Repository:
 
         One git for all of them, which reads the names from a file.
         """
-        with tempfile.TemporaryFile() as requests:
+        with tempfile.NamedTemporaryFile(dir=self.git_directory) as requests:
             requests.write("".join(f"{name}\n" for name in names).encode())
-            requests.seek(0)
+            requests.flush()
             command = [self.program, *_neutral(), "cat-file", "--batch", "--buffer"]
-            yield from _batch(command, self._environment(), requests, timeout_s)
+            yield from git_process.batch(command, self._environment(), requests.name, timeout_s)
 
     def changes_since(self, commit: str) -> Changes | None:
         """Which files of the directory differ from a commit, and which git knows at all.
@@ -265,14 +257,14 @@ def fetch(mirror: Path, address: str, ref: str, timeout_s: float = FETCH_S) -> s
     settings = [*_neutral(), "-c", f"protocol.{scheme}.allow=always", "-c", "gc.auto=0"]
     if not mirror.is_dir():
         start = [program, *settings, "init", "-q", "--bare", "--template=", os.fspath(mirror)]
-        if _output(start, environment, TIMEOUT_S) is None:
+        if git_process.output(start, environment, TIMEOUT_S) is None:
             return f"cannot make {mirror}"
     command = [
         program, *settings, "-C", os.fspath(mirror), "fetch", "-q", "--depth=1", "--no-tags",
         "--no-recurse-submodules", "--no-write-fetch-head", "--force", "--", address,
         f"+{ref}:{FETCHED}",
     ]  # fmt: skip
-    if _output(command, environment, timeout_s) is not None:
+    if git_process.output(command, environment, timeout_s) is not None:
         return None
     why = "the server is unreachable, asks for credentials, or has no such ref"
     return f"{ref} of {address} cannot be fetched: {why}"
@@ -299,77 +291,6 @@ def _entries(listed: bytes) -> Iterator[TreeEntry]:
         if tab and len(fields) == 4:
             size = int(fields[3]) if fields[3].isdigit() else 0
             yield TreeEntry(os.fsdecode(path), fields[0].decode(), fields[2].decode(), size)
-
-
-def _batch(
-    command: list[str], environment: dict[str, str], requests: IO[bytes], timeout_s: float
-) -> Iterator[bytes | None]:
-    with subprocess.Popen(  # noqa: S603
-        _limited(command, timeout_s),
-        stdin=requests,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-    ) as started:
-        deadline = threading.Timer(timeout_s, started.kill)
-        deadline.daemon = True
-        deadline.start()
-        try:
-            assert started.stdout is not None
-            while head := started.stdout.readline(1024):
-                fields = head.split()
-                if len(fields) != 3 or not fields[2].isdigit():
-                    yield None
-                    continue
-                size = int(fields[2])
-                if size > ANSWER_BYTES_MAX:
-                    return
-                content = started.stdout.read(size + 1)
-                if len(content) != size + 1:
-                    return
-                yield content[:-1]
-        finally:
-            started.kill()
-            deadline.cancel()
-
-
-def _output(command: list[str], environment: dict[str, str], timeout_s: float) -> bytes | None:
-    """What a command prints; None if it fails, takes too long or prints too much."""
-    try:
-        started = subprocess.Popen(  # noqa: S603
-            _limited(command, timeout_s),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-    except OSError:
-        return None
-    with started:
-        deadline = threading.Timer(timeout_s, started.kill)
-        deadline.daemon = True
-        deadline.start()
-        try:
-            assert started.stdout is not None
-            printed = started.stdout.read(ANSWER_BYTES_MAX + 1)
-            if len(printed) > ANSWER_BYTES_MAX:
-                started.kill()
-            code = started.wait()
-        finally:
-            deadline.cancel()
-    return printed if code == 0 and len(printed) <= ANSWER_BYTES_MAX else None
-
-
-def _limited(command: list[str], timeout_s: float) -> list[str]:
-    """A command with limits of memory and processor time, set by a shell that becomes the command.
-
-    Limits that are set after the start come too late: git asks for all the memory at once. The
-    deadline is kept by our process. If that is killed, a git that a hostile ignore rule keeps busy
-    would go on for hours.
-    """
-    set_and_run = 'ulimit -d "$0"; ulimit -t "$1"; shift; exec "$@"'
-    limits = [str(MEMORY_BYTES_MAX >> 10), str(int(timeout_s) + 1)]
-    return ["/bin/sh", "-c", set_and_run, *limits, *command]
 
 
 def _names(listed: bytes) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Start a helper process that inherits only some pipes.
+"""Start a helper process that inherits only its pipes, and ends with its parent.
 
 Forking is fastest, and the child shares the loaded modules. It is unsafe when another Python thread
 may hold a lock, because nothing would release the lock in the child; then a new interpreter is
@@ -19,21 +19,25 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast import system
+from holdfast import parent_death, system
 
 _CODE = """
 import gc, os, signal, sys
 gc.disable()
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-os.closerange(int(sys.argv[2]), os.sysconf("SC_OPEN_MAX"))
-sys.path[:] = sys.argv[3:]
+os.closerange({2} + 1, os.sysconf("SC_OPEN_MAX"))
+sys.path[:] = sys.argv[2:]
+from holdfast.parent_death import end_with_parent
+end_with_parent({2})
 import {0} as module
 module.{1}()
 """
-_FIRST = 3
-"""The descriptor of the first pipe after those that replace stdin and stdout."""
+_LIFE = 3
+"""In the process, the descriptor of the pipe whose other end only its parent has."""
 _FIRST_FREE = 16
 _BLOCKED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
@@ -43,31 +47,61 @@ def may_fork() -> bool:
     return threading.active_count() == 1
 
 
-def start(serve: Callable[[], None], pipes: Sequence[int]) -> int:
-    """Start a process that runs `serve`, and return its pid; OSError if none could be started.
+@dataclass(slots=True)
+class Child:
+    """A process that was started here."""
 
-    In the process the pipes have the descriptors 0, 1, and 3 onwards. It ignores Ctrl-C, which is
-    for the parent. Its garbage collector is off: prepared files have no cycles, and scanning the
-    nodes of a syntax tree took a third of the time.
+    pid: int
+    life: int
+    """The writing end of a pipe: when the last copy of it is closed, the process is killed."""
+
+    def kill(self) -> None:
+        """Kill the process, without waiting for its end."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """Kill the process, and wait for its end if it is a child of this one."""
+        self.kill()
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the end of a process that was killed or has nothing more to read."""
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        self.leave()
+
+    def leave(self) -> None:
+        """After a fork, in the new process: it belongs to another process."""
+        os.close(self.life)
+
+
+def start(serve: Callable[[], None], stdin: int, stdout: int) -> Child:
+    """Start a process that runs `serve`; OSError if none could be started.
+
+    It ignores Ctrl-C, which is for the parent. It is killed when its parent is gone. Its garbage
+    collector is off: prepared files have no cycles, and scanning the nodes of a syntax tree took a
+    third of the time.
     """
     import fcntl
 
+    life, ours = os.pipe()
     # Move the pipes to high numbers: a pipe may have the number of a closed standard stream.
     moved: list[int] = []
     try:
+        pipes = (stdin, stdout, life)
         moved.extend(fcntl.fcntl(p, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for p in pipes)
-        return _forked(serve, moved) if may_fork() else _spawned(serve, moved)
+        return Child(_forked(serve, moved) if may_fork() else _spawned(serve, moved), ours)
+    except BaseException:
+        os.close(ours)
+        raise
     finally:
-        for pipe in moved:
+        for pipe in (life, *moved):
             os.close(pipe)
 
 
 def _numbers(pipes: Sequence[int]) -> list[tuple[int, int]]:
-    return list(zip(pipes, (0, 1, *range(_FIRST, _FIRST + len(pipes))), strict=False))
-
-
-def _after(pipes: Sequence[int]) -> int:
-    return _FIRST + max(0, len(pipes) - 2)
+    return list(zip(pipes, (0, 1, _LIFE), strict=True))
 
 
 def _forked(serve: Callable[[], None], pipes: Sequence[int]) -> int:
@@ -102,7 +136,8 @@ def _child(
             os.dup2(pipe, number)
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
         # An inherited descriptor would keep the parent's file locks.
-        os.closerange(_after(pipes), os.sysconf("SC_OPEN_MAX"))
+        os.closerange(_LIFE + 1, os.sysconf("SC_OPEN_MAX"))
+        parent_death.end_with_parent(_LIFE)
         serve()
     finally:
         os._exit(0)
@@ -118,10 +153,10 @@ def _spawned(
     import holdfast
 
     ours = str(Path(holdfast.__file__).parents[1])
-    code = _CODE.format(serve.__module__, serve.__qualname__)
+    code = _CODE.format(serve.__module__, serve.__qualname__, _LIFE)
     return os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", "-c", code, "holdfast", str(_after(pipes)), *sys.path, ours],
+        [sys.executable, "-I", "-S", "-c", code, "holdfast", *sys.path, ours],
         environment(),
         file_actions=[
             *((os.POSIX_SPAWN_DUP2, pipe, number) for pipe, number in _numbers(pipes)),

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_alone_one_order_at_a_time(pool: WorkerPool) -> None:
 def test_what_is_not_wanted_any_more_ends(pool: WorkerPool) -> None:
     answers = pool.answers((None, b"x" * 100_000) for _ in range(50))
     next(answers)
-    pids = [worker.pid for worker in pool._workers]
+    pids = [worker.process.pid for worker in pool._workers]
     pool.end()
     assert pids
     for pid in pids:
@@ -109,7 +109,7 @@ def nowhere(orders: Connection, results: Connection) -> None:
 nowhere.__module__ = "holdfast.nowhere"
 
 
-def no_process(serve: object, pipes: object) -> int:
+def no_process(serve: Callable[[], None], stdin: int, stdout: int) -> processes.Child:
     raise BlockingIOError("no process to be had")
 
 
@@ -159,10 +159,10 @@ def test_who_was_started_does_the_work_of_those_who_cannot_be(
 ) -> None:
     real, started = processes.start, 0
 
-    def once(serve: object, pipes: object) -> int:
+    def once(serve: Callable[[], None], stdin: int, stdout: int) -> processes.Child:
         nonlocal started
         started += 1
-        return real(serve, pipes) if started == 1 else no_process(serve, pipes)  # type: ignore[arg-type]
+        return (real if started == 1 else no_process)(serve, stdin, stdout)
 
     monkeypatch.setattr(processes, "start", once)
     pool = WorkerPool(work, 3)

@@ -21,11 +21,11 @@ def test_a_frozen_parsing_process_is_replaced(monkeypatch: pytest.MonkeyPatch) -
     try:
         before = made.extract("shop.py", source)
         (process,) = made._idle
-        os.kill(process._pid, signal.SIGSTOP)
+        os.kill(process._process.pid, signal.SIGSTOP)
         assert made.extract("shop.py", source) == before
         assert [symbol.name for symbol in before.symbols][:1] == ["total"]
         with pytest.raises(ProcessLookupError):
-            os.kill(process._pid, 0)
+            os.kill(process._process.pid, 0)
     finally:
         made.close()
 
@@ -54,11 +54,11 @@ def test_a_stopped_trial_process_is_replaced(monkeypatch: pytest.MonkeyPatch) ->
         assert trial_parse.passes(grammar, source, 5.0) is True
         frozen = trial_parse._trial
         assert frozen is not None
-        os.kill(frozen._pid, signal.SIGSTOP)
+        os.kill(frozen._process.pid, signal.SIGSTOP)
         assert trial_parse.passes(grammar, source, 5.0) is True
         assert trial_parse._trial is not frozen
         with pytest.raises(ProcessLookupError):
-            os.kill(frozen._pid, 0)
+            os.kill(frozen._process.pid, 0)
         monkeypatch.setattr(trial_parse, "serve", stopped_at_start)
         assert trial_parse._trial is not None
         trial_parse._trial.end()

@@ -191,7 +191,7 @@ def test_workers_make_the_same_of_such_texts() -> None:
 def test_a_trial_that_somebody_ended_says_nothing_about_the_text() -> None:
     expected = extract("good.py", GOOD["good.py"])
     assert trial._trial is not None
-    os.kill(trial._trial._pid, signal.SIGKILL)
+    os.kill(trial._trial._process.pid, signal.SIGKILL)
     assert extract("good.py", GOOD["good.py"]) == expected
 
 
@@ -229,7 +229,7 @@ if not os.fork():
     os._exit(not extract("a.py", b"def total(): ...\n" * 100).symbols)
 assert os.wait()[1] == 0
 assert extract("a.py", b"def total(): ...\n" * 100).symbols
-print(trial._trial._pid, flush=True)
+print(trial._trial._process.pid, flush=True)
 """
 
 
@@ -330,7 +330,7 @@ def test_time_that_a_text_did_not_take_is_not_held_against_it(
     ) -> bool | None:
         if not late:
             late.append(source)
-            os.kill(self._pid, signal.SIGPROF)
+            os.kill(self._process.pid, signal.SIGPROF)
         return first(self, grammar, source, seconds, queried)  # type: ignore[arg-type]
 
     monkeypatch.setattr(trial._Trial, "passes", once_late)

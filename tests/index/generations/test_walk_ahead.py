@@ -123,9 +123,9 @@ def test_a_file_that_changes_while_its_question_is_ranked_is_noticed(
         return look(*arguments)
 
     def held(self: WalkAhead) -> WalkAhead:
-        os.waitpid(self._pid, os.WUNTRACED)
+        os.waitpid(self.process.pid, os.WUNTRACED)
         edit(tree)
-        os.kill(self._pid, signal.SIGCONT)
+        os.kill(self.process.pid, signal.SIGCONT)
         return self
 
     monkeypatch.setattr(walk_ahead, "looked_at", stopped)
@@ -166,7 +166,7 @@ def test_the_process_is_gone_after_the_answer_and_after_an_error(
     real = WalkAhead.__enter__
 
     def noted(self: WalkAhead) -> WalkAhead:
-        pids.append(self._pid)
+        pids.append(self.process.pid)
         return real(self)
 
     monkeypatch.setattr(WalkAhead, "__enter__", noted)

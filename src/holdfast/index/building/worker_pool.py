@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -43,8 +42,6 @@ STARTS_MAX = 2
 _SHORT, _LONG, _SHORT_MAX = struct.Struct("!i"), struct.Struct("!Q"), 0x7FFFFFFF
 """How a `Connection` writes the length of a message."""
 _READY = b"ready"
-_LIFE = 3
-"""The file descriptor of the pipe whose other end only the parent process has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +64,9 @@ def ready(results: Connection) -> None:
 
 @dataclass(eq=False, slots=True)
 class _Worker:
-    pid: int
+    process: processes.Child
     orders: Connection
     results: Connection
-    life: Connection
     room_bytes: int
     """How many bytes fit in the pipe of orders before a write blocks."""
     watch: Watch
@@ -179,7 +175,7 @@ class WorkerPool:
     def end(self) -> None:
         """Kill every worker; what they are working on is lost."""
         for worker in self._workers:
-            _kill(worker)  # Kill all before waiting for one: freeing memory takes time.
+            worker.process.kill()  # Kill all before waiting for one: freeing memory takes time.
         for worker in self._workers:
             _ended(worker)
         self._workers.clear()
@@ -201,7 +197,7 @@ class WorkerPool:
                 worker.send(self._preface(), order)
             except Frozen:
                 worker.frozen = True
-                _kill(worker)
+                worker.process.kill()
                 return
             except OSError:
                 return  # It is dead; reading its results will show that.
@@ -220,7 +216,7 @@ class WorkerPool:
             for worker in by_pipe.values():
                 if worker.watch.is_frozen():
                     worker.frozen = True
-                    _kill(worker)  # reading its results will show that
+                    worker.process.kill()  # reading its results will show that
         for pipe in arrived:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
@@ -280,14 +276,14 @@ class WorkerPool:
         # Only the worker keeps its ends, so that its death closes the pipes.
         orders_in, orders = _pipe(theirs, ours)
         results, answers = _pipe(ours, theirs)
-        life_in, life = _pipe(theirs, ours)
         room_bytes = _widened(orders)
         _widened(answers)
         forked = processes.may_fork()
         packed = b"" if forked else self._pack()
-        pipes = [pipe.fileno() for pipe in (orders_in, answers, life_in)]
-        pid = processes.start(self._serve if forked else serve, pipes)
-        worker = _Worker(pid, orders, results, life, room_bytes, Watch(pid, self._look_s))
+        work = self._serve if forked else serve
+        process = processes.start(work, orders_in.fileno(), answers.fileno())
+        watch = Watch(process.pid, self._look_s)
+        worker = _Worker(process, orders, results, room_bytes, watch)
         os.set_blocking(orders.fileno(), False)
         theirs.close()
         if not forked:
@@ -319,27 +315,8 @@ def _orders() -> Connection:
 
 
 def _begin(work: Work, orders: Connection) -> None:
-    _end_with_parent()
     with suppress(EOFError, BrokenPipeError):
         work(orders, Connection(1, readable=False))
-
-
-def _end_with_parent() -> None:
-    """Make the system kill this process when its parent dies.
-
-    Only the parent has the other end of this pipe. When it is closed, the system sends SIGIO, which
-    kills a process that does not handle it.
-    """
-    import fcntl
-    import select
-
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
-    with suppress(OSError, AttributeError):
-        fcntl.fcntl(_LIFE, fcntl.F_SETOWN, os.getpid())
-        flags = fcntl.fcntl(_LIFE, fcntl.F_GETFL)
-        fcntl.fcntl(_LIFE, fcntl.F_SETFL, flags | os.O_ASYNC)
-    if select.select([_LIFE], [], [], 0)[0]:
-        os._exit(1)  # The parent is gone already.
 
 
 def _pipe(reads: ExitStack, writes: ExitStack) -> tuple[Connection, Connection]:
@@ -350,18 +327,11 @@ def _pipe(reads: ExitStack, writes: ExitStack) -> tuple[Connection, Connection]:
     )
 
 
-def _kill(worker: _Worker) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(worker.pid, signal.SIGKILL)
-
-
 def _ended(worker: _Worker) -> None:
     # A worker has no state of its own, so it is killed at once.
-    _kill(worker)
-    for pipe in (worker.orders, worker.results, worker.life):
-        pipe.close()
-    with suppress(ChildProcessError):
-        os.waitpid(worker.pid, 0)
+    worker.orders.close()
+    worker.results.close()
+    worker.process.end()
 
 
 def _widened(pipe: Connection) -> int:

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
 import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -89,7 +87,7 @@ class _Process:
         self._facts, answers = os.pipe()
         os.set_blocking(self._texts, False)
         try:
-            self._pid = processes.start(serve, (texts, answers))
+            self._process = processes.start(serve, texts, answers)
         except BaseException:
             os.close(self._texts)
             os.close(self._facts)
@@ -97,7 +95,7 @@ class _Process:
         finally:
             os.close(texts)
             os.close(answers)
-        self._watch = Watch(self._pid, LOOK_S, ANSWER_S)
+        self._watch = Watch(self._process.pid, LOOK_S, ANSWER_S)
         try:
             ready = self._watch.read(self._facts, 1)
         except BaseException:
@@ -126,10 +124,9 @@ class _Process:
         os.close(self._texts)
         os.close(self._facts)
         if self.owner == os.getpid():
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(self._pid, 0)
+            self._process.end()
+        else:
+            self._process.leave()
 
 
 class Extractor:

@@ -17,7 +17,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from holdfast import system
 from holdfast.index import processes
@@ -126,7 +126,7 @@ class _Trial:
         self._verdicts, verdicts = os.pipe()
         os.set_blocking(self._texts, False)
         try:
-            self._pid = processes.start(serve, (texts, verdicts))
+            self._process = processes.start(serve, texts, verdicts)
         except BaseException:
             os.close(self._texts)
             os.close(self._verdicts)
@@ -134,7 +134,7 @@ class _Trial:
         finally:
             os.close(texts)
             os.close(verdicts)
-        self._watch = Watch(self._pid, look_s)
+        self._watch = Watch(self._process.pid, look_s)
         try:
             ready = self._watch.read(self._verdicts, 1)
         except BaseException:
@@ -156,26 +156,23 @@ class _Trial:
         except BrokenPipeError:
             return None
         except Frozen:
-            self._kill()
+            self._process.kill()
             return None
         return verdict == b"1" if verdict else None
 
     def end(self) -> None:
         """Kill the process."""
-        self._kill()
+        self._process.kill()
         self.close()
-
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Close the pipes, and wait for the process if it is a child of this one."""
         os.close(self._texts)
         os.close(self._verdicts)
         if self.owner == os.getpid():
-            with suppress(ChildProcessError):
-                os.waitpid(self._pid, 0)
+            self._process.close()
+        else:
+            self._process.leave()
 
 
 _lock = threading.Lock()

@@ -9,7 +9,6 @@ changed. The walk begins after the question, as it does without a process of its
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -101,7 +100,7 @@ class WalkAhead:
         reading, writing = os.pipe()
         self._pipe = reading
         try:
-            self._pid = processes.start(serve, [nothing, writing])
+            self.process = processes.start(serve, nothing, writing)
         except BaseException:
             os.close(reading)
             raise
@@ -113,7 +112,7 @@ class WalkAhead:
         """What the walk found; None if the process failed, so that nothing is known."""
         from holdfast.index.frozen_process import Watch
 
-        process = Watch(self._pid)
+        process = Watch(self.process.pid)
         with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
             size = int.from_bytes(process.read(self._pipe, _LENGTH_BYTES), "little")
             return msgspec.msgpack.decode(process.read(self._pipe, size), type=Seen)
@@ -129,10 +128,7 @@ class WalkAhead:
         trace: TracebackType | None,
     ) -> None:
         os.close(self._pipe)
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(self._pid, 0)
+        self.process.end()
 
 
 def _write(pipe: int, data: bytes) -> None:
