@@ -83,8 +83,8 @@ def process_spent(process: int) -> float:
 
 PEAK = """
 import sys
-from holdfast.cli.start import main
-code = main()
+from holdfast.cli.start import run
+code = run()
 sys.stdout.flush()
 peak = [line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1]
 print(peak, file=sys.stderr)

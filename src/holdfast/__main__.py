@@ -2,4 +2,4 @@
 
 from holdfast.cli.start import main
 
-raise SystemExit(main())
+main()

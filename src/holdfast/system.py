@@ -141,3 +141,24 @@ def prepare_process() -> None:
     # An empty HOME would make `~` the root directory. If unset, the password database is used.
     if os.environ.get("HOME") == "":
         del os.environ["HOME"]
+
+
+def leave(code: int) -> None:
+    """End this process with an exit code, without freeing its objects one by one.
+
+    After a search of a large tree, freeing them takes a tenth of the whole time. Exit handlers run
+    and output is flushed as usual. With other threads the process ends as usual, after their work.
+    """
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        raise SystemExit(code)
+    import atexit
+
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:  # the shell's `>&-` closes it
+                stream.flush()
+        except (OSError, ValueError):
+            code = code or 1
+    os._exit(code)

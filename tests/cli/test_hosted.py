@@ -275,8 +275,8 @@ def test_a_frozen_host_and_one_that_is_gone_cost_no_error(
 def test_a_command_in_the_host_imports_next_to_nothing(inside: Machine) -> None:
     script = (
         "import sys; sys.argv = ['holdfast', 'search', 'sym:settle_up']\n"
-        "from holdfast.cli.start import main\n"
-        "code = main()\n"
+        "from holdfast.cli.start import run\n"
+        "code = run()\n"
         "print(sorted({'argparse', 'msgspec', 'numpy', 'asyncio', 'socket', 'typing', 'pathlib', "
         "'subprocess', 'holdfast.app'} & set(sys.modules)), file=sys.stderr)\n"
         "sys.exit(code)\n"

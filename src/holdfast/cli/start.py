@@ -16,7 +16,12 @@ NO_WINDOWS = (
 )
 
 
-def main(
+def main(leave: Callable[[int], None] = system.leave) -> None:
+    """The `holdfast` command: run what the arguments say and end the process."""
+    leave(run())
+
+
+def run(
     environment: Callable[[], Mapping[str, str]] = system.environment,
     secure_imports: Callable[[], None] = system.secure_imports,
     platform: str = sys.platform,
@@ -39,10 +44,10 @@ def main(
             from holdfast.cli.streams import delivered
 
             return delivered(code)
-    from holdfast.cli.main import main as run
+    from holdfast.cli import main as commands
 
-    return run(argv)
+    return commands.main(argv)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()
