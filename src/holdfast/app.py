@@ -219,7 +219,7 @@ class App:
         return SqliteShared(self.home.index_shared, limit)
 
     def _origin(self, root: str) -> str | None:
-        tree = self.repositories().at(root)
+        tree = self.repositories().at(root) if self.home.is_among_repositories(root) else None
         return None if tree is None else tree.sentence()
 
     @contextmanager

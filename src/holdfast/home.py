@@ -133,6 +133,10 @@ class Home:
         """The text of commits that are indexed without a checkout."""
         return self._below("repositories")
 
+    def is_among_repositories(self, root: str) -> bool:
+        """Whether a root is, by its path, the text of such a commit."""
+        return os.path.dirname(root) == os.path.realpath(self.repositories)
+
     @property
     def sequence(self) -> Path:
         return self._below("sequence")

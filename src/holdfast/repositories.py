@@ -79,7 +79,7 @@ class Repositories:
     """The repositories of a home that are indexed without a checkout."""
 
     def __init__(self, home: Home) -> None:
-        self._directory = home.repositories
+        self._home, self._directory = home, home.repositories
 
     def known(self) -> list[GitTree]:
         try:
@@ -97,7 +97,7 @@ class Repositories:
 
     def at(self, root: str) -> GitTree | None:
         """The repository whose files are at a root."""
-        if os.path.dirname(root) != os.path.realpath(self._directory):
+        if not self._home.is_among_repositories(root):
             return None
         return self._read(f"{os.path.basename(root)}.tree")
 

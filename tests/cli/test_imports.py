@@ -57,3 +57,30 @@ def test_the_help_of_a_question_imports_nothing_that_answers_it(command: str) ->
     ran = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
     heavy = {"holdfast.index.code_index", f"holdfast.index.tools.{command}", "msgspec", "numpy"}
     assert not heavy & set(ran.stdout.split())
+
+
+def test_a_search_imports_nothing_about_repositories(tmp_path: Path) -> None:
+    """Each search imported the whole module to learn that its tree is an ordinary directory."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "shop.py").write_text("def total():\n    return 1\n")
+    kept = {n: v for n, v in os.environ.items() if not n.startswith("HOLDFAST")}
+    environment = {**kept, "HOLDFAST_HOME": str(tmp_path / "home"), "HOLDFAST_CLI_HOST": "0"}
+    listed = (
+        "import sys\n"
+        "from holdfast.cli.main import main\n"
+        "code = main(sys.argv[1:])\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+        "sys.exit(code)"
+    )
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", listed, *arguments],
+            cwd=tree, env=environment, capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
+
+    run("index", "create", ".")
+    ran = run("search", "total")
+    assert "shop.py:1-2" in ran.stdout
+    assert not {"holdfast.repositories", "holdfast.files.git"} & set(ran.stderr.split())

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
 
@@ -124,7 +125,14 @@ _TOKENS: tuple[tuple[str, bytes, bytes], ...] = (
     ),
     ("private key", b"b3BlbnNzaC1rZXktdjE", rb"b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=]{40,20000}"),
 )
-_COMPILED = tuple((kind, marker, re.compile(token)) for kind, marker, token in _TOKENS)
+
+
+@cache
+def _compiled() -> tuple[tuple[str, bytes, re.Pattern[bytes]], ...]:
+    """The same with the tokens compiled; on first use, because most processes read no such text."""
+    return tuple((kind, marker, re.compile(token)) for kind, marker, token in _TOKENS)
+
+
 _MAY_BE_TOKEN = (
     # Each begins with one byte, which `re` finds many times as fast as it would a set of words.
     re.compile(
@@ -231,7 +239,7 @@ def _found(text: bytes) -> Iterator[Secret]:
 
 
 def _tokens(text: bytes) -> Iterator[Secret]:
-    for kind, marker, token in _COMPILED:
+    for kind, marker, token in _compiled():
         if marker in text:
             for match in token.finditer(text):
                 if _plausible(match.group()):
