@@ -356,13 +356,14 @@ class App:
         The user agrees by naming the tree in the settings or by creating its index.
         """
         from holdfast.files.workspace import allowed_directories, real_path
-        from holdfast.index.generations.registry import Registry
 
         real = real_path(path)
         if not self._machine(self.user_home).is_wide(real):
             return False
         if real in map(real_path, allowed_directories(self.home.settings, self.user_home)):
             return False
+        from holdfast.index.generations.registry import Registry
+
         try:
             return Registry(self.home.index_registry).find(real) is None
         except (HoldfastError, OSError):

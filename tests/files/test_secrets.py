@@ -202,3 +202,21 @@ def test_a_masked_line_is_that_of_the_masked_text(text: bytes) -> None:
     rows = masked(text).split(b"\n")
     assert [masked_line(text, number) for number in range(1, len(rows) + 1)] == rows
     assert masked_line(text, len(rows) + 1) == b""
+
+
+PIECES = [
+    *(b"password", b"Token", b"api_key", b"name", b" ", b"\t", b"=", b":", b"=>", b">", b"\n"),
+    *(b'"', b"'", b"`", b"]", b"k9Qx2LmZ7vR4tB8nW3yC", b"k9Qx2LmZ7vR4tB8nW3yC="),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join))
+def test_values_that_nothing_is_before_are_passed_over_without_another_result(text: bytes) -> None:
+    """The model looks at the text before every quoted value."""
+    expected = [
+        match.span(1)
+        for match in secrets._QUOTED.finditer(text)
+        if secrets._SECRET_IS.search(text[max(0, match.start() - 64) : match.start()].lower())
+        and secrets._random_looking(match.group(1))
+    ]
+    assert [(found.start, found.end) for found in secrets._assigned(text)] == expected

@@ -1,5 +1,7 @@
 """The two lexers: what they make of each language, and that they make the same."""
 
+from pathlib import PurePath
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,3 +137,11 @@ def test_strings_and_comments_without_an_end_are_read_once(path: str) -> None:
     for piece in (b'"\\', b"'\\", b"/*", b"`", b'"""', b"--[[", b"<!--", b"'", b'"', b"\\"):
         source = piece * size(200_000, 20_000)
         assert sum(map(len, lex(source, family_of(path)).texts)) <= len(source)
+
+
+@pytest.mark.parametrize(
+    "path", ["a/B.PY", "Makefile", "x/Dockerfile", "no", "a.b/c", ".py", "", "d/x.go/"]
+)
+def test_the_family_is_that_of_the_last_part_of_a_path(path: str) -> None:
+    name = PurePath(path).name
+    assert family_of(path) == family_of(name) == family_of(name.upper())

@@ -163,6 +163,8 @@ _SECRET = (
     rb"(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
     rb"|auth[_-]?key|credential)[\w-]{0,20}"
 )
+_BEFORE_VALUE = b"=:> \t"
+"""How the text before an assigned value ends: the last bytes that `_SECRET_IS` can match."""
 _SECRET_IS = re.compile(_SECRET + rb"[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}\Z")
 _BARE = tuple(
     (start, re.compile(before + rb"([A-Za-z0-9+/_~-]{20,200}+={0,2})(?=" + after + rb")"))
@@ -248,6 +250,8 @@ def _tokens(text: bytes) -> Iterator[Secret]:
 
 def _assigned(text: bytes) -> Iterator[Secret]:
     for match in _QUOTED.finditer(text):
+        if not match.start() or text[match.start() - 1] not in _BEFORE_VALUE:
+            continue  # not assigned to anything
         before = text[max(0, match.start() - NAME_BYTES_MAX) : match.start()].lower()
         if _SECRET_IS.search(before) and _random_looking(match.group(1)):
             yield Secret(match.start(1), match.end(1), "assigned secret")

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.errors import UsageError
 from holdfast.files.listing import TreeListing
 from holdfast.files.snapshot import compressed, not_searched, stamp_of
+from holdfast.index.facts.languages import DOCUMENTS, NAMES, PARSED
+from holdfast.index.search.roles import Role, has_role
+from holdfast.index.search.scopes import in_scope
 from holdfast.repeats.answer_cache import with_first_lines
 from holdfast.sequence import clones
 from holdfast.sequence.clones_request import ClonesRequest
@@ -22,7 +25,6 @@ from holdfast.tree_texts import Progress, read_texts, text_without_secrets
 
 if TYPE_CHECKING:
     from holdfast.files.git import Repository
-    from holdfast.index.search.roles import Role
 
 FILES_PER_STEP = 50
 """How many files of a revision are read between two progress reports."""
@@ -146,20 +148,17 @@ def _report(group: clones.CloneGroup) -> GroupReport:
 
 def is_code(path: str) -> bool:
     """Whether a file has code, by its path: not data, documents, settings or generated text."""
-    from holdfast.index.facts.languages import DOCUMENTS, NAMES, PARSED
-    from holdfast.index.search.roles import has_role
-    from holdfast.index.search.scopes import in_scope
-
     name = path.rpartition("/")[2]
     suffix = "." + name.rpartition(".")[2].lower() if "." in name else ""
     if name in NAMES:
         return NAMES[name] in PARSED.values()
     if suffix in DOCUMENTS or suffix in DATA or not in_scope(path, "runtime"):
         return False
-    return not has_role(path, NOT_CODE if suffix in PARSED else NOT_CODE | {"document", "build"})
+    return not has_role(path, NOT_CODE if suffix in PARSED else NOT_SOURCE)
 
 
 NOT_CODE: frozenset[Role] = frozenset({"generated", "data"})
+NOT_SOURCE: frozenset[Role] = NOT_CODE | {"document", "build"}
 DATA = frozenset(
     {".csv", ".tsv", ".svg", ".xml", ".po", ".pot", ".lock", ".snap", ".geojson", ".log", ".sum"}
 )

@@ -151,5 +151,12 @@ def _first_in(folder: str) -> int:
 
 def has_role(path: str, roles: frozenset[Role]) -> bool:
     """Whether the path has one of these roles; a quick test excludes most paths."""
-    seems = any(pattern.search(path) for role, pattern in _RULES if role in roles)
-    return seems and role_of(path) in roles
+    for pattern in _patterns(roles):
+        if pattern.search(path):
+            return role_of(path) in roles
+    return False
+
+
+@lru_cache(maxsize=64)
+def _patterns(roles: frozenset[Role]) -> tuple[re.Pattern[str], ...]:
+    return tuple(pattern for role, pattern in _RULES if role in roles)

@@ -7,7 +7,6 @@ expression and the compiled one, are generated from these rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,6 @@ KEYWORDS = frozenset(
 
 def family_of(path: str) -> int:
     """The number of the family of a file name; plain text if it is unknown."""
-    name = PurePath(path).name.lower()
+    name = path.rstrip("/").rpartition("/")[2].lower()
     suffix = name.rpartition(".")[2]
     return BY_SUFFIX.get(suffix, BY_SUFFIX.get(name, 0))
