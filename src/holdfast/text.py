@@ -38,12 +38,8 @@ def common_margin(lines: Iterable[str]) -> int:
     return len(margin or "")
 
 
-_ALIGNED = re.compile(r"(?<=[:=,]) {2,}")
-_QUOTE = re.compile("['\"`]")
-
-
 def for_looking(lines: Iterable[str]) -> list[str]:
-    """Lines with a space of indentation for each level, and one where columns are aligned.
+    """Lines with a space of indentation for each level.
 
     Relative to the lines that are there: the outermost have none. They are for looking, not for
     copying.
@@ -52,8 +48,6 @@ def for_looking(lines: Iterable[str]) -> list[str]:
     levels: list[int] = []
     for line in lines:
         text = line.strip()
-        if _QUOTE.search(text) is None:  # The text of a string stays as it is.
-            text = _ALIGNED.sub(" ", text)
         if not text:
             shown.append("")
             continue

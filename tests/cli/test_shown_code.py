@@ -24,7 +24,9 @@ class Table:
     def joined(self, cells):
         sep = ",    "
         wide  =  1
-        ends =   None
+        head = '''
+name:    value
+'''.join(cells)
         return sep.join(cells)
 """
 FACTOR = """\
@@ -111,17 +113,58 @@ def test_only_lines_that_close_something_are_left_out_of_a_read(
     assert "2  []" in run(capsys, "read", "-n", "--no-comments", "hosts.rb")
 
 
+NOTICES = {
+    "more": "[7 more lines in file. Use offset=4 to continue.]",
+    "cut": "[Showing lines 1-2 of 9. Use offset=3 to continue.]",
+}
+
+
+@pytest.mark.shows("READ-NUMBERS")
+@pytest.mark.parametrize("kind", NOTICES)
+def test_a_line_that_looks_like_a_notice_is_a_line(tree: Path, capsys: Capture, kind: str) -> None:
+    """It had no number, and in a range it was left out."""
+    line = NOTICES[kind]
+    (tree / "log.txt").write_text(f"first\n\n{line}")
+    assert run(capsys, "read", "-n", "log.txt") == ["1 first", "2", f"3 {line}"]
+    for place in ("log.txt:2-3", "log.txt:2-9"):
+        assert run(capsys, "read", place) == ["2", f"3 {line}"]
+    assert run(capsys, "read", "log.txt", "--plain") == ["first", "", line]
+    assert run(capsys, "read", "log.txt:1-3", "--plain") == ["first", "", line]
+    (tree / "log.txt").write_text(f"first\n\n{line}\nlast")
+    assert run(capsys, "read", "log.txt:1-3") == ["1 first", "2", f"3 {line}"]
+    assert run(capsys, "read", "log.txt", "--limit", "3") == [
+        *("1 first", "2", f"3 {line}", ""),
+        "[1 more lines in file. Use offset=4 to continue.]",
+    ]
+
+
+@pytest.mark.shows("READ-NUMBERS")
+def test_a_file_whose_name_ends_like_a_range_is_numbered_from_its_first_line(
+    tree: Path, capsys: Capture
+) -> None:
+    (tree / "log:2-3").write_text("first\nsecond\nthird\nfourth")
+    numbered = ["1 first", "2 second", "3 third", "4 fourth"]
+    assert run(capsys, "read", "-n", "log:2-3") == numbered
+
+
+@pytest.mark.shows("READ-NUMBERS")
+def test_a_notice_in_place_of_a_long_line_has_no_number(tree: Path, capsys: Capture) -> None:
+    (tree / "long.txt").write_text("x" * 60_000)
+    (shown,) = run(capsys, "read", "-n", "long.txt")
+    assert shown.startswith("[Line 1 is ")
+
+
 @pytest.mark.shows("ANSWER-CODE")
 def test_the_text_of_a_string_stays_as_it_is(tree: Path, capsys: Capture) -> None:
     (tree / "table.py").write_text(SEPARATED)
     found = search(capsys, "sym:joined")
     for shown in (
         [line for line in found if line[0].isdigit()],
-        run(capsys, "read", "table.py:joined", "--about", "sep"),
-        run(capsys, "read", "-n", "--no-comments", "table.py:2-6"),
+        run(capsys, "read", "table.py:joined", "--about", "sep value"),
+        run(capsys, "read", "-n", "--no-comments", "table.py:2-7"),
     ):
-        assert '3  sep = ",    "' in shown
-        assert "5  ends = None" in shown, "columns are not aligned"
+        assert any(line.endswith(' sep = ",    "') for line in shown)
+        assert any(line.endswith(" name:    value") for line in shown), "in a string of lines"
 
 
 @pytest.mark.shows("ANSWER-LIST")

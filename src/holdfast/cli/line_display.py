@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import bisect
 import re
+from typing import NamedTuple
 
+from holdfast.reading.result import Answer
 from holdfast.text import for_looking, only_closes
 
-_MORE = re.compile(r"\n\n\[[0-9]+ more lines in file\. Use offset=[0-9]+ to continue\.\]\Z")
-_NOTICE = re.compile(rf"\n\n\[Showing lines [^\n]*\]\Z|{_MORE.pattern}")
-"""What stands below lines that are not all."""
+
+class ShownText(NamedTuple):
+    """What a read shows: lines of the file, and the notice below them if they are not all."""
+
+    lines: list[str]
+    notice: str = ""
 
 
-def without_rest(text: str) -> str:
-    """A text without the notice that the file has more lines, for reads of a range."""
-    return _MORE.sub("", text)
+def split_notice(answer: Answer, limit: int | None) -> ShownText:
+    """The text of a read without a session; `limit` is how many lines were asked for at most.
+
+    Told apart by counting: a line of the file may look like a notice.
+    """
+    rows = answer.text.split("\n")
+    count = len(rows) if limit is None else limit
+    if answer.truncation is not None:
+        count = answer.truncation.lines_printed
+    if count >= len(rows):
+        return ShownText(rows)
+    return ShownText(rows[:count], "\n".join(rows[count:]))
 
 
 _OPENING, _CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
@@ -50,27 +64,20 @@ def code_lines(path: str, source: bytes) -> frozenset[int]:
     return frozenset(code)
 
 
-def shown_lines(text: str) -> list[str]:
-    """The lines of a read, without the notice below them."""
-    cut = _NOTICE.search(text)
-    return (text if cut is None else text[: cut.start()]).split("\n")
-
-
 def printed(
-    text: str,
+    shown: ShownText,
     first: int,
     wanted: frozenset[int] | None,
     numbers: bool,
 ) -> str:
-    """The lines of a text that begins at line `first`; `wanted` are those to show, None for all.
+    """Lines that begin at line `first`, and their notice; `wanted` are those to show, None for all.
 
     Numbered lines are exact, an empty one is its number alone. If only some are wanted they are for
     looking, not for copying: with a space for each level, without those that only close one.
     """
-    cut = _NOTICE.search(text)
     lines = [
         (number, line)
-        for number, line in enumerate(shown_lines(text), first)
+        for number, line in enumerate(shown.lines, first)
         if wanted is None or number in wanted
     ]
     if numbers and wanted is not None:
@@ -80,8 +87,8 @@ def printed(
             for (number, _), line in zip(lines, texts, strict=True)
             if not only_closes(line)
         ]
-    shown = [
+    rows = [
         line if not numbers else f"{number} {line}" if line else f"{number}"
         for number, line in lines
     ]
-    return "\n".join(shown) + ("" if cut is None else cut[0])
+    return "\n".join(rows if not shown.notice else [*rows, shown.notice])

@@ -15,7 +15,7 @@ from holdfast.app import App
 from holdfast.cli import session_args
 from holdfast.cli.console import absolute, relative
 from holdfast.cli.failures import CommandRefused, Failure, failure_of
-from holdfast.cli.line_display import code_lines, printed, without_rest
+from holdfast.cli.line_display import ShownText, code_lines, printed, split_notice
 from holdfast.cli.near_notes import near_notes
 from holdfast.cli.output import plain
 from holdfast.cli.places import NamedLines, Place, places_of
@@ -181,9 +181,7 @@ def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -
     else:
         if title is not None:
             print(_title(title, place))
-        sys.stdout.write(
-            (answer.text if log is not None else _shaped(answer.text, place, args)) + "\n"
-        )
+        sys.stdout.write((answer.text if log is not None else _shaped(answer, place, args)) + "\n")
     # Print before recording: text that was not shown must not count as seen.
     sys.stdout.flush()
     if not args.json and not args.plain and answer.picture is None:
@@ -220,21 +218,31 @@ def _print_notes(place: Place, args: argparse.Namespace, app: App) -> None:
 _ENDED = re.compile(r":[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
 
 
-def _shaped(text: str, place: Place, args: argparse.Namespace) -> str:
+def _shaped(answer: Answer, place: Place, args: argparse.Namespace) -> str:
     """The text of a read without a session in the requested form."""
-    ranged = _ENDED.search(place.path) if place.first is None else None
+    if answer.picture is not None:
+        return answer.text
+    ranged = None
+    if place.first is None and not os.path.isfile(absolute(place.path)):
+        ranged = _ENDED.search(place.path)
     is_part = place.first is not None or ranged is not None
-    if is_part:
-        text = without_rest(text)
+    request, limit = _request(place, args), None
+    if ranged is not None:
+        start, _, end = ranged[0][1:].partition("-")
+        limit = int(end) - int(start) + 1 if end else None
+    elif request.limit is not None:
+        before = max(0, (request.offset or 1) - 1)
+        limit = int(before + request.limit) - int(before)
+    shown = split_notice(answer, limit)
+    if is_part and answer.truncation is None:
+        shown = ShownText(shown.lines)  # that the file has more is known
     # Lines are cited and edited by their numbers; a whole file is counted from its beginning.
     is_part |= args.offset is not None or args.limit is not None
     numbers = not args.plain and (args.numbers or is_part)
-    if not (numbers or args.no_comments):
-        return text
     path = place.path if ranged is None else place.path[: ranged.start()]
     first = place.first or int(args.offset or (ranged[0][1:].split("-")[0] if ranged else 1))
     code = code_lines(path, read_user_file(path)) if args.no_comments else None
-    return printed(text, first, code, numbers)
+    return printed(shown, first, code, numbers)
 
 
 def _was_shown(text: str, encoding: str | None) -> bool:
