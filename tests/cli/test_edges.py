@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import COMMANDS, main
-from holdfast.cli.memory import sync_commands
 from tests.cli.test_memory import Terminal, run
 
 __all__ = ["run"]
@@ -27,10 +26,7 @@ def dead_port() -> int:
         return int(unused.getsockname()[1])
 
 
-def test_a_server_that_is_not_there_is_a_transport_error(
-    run: Terminal, dead_port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sync_commands, "CONNECT_S", 0.3)
+def test_a_server_that_is_not_there_is_a_transport_error(run: Terminal, dead_port: int) -> None:
     url = f"http://127.0.0.1:{dead_port}"
     run("memory", "watch", "note:a", "--url", url, code=3)
     assert f"cannot reach ws://127.0.0.1:{dead_port}/sync" in run.errors

@@ -35,7 +35,6 @@ class AnswersFollowTheTable(RuleBasedStateMachine):
     def start(self) -> None:
         self.directory = Path(tempfile.mkdtemp())
         self.world = World(self.directory)
-        self.world.backend.probe_timeout_s = 0.05
         self.tracked = False
         self.whole = False
         """Whether a complete generation with our marker is really there."""

@@ -107,6 +107,8 @@ def test_iss_index_stability_d_e_a_backend_that_flaps_does_not_move_membership(
     before = world.bytes_at_rest()
     for marker in ["real", "raise", "real", "raise", "raise", "real", "hang", "real"]:
         world.backend.marker = marker
+        if marker == "hang":
+            world.limit_probes(0.05)
         search, _, _, _, listed, status = ask_every_read(world)
         assert search["status"] == "ok"
         assert search["results"]
@@ -119,6 +121,7 @@ def test_iss_index_stability_d_e_a_backend_that_flaps_does_not_move_membership(
 @pytest.mark.shows("ISS-INDEX-STABILITY-A20", "ISS-INDEX-STABILITY-D")
 def test_iss_index_stability_a20_a_hung_backend_does_not_hang_the_list(world: World) -> None:
     make_ready(world)
+    world.limit_probes(0.05)
     world.backend.marker = "hang"
     for _ in range(3):
         assert "probe failed" in list_codebases(world.index)["text"]

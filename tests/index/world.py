@@ -48,7 +48,8 @@ class FaultyBackend:
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
         self.provider = inner.provider
-        self.probe_timeout_s = 0.25
+        # Long, because a busy machine is not a backend that hangs. See `limit_probes`.
+        self.probe_timeout_s = 60.0
         self.marker: object = "real"
         self.retrieval = "real"
         self.writing = "real"
@@ -204,6 +205,10 @@ class World:
 
     def later(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)
+
+    def limit_probes(self, timeout_s: float) -> None:
+        """How long a probe may take from now on; short for a backend that hangs."""
+        self.index.prober._timeout_s = timeout_s
 
     def put_record(self, state: State, **changes: Any) -> Record:
         """Write the root's record as a test wants it."""

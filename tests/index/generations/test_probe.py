@@ -33,8 +33,10 @@ def test_one_thread_answers_one_probe_after_the_other(world: World) -> None:
 def test_a_probe_that_hangs_keeps_no_other_from_its_answer(world: World) -> None:
     manage_index(world.index, "create", world.root)
     world.backend.marker = "hang"
+    world.limit_probes(0.05)
     assert world.index.prove(world.root).outcome is Outcome.PROBE_FAILED
     world.backend.marker = "real"
+    world.limit_probes(60.0)
     other = str(Path(world.root).parent / "other")
     assert world.index.prove(other).outcome is Outcome.STALE_LOCAL
     world.backend.release.set()
