@@ -358,9 +358,8 @@ class App:
         from holdfast.files.workspace import allowed_directories, real_path
 
         real = real_path(path)
-        if not self._machine(self.user_home).is_wide(real):
-            return False
-        if real in map(real_path, allowed_directories(self.home.settings, self.user_home)):
+        is_wide, user = self._machine(self.user_home).is_wide(real), self.user_home
+        if not is_wide or real in map(real_path, allowed_directories(self.home.settings, user)):
             return False
         from holdfast.index.generations.registry import Registry
 

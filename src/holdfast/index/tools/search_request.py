@@ -108,7 +108,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
 
     @property
     def counts_lines(self) -> bool:
-        """Whether only printed lines count in the budget: a list that names no budget of its own is
+        """Whether only printed lines count in the budget: a list without a budget of its own is
         read as text, and its facts are ten times as long."""
         return self.listed and self.budget == BUDGET_DEFAULT
 
