@@ -52,6 +52,16 @@ def test_a_word_that_no_result_has_is_named_first(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.shows("ANSWER-UNMATCHED")
+@pytest.mark.usefixtures("shop")
+def test_a_word_that_only_asks_is_not_missed(capsys: pytest.CaptureFixture[str]) -> None:
+    """`decide whether a message is retried` was answered with "no result has decide, whether"."""
+    _, lines, _ = answer(capsys, "decide whether the invoice total happens")
+    assert lines[0].startswith("invoice.py:1-2")
+    _, lines, _ = answer(capsys, "decide whether zorblax has an invoice total")
+    assert lines[0] == "[no result has zorblax]"
+
+
+@pytest.mark.shows("ANSWER-UNMATCHED")
 def test_words_that_only_occur_in_a_list_are_no_match(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

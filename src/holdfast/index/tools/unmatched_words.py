@@ -15,6 +15,13 @@ from holdfast.index.search.results import Group
 BY_MEANING_MAX = 3
 """How many results are shown if none has any word of the question."""
 UNMATCHED = "WORDS_UNMATCHED"
+ASKING = frozenset({
+    "can", "choose", "chooses", "chose", "chosen", "could", "decide", "decided", "decides",
+    "decision", "determine", "determined", "determines", "did", "does", "had", "happen",
+    "happened", "happens", "happening", "has", "have", "mean", "means", "occur", "occurs",
+    "should", "taken", "whether", "will", "would",
+})  # fmt: skip
+"""Words that ask and name nothing: that no result has them says nothing about the results."""
 
 
 def unmatched_words(question: AnalyzedQuery | None, groups: Sequence[Group]) -> tuple[str, ...]:
@@ -56,10 +63,12 @@ def unmatched_warning(
     """The warning that names these words, as `CODE:sentence`; `weak`: nothing matches well."""
     if question is None or not (words or (weak and groups)):
         return []
-    named = ", ".join(words)
     if len(words) < len(question.words):
         poor = "nothing matches the question well; this is the nearest"
-        parts = [f"no result has {named}"] if words else []
-        return [f"{UNMATCHED}:{'; '.join([*parts, *([poor] if weak and groups else [])])}"]
+        named = ", ".join(word for word in words if word.lower() not in ASKING)
+        parts = [f"no result has {named}"] if named else []
+        parts += [poor] if weak and groups else []
+        return [f"{UNMATCHED}:{'; '.join(parts)}"] if parts else []
     nearest = "; this is the nearest by meaning" if groups else ""
-    return [f"{UNMATCHED}:no result has any word of the question ({named}){nearest}"]
+    every = ", ".join(words)
+    return [f"{UNMATCHED}:no result has any word of the question ({every}){nearest}"]
