@@ -27,7 +27,20 @@ FILE = [BEST, DELAY, OTHER, TWIN, CALLER]
 
 def shown(file: list[StoredChunk] = FILE, room: int = 2_000, **ranked: int) -> list[str]:
     found = companions([BEST], file, {f"sym_{k}": v for k, v in ranked.items()}, ASKED, room)
-    return [one.label for one in found]
+    return [one.label for one in found if one.shown is not None]
+
+
+@pytest.mark.shows("ANSWER-COMPANIONS")
+def test_callers_and_callees_without_room_are_named_by_their_lines() -> None:
+    """The reader had to ask for the outline of the file to find what the best result calls."""
+    found = companions([BEST], FILE, {}, ASKED, 0)
+    assert [(one.label, one.span, one.shown) for one in found] == [
+        ("delay_for", (4, 5), None),
+        ("run", (13, 15), None),
+    ]
+    listed = companions([BEST], FILE, {"sym_delay_for": 0, "sym_run": 1}, ASKED, 0)
+    assert listed == [], "what was found too is listed already"
+    assert companions([BEST], [BEST, OTHER], {}, ASKED, 0) == []
 
 
 @pytest.mark.shows("ANSWER-COMPANIONS")
@@ -46,13 +59,14 @@ def test_a_place_that_repeats_the_best_result_is_not_shown() -> None:
 def test_companions_stay_within_their_room() -> None:
     for room in range(0, 120, 5):
         found = companions([BEST], FILE, {}, ASKED, room)
-        assert sum(len(one.shown.text) for one in found) <= room
+        assert sum(len(one.shown.text) for one in found if one.shown is not None) <= room
 
 
 @pytest.mark.shows("ANSWER-COMPANIONS")
 def test_the_span_of_a_companion_is_that_of_its_symbol() -> None:
-    (one,) = companions([BEST], FILE, {}, ASKED, 2_000)
+    one = companions([BEST], FILE, {}, ASKED, 2_000)[0]
     assert (one.span, one.symbol_id) == ((4, 5), "sym_delay_for")
+    assert one.shown is not None
     assert one.shown.lines == ((4, "def delay_for(job):"), (5, "    return job.count ** 4"))
 
 

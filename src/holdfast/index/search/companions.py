@@ -24,6 +24,8 @@ CHARACTERS_MAX = 1_600
 """How much the best result and its companions show together."""
 WORTH_MIN, WORTH_LONG = 0.9, 0.4
 """How much a companion must be worth, and how much more beside the longest best result."""
+WORTH_NAMED, NAMED_MAX = 0.8, 3
+"""How much a place must be worth to be named without its code, and how many are."""
 PART_CHARACTERS_MIN, PART_CHARACTERS = 500, 500
 """With at least this much room, the best lines of a longer companion are shown."""
 NAME_MIN = 3
@@ -41,12 +43,12 @@ _CALLABLE = frozenset({"function", "method", "constructor"})
 
 
 class Companion(msgspec.Struct, frozen=True):
-    """A place of the best result's file, with its code."""
+    """A place of the best result's file, with its code, or by name alone."""
 
     span: tuple[int, int]
     symbol_id: str
     label: str
-    shown: Preview
+    shown: Preview | None
 
 
 def companions(
@@ -57,6 +59,9 @@ def companions(
     characters_max: int,
 ) -> list[Companion]:
     """The companions of `best` among the chunks of its file, worthiest first, as far as they fit.
+
+    After them, without their code, callers and callees that do not fit or are worth less: a reader
+    of the best result needs their names and lines to go on.
 
     `ranked` has the symbols of the file that were found too, by their rank in it from 0.
     """
@@ -92,24 +97,41 @@ def companions(
     judged: list[tuple[float, str]] = []
     for symbol, (worth, here) in linked.items():
         worth += SHARE * _share(here, known, asked) + NEW * _share(here - shown, known, asked)
-        if worth >= worth_min:
-            judged.append((-worth, symbol))
+        judged.append((-worth, symbol))
+    judged.sort()
     found: list[Companion] = []
     seen = [shown]
-    for _, symbol in sorted(judged):
+    for negative, symbol in judged:
+        if -negative < worth_min:
+            break
         here = linked[symbol][1]
         if any(len(here & other) >= ALIKE * len(here | other) for other in seen):
             continue
         named = symbol in ranked or _named((symbols[symbol][0].label or ""), asked) > 0
         made = _companion(symbols[symbol], asked, characters_max, in_part=named)
-        if made is None or len(made.shown.text) > characters_max:
+        if made is None or made.shown is None or len(made.shown.text) > characters_max:
             continue
         seen.append(here)
         found.append(made)
         characters_max -= len(made.shown.text)
         if len(found) == SHOWN_MAX:
             break
-    return found
+    with_code = {one.symbol_id for one in found}
+    without_code = [
+        _named_place(symbols[symbol])
+        for negative, symbol in judged
+        if -negative >= WORTH_NAMED and symbol not in with_code and symbol not in ranked
+    ]
+    return [*found, *without_code[:NAMED_MAX]]
+
+
+def _named_place(chunks: Sequence[StoredChunk]) -> Companion:
+    first = min(chunks, key=lambda chunk: chunk.start_line)
+    last = max(chunks, key=lambda chunk: chunk.end_line)
+    text = last.text.removesuffix("\n")
+    blank = text.count("\n", len(text.rstrip()))
+    span = first.start_line, max(last.start_line, last.end_line - blank)
+    return Companion(span, first.symbol_id or "", first.label or "", None)
 
 
 def _companion(

@@ -302,7 +302,9 @@ class Items:
         )
         if level == BARE:
             return item
-        further = self._companions(group, item) if level == WHOLE else ()
+        linked = self._companions(group, item) if level == WHOLE else ()
+        further = tuple(place for place in linked if place.preview is not None)
+        called = tuple(place for place in linked if place.preview is None)
         shown = {place.symbol_id for place in further}
         named = [g for g in _named_first(group) if g.best.chunk.symbol_id not in shown]
         named_copies = 0 if self._is_brief and level >= BRIEF else ALIKE_SHOWN
@@ -311,13 +313,14 @@ class Items:
             item,
             matches=tuple(Match(m.line, m.start + 1, m.end + 1) for m in lines[:MATCHES_MAX]),
             alike=tuple(self._place(other) for other in group.alike[:named_copies]),
-            further_count=len(named) + len(further) or None,
+            further_count=len(named) + len(linked) or None,
             further=(
                 *further,
                 *(
                     FurtherPlace(Span(*g.span), g.best.chunk.symbol_id, g.best.chunk.label)
                     for g in named[:names_max]
                 ),
+                *called,
             ),
         )
 
@@ -340,8 +343,8 @@ class Items:
                 Span(*one.span),
                 one.symbol_id,
                 one.label,
-                one.shown.text,
-                tuple(Span(a, b) for a, b in one.shown.spans),
+                None if one.shown is None else one.shown.text,
+                None if one.shown is None else tuple(Span(a, b) for a, b in one.shown.spans),
             )
             for one in found
         )
