@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.index.answers import CallGraphHint, OutlineSymbol, Span
 from holdfast.index.tools.outline_lines import outline_lines
@@ -40,6 +41,26 @@ def test_an_outline_that_fits_is_whole() -> None:
     assert not shortened
     assert lines == outline_lines(symbols)[0]
     assert LONG in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "signature", "line"),
+    [
+        ("method", "@Override public void reset()", "7-8  public void reset()"),
+        ("method", "def reset(self)", "7-8  reset(self)"),
+        ("method", "async def reset(self)", "7-8  async reset(self)"),
+        ("method", None, "7-8  method reset"),
+        ("class", "static class reset extends Base", "7-8  static class reset extends Base"),
+        ("constant", "reset = 1", "7-8  constant reset = 1"),
+        ("class", "class reset(Base)", "7-8  class reset(Base)"),
+    ],
+)  # fmt: skip
+def test_a_program_gets_the_kind_only_where_the_signature_does_not_show_it(
+    kind: str, signature: str | None, line: str
+) -> None:
+    one = replace(symbol("A.reset", 7, signature), kind=kind)
+    assert outline_lines([one])[0] == [line]
+    assert f" {kind} " in outline_lines([one], aligned=True)[0][0]
 
 
 @pytest.mark.shows("MCP-OUTLINE-BUDGET")

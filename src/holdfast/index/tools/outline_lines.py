@@ -3,7 +3,8 @@
 The signatures of a long file take many tokens. So an outline that exceeds its budget is written
 again with less detail, until it fits:
 
-    whole       every symbol on a line, with its signature
+    whole       every symbol on a line, with its signature; for a program, its kind only where the
+                signature does not show it
     short       long signatures are cut
     folded      the members of a symbol follow it by name and first line
     top level   only symbols that are in no other, with the number of their members
@@ -13,6 +14,7 @@ The first three never leave out a symbol; only the last may exceed the budget.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from holdfast.index.answers import OutlineSymbol
@@ -40,9 +42,22 @@ def outline_lines(
 
 
 def whole_line(symbol: OutlineSymbol, *, aligned: bool) -> str:
+    if not aligned:
+        return f"{_lines(symbol)} {' ' * _depth(symbol)}{_without_kind(symbol)}"
     indent = "  " * _depth(symbol)
-    width = 11 if aligned else 0
-    return f"{_lines(symbol):>{width}}  {indent}{symbol.kind} {_signature(symbol)}"
+    return f"{_lines(symbol):>11}  {indent}{symbol.kind} {_signature(symbol)}"
+
+
+_SAYS_NOTHING = re.compile(r"@Override\s+|(?:def|func|function|fun|fn) (?=\w)")
+_CALLABLE = ("method", "function", "constructor")
+
+
+def _without_kind(symbol: OutlineSymbol) -> str:
+    text = _signature(symbol)
+    if symbol.kind in _CALLABLE and "(" in text:
+        return _SAYS_NOTHING.sub("", text, count=1)
+    has_kind = re.search(rf"\b{re.escape(symbol.kind)}\b", text.partition(symbol.name)[0])
+    return text if has_kind else f"{symbol.kind} {text}"
 
 
 def _short(symbols: Sequence[OutlineSymbol]) -> list[str]:
@@ -84,11 +99,8 @@ def _joined(members: list[str]) -> list[str]:
 
 
 def _cut(symbol: OutlineSymbol) -> str:
-    text = _signature(symbol).removeprefix("def ").removeprefix("func ")
-    shown = text if len(text) <= SIGNATURE_MAX else f"{text[: SIGNATURE_MAX - 1]}…"
-    return (
-        shown if symbol.kind in ("method", "function", "constructor") else f"{symbol.kind} {shown}"
-    )
+    text = _without_kind(symbol)
+    return text if len(text) <= SIGNATURE_MAX else f"{text[: SIGNATURE_MAX - 1]}…"
 
 
 def _signature(symbol: OutlineSymbol) -> str:
