@@ -95,6 +95,14 @@ def test_a_symbol_in_one_answer(tree: Tree) -> None:
     assert explore(tree.code, str(tree.root), "nothing").status == "not_found"
 
 
+def test_a_line_with_several_mentions_is_listed_once(tree: Tree) -> None:
+    """`Policy debounce = Policy{` was listed twice, a mention each."""
+    text = "from cart import Cart\n\n\ndef swap(a: Cart, b: Cart):\n    return b, a\n"
+    (tree.root / "swap.py").write_text(text)
+    shown = explore_text(explore(tree.code, str(tree.root), "Cart"), SURFACE, tokens_max=1_500)
+    assert shown.count("swap.py:4  ") == 1
+
+
 @pytest.mark.shows("EXPLORE-ONE-LOOK")
 def test_one_answer_takes_one_look_at_the_tree(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []

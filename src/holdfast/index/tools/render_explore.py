@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.index.references.answers import CallEdgeLine, ExploreAnswer, ExploredSymbol
+from holdfast.index.references.answers import (
+    CallEdgeLine,
+    ExploreAnswer,
+    ExploredSymbol,
+    ReferencePlace,
+)
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.render import Surface, code_text, span_text
 from holdfast.index.tools.render_calls import shortened
@@ -130,11 +135,14 @@ def _tests(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
 
 
 def _mentions(one: ExploredSymbol, tree: str, surface: Surface) -> list[str]:
-    """Mentions other than calls; imports say little, so they share one line at the end."""
-    named = [place for place in one.references if place.kind != "import"]
+    """Mentions other than calls, each line once; imports say little and share one line."""
+    named: dict[tuple[str, int], ReferencePlace] = {}
+    for place in one.references:
+        if place.kind != "import":
+            named.setdefault((place.file, place.line), place)
     rows = [
         f"  {place.kind}  {place_line(place, tree, surface)}  {surface.text(place.text)}"
-        for place in named
+        for place in named.values()
     ]
     imports = [place_line(p, tree, surface) for p in one.references if p.kind == "import"]
     if imports:
