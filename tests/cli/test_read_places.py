@@ -65,6 +65,16 @@ def test_a_symbol_is_read_by_its_name(capsys: Capture) -> None:
     )
 
 
+def test_a_prototype_is_not_read_beside_its_definition(cart: Path, capsys: Capture) -> None:
+    code = (
+        "namespace shop {\nclass Cart {\n  int total();\n  int later();\n};\n"
+        "int Cart::total() {\n  return 1;\n}\n}\n"
+    )
+    cart.with_name("cart.cpp").write_text(code)
+    assert run(capsys, "cart.cpp:total")[1].split("\n")[0] == "cart.cpp:6-8  Cart.total"
+    assert run(capsys, "cart.cpp:later")[1].startswith("cart.cpp:4  Cart.later\n")
+
+
 @pytest.mark.shows("READ-PLACES")
 @pytest.mark.usefixtures("cart")
 def test_several_places_are_read_at_once_under_their_names(capsys: Capture) -> None:

@@ -24,6 +24,8 @@ class NamedLines:
     name: str
     first: int
     last: int
+    defined: bool = True
+    """False for a declaration without a body, such as a prototype."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,14 @@ def places_of(
 
 
 def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
-    """The symbols of this qualified name, or else those whose name ends with it."""
+    """The symbols of this qualified name, or else those whose name ends with it.
+
+    Without prototypes of what the file defines.
+    """
     exact = [one for one in symbols if one.name == name]
-    return exact or [one for one in symbols if one.name.endswith(f".{name}")]
+    found = exact or [one for one in symbols if one.name.endswith(f".{name}")]
+    defined = {one.name for one in found if one.defined}
+    return [one for one in found if one.defined or one.name not in defined]
 
 
 def _no_symbols(path: str, missing: Sequence[str], symbols: Sequence[NamedLines]) -> CommandRefused:

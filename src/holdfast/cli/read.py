@@ -131,7 +131,7 @@ def _places(typed: str) -> tuple[list[Place], CommandRefused | None]:
 
         facts = extract_facts(path, read_user_file(path))
         return [
-            NamedLines(one.qualified, one.span.first_line, one.span.last_line)
+            NamedLines(one.qualified, one.span.first_line, one.span.last_line, one.defined)
             for one in facts.symbols
         ]
 
@@ -151,7 +151,8 @@ def _request(place: Place, args: argparse.Namespace) -> Request:
 
 
 def _title(title: str, place: Place) -> str:
-    return f"{title}  {place.symbol}".rstrip()
+    """The place with the last two parts of its symbol's name; the path says the rest."""
+    return f"{title}  {'.'.join(place.symbol.split('.')[-2:])}".rstrip()
 
 
 def _read_about(place: Place, args: argparse.Namespace, app: App, title: str) -> About:
