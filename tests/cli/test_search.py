@@ -79,7 +79,8 @@ def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) 
         "1 def price_of_eggs(basket):",
     ]
     out = run(capsys, "price of", "--limit", "6")[1]
-    assert re.search(r"^\[shortened; whole: holdfast read src/\w+\.py:1-\d+\]$", out, re.MULTILINE)
+    more = r"^\[shortened; read on: holdfast read --no-comments src/\w+\.py:1-\d+\]$"
+    assert re.search(more, out, re.MULTILINE)
 
 
 @pytest.mark.shows("ANSWER-LIST")
@@ -233,7 +234,7 @@ def test_a_long_result_is_never_shown_whole(shop: Path, capsys: pytest.CaptureFi
     out = run(capsys, "price of figs", "--limit", "1")[1]
     assert out.startswith("src/figs.py:1-")
     assert len(out) < 4_500
-    assert "[shortened; whole: holdfast read src/figs.py:" in out
+    assert "[shortened; read on: holdfast read --no-comments src/figs.py:" in out
 
 
 @pytest.mark.shows("ANSWER-CLI")

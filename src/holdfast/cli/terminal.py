@@ -60,11 +60,14 @@ def terminal(*, several_trees: bool = False) -> Surface:
 
 
 def _read_command(call: Call) -> str:
-    """The command for a call of read; other calls are not shown with results."""
+    """The command for a call of read; other calls are not shown with results.
+
+    Without comments, which are half of many files: results leave them out too.
+    """
     assert call.tool == "read", call.tool
     first, count = call.args["offset"], call.args["limit"]
     name = f"{relative(call.args['path'])}:{line_range(first, first + count - 1)}"
-    return f"holdfast read {shlex.quote(name)}"
+    return f"holdfast read --no-comments {shlex.quote(name)}"
 
 
 def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:

@@ -76,6 +76,49 @@ def test_what_counts_as_printed_stands_in_the_text_and_in_the_file(
     index.close()
 
 
+def rows(text: str, *spans: tuple[int, int], language: str = "python") -> list[str]:
+    shown = SearchResult(
+        kind="group",
+        file="a",
+        span=Span(spans[0][0], spans[-1][1]),
+        language=language,
+        symbol_id=None,
+        symbol_label=None,
+        score=1.0,
+        indexed_at=None,
+        staleness_bucket="fresh",
+        preview=text,
+        preview_spans=tuple(Span(*span) for span in spans),
+    )
+    answer = SearchAnswer(
+        status="ok", path="/tree", query="cart", scope="runtime", group_by="symbol",
+        result_mode="grouped", limit=10, freshness_decision=None, results=(shown,),
+    )  # fmt: skip
+    return search_text.search_text(answer, SURFACE).split("\n")[1:]
+
+
+def test_the_indentation_of_a_part_is_a_space_for_each_level() -> None:
+    """A part of a function at the margin kept all its indentation, which no reader can copy."""
+    part = "def total(lines):\n⋮\n    if lines:\n        return sum(lines)"
+    assert rows(part, (1, 1), (4, 5)) == [
+        "1 def total(lines):",
+        "4  if lines:",
+        "5   return sum(lines)",
+    ]
+    whole = "def total(lines):\n    if lines:\n        return sum(lines)"
+    assert rows(whole, (1, 3)) == [
+        "1 def total(lines):",
+        "2     if lines:",
+        "3         return sum(lines)",
+    ]
+
+
+def test_a_bracket_that_is_not_shown_does_not_keep_the_margin() -> None:
+    """The bracket that ends the class belongs to the text of its last method."""
+    last = "    int total() {\n        return sum;\n    }\n}"
+    assert rows(last, (7, 10), language="java") == ["7 int total() {", "8  return sum;"]
+
+
 def test_a_further_place_is_named_by_its_lines_so_that_a_read_can_ask_for_them() -> None:
     """By its first line and its name alone, a read of it showed every symbol of that name."""
     further = (

@@ -261,12 +261,12 @@ def _companion(place: FurtherPlace, language: str | None, surface: Surface) -> I
 
 
 def _left_out(answer: SearchAnswer, surface: Surface) -> Iterator[str]:
-    """How to read a whole result, if lines of any result were left out."""
+    """How to read the rest, if lines of any result were left out."""
     if answer.group_by == "file" and answer.result_mode == "grouped":
         return
     cut = [one for one in answer.results if one.next is not None and not one.match_count]
     if cut and cut[0].next is not None:
-        yield f"[shortened; whole: {surface.call(cut[0].next)}]"
+        yield f"[shortened; read on: {surface.call(cut[0].next)}]"
 
 
 def _shown_lines(
@@ -289,13 +289,7 @@ def _rows(
     """
     marked = frozenset(matched)
     if not surface.is_terminal:
-        texts = [text for _, text in lines]
-        texts = for_looking(texts) if common_margin(texts) else texts
-        names_all = len(marked) < MATCHES_MAX
-        for (number, _), text in zip(lines, texts, strict=True):
-            is_left_out = only_closes(text, language or "") if names_all else not text.strip()
-            if number in marked or not is_left_out:
-                yield f"{number} {code_text(text, surface)}".rstrip()
+        yield from _compact_rows(lines, marked, surface, language or "")
         return
     before = None
     for number, text in lines:
@@ -304,6 +298,24 @@ def _rows(
         before = number
         gutter = surface.style(f"{number:>6}", "warning" if number in marked else "dim")
         yield f"{gutter}  {_fitted(text.expandtabs(4), surface)}".rstrip()
+
+
+def _compact_rows(
+    lines: Sequence[tuple[int, str]], marked: Collection[int], surface: Surface, language: str
+) -> Iterator[str]:
+    """Without the lines that only close a block; exact if no other line between them is missing."""
+    names_all = len(marked) < MATCHES_MAX
+    shown = [
+        (number, text)
+        for number, text in lines
+        if number in marked or not (only_closes(text, language) if names_all else not text.strip())
+    ]
+    texts = [text for _, text in shown]
+    gaps = len(lines) > 1 and lines[-1][0] - lines[0][0] >= len(lines)
+    if gaps or common_margin(texts):
+        texts = for_looking(texts)
+    for (number, _), text in zip(shown, texts, strict=True):
+        yield f"{number} {code_text(text, surface)}".rstrip()
 
 
 def printed_lines(
