@@ -140,7 +140,11 @@ def test_what_is_not_looked_at_is_refused(folder: Path, capsys: Capture) -> None
         file.truncate(TOO_LARGE)
     (folder / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
     (folder / "one.txt").write_text("one\n")
+    (folder / "wide.txt").write_text("retry\n", "utf-16")
+    (folder / "wide-plain.txt").write_text("retry\n", "utf-16-le")
     cases = [
+        (["wide.txt"], "wide.txt has NUL bytes: it is binary or UTF-16"),
+        (["wide-plain.txt"], "has NUL bytes"),
         (["large.txt"], "larger than 64 MiB"),
         (["a.png"], "a.png is a picture"),
         (["one.txt", "--offset", "9"], "Offset 9 is beyond end of file"),

@@ -51,7 +51,13 @@ def read_about(request: Request, reader: Reader, words: str, *, has_head: bool) 
     if len(data) > FILE_BYTES_MAX:
         size = f"{FILE_BYTES_MAX >> 20} MiB"
         raise UsageError(f"{target.typed} is larger than {size}", "no line of it was looked at")
-    return about(target.path, data, words, target.offset, target.limit, has_head=has_head)
+    found = about(target.path, data, words, target.offset, target.limit, has_head=has_head)
+    if not found.shown and b"\0" in data:
+        raise UsageError(
+            f"{target.typed} has NUL bytes: it is binary or UTF-16",
+            "words are found in UTF-8 only; a copy: iconv -f UTF-16 -t UTF-8",
+        )
+    return found
 
 
 def about(
