@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import holdfast
+from holdfast import system
 from tests.hindered import obey_permissions
 
 WAIT_S = 60.0
@@ -326,7 +327,13 @@ def main() -> None:
     sys.argv = [request["module"], *request["argv"]]
     # As with `python -m`; a module that is already there would be warned about on standard error.
     sys.modules.pop(request["module"], None)
-    runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            # Freeing all that was imported takes longer than most commands.
+            system.leave(end.code or 0)
+        raise
 
 
 if __name__ == "__main__":
