@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.postgres import PostgresServer, running_server
+from tests.requirements import NOT_IN_QUICK
 from tests.scale import FIRST_SEED, QUICK, SOAKING
 from tests.workers import Workers
 
@@ -79,6 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     The tests that parse the whole source come first and together, so that one worker parses it.
     """
     items.sort(key=lambda item: item.path not in PARSING)
+    config.stash[NOT_IN_QUICK] = _not_in_quick(config, items)
     for item in items:
         if _draws(item):
             item.add_marker(pytest.mark.property)
@@ -89,6 +91,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left_out]
 
 
+def _not_in_quick(config: pytest.Config, items: list[pytest.Item]) -> set[str] | None:
+    """Requirements that only tests marked as long show; None if not all tests were collected."""
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return None
+    in_quick: set[str] = set()
+    long: set[str] = set()
+    for item in items:
+        shown = {name for mark in item.iter_markers("shows") for name in mark.args}
+        if not _is_left_out(item):
+            in_quick |= shown
+        elif item.get_closest_marker("long") is not None and not _needs_service(item):
+            long |= shown
+    return long - in_quick
+
+
 def _draws(item: pytest.Item) -> bool:
     """Whether Hypothesis or a seed draws what a test tries."""
     case = getattr(item, "callspec", None)
@@ -97,7 +114,11 @@ def _draws(item: pytest.Item) -> bool:
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    marked = any(item.get_closest_marker(name) is not None for name in ("service", "long"))
+    return item.get_closest_marker("long") is not None or _needs_service(item)
+
+
+def _needs_service(item: pytest.Item) -> bool:
+    marked = item.get_closest_marker("service") is not None
     fixtures = getattr(item, "fixturenames", ())
     case = getattr(item, "callspec", None)
     parameters = set() if case is None else set(case.id.split("-"))

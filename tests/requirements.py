@@ -10,10 +10,14 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.architecture import tree_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "requirements.md"
+NOT_IN_QUICK = pytest.StashKey[set[str] | None]()
+"""Requirements that `make quick` does not show although they need no service."""
 ROW = re.compile(r"^\| (?P<id>[A-Za-z][\w.:+-]*) \| (?P<rule>.*) \|(?P<shown>[^|]*)\|$")
 
 

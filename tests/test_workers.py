@@ -99,6 +99,7 @@ def test_every_test_runs_once_and_a_dead_worker_fails_only_its_test(directory: P
     assert "the worker that ran test_outcomes.py::test_dies ended with -9" in output
 
 
+@pytest.mark.long
 def test_the_first_failure_ends_a_run_that_shall_end_there(directory: Path) -> None:
     (directory / "test_first.py").write_text("def test_fails():\n    assert 0\n")
     many = OTHERS.replace("range(40)", "range(2000)")

@@ -306,6 +306,7 @@ def test_a_failure_is_one_json_object_where_json_was_asked_for(
     assert run.errors == ""
 
 
+@pytest.mark.long
 @pytest.mark.shows("TRY")
 def test_the_tour_as_json_is_a_line_for_each_step(run: Terminal) -> None:
     lines = [json.loads(line) for line in run("try", "--json").splitlines()]

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from holdfast.cli.main import main
 from holdfast.cli.read_about import about
+from tests.scale import size
 
 Capture = pytest.CaptureFixture[str]
 NONE = "[no line has one of the words: retry]"
 TOO_LARGE = (64 << 20) + 1
+LONG = size(100_000, 15_000)
+DEEP = size(700, 300)
 
 
 @pytest.fixture(autouse=True)
@@ -161,12 +164,12 @@ def test_what_is_not_looked_at_is_refused(folder: Path, capsys: Capture) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        '"' + '\\"' * 300_000 + "\nretry\n",
-        "x." + "_LOG" * 200_000 + " retry\n",
-        'x = """\n' + "\n".join(["retry"] * 60_000) + '\n"""\n',
-        "\n".join([" " * n + "retry" for n in range(700)] + [""] * 200_000),
-        "\n".join([" " * n + "x" for n in range(700)] + ["(", *["retry"] * 100_000]),
-        "\n".join([" " * n + "x" for n in range(700)] + ["# x"] * 200_000 + ["retry"]),
+        '"' + '\\"' * (3 * LONG) + "\nretry\n",
+        "x." + "_LOG" * (2 * LONG) + " retry\n",
+        'x = """\n' + "\n".join(["retry"] * (LONG // 2)) + '\n"""\n',
+        "\n".join([" " * n + "retry" for n in range(DEEP)] + [""] * (2 * LONG)),
+        "\n".join([" " * n + "x" for n in range(DEEP)] + ["(", *["retry"] * LONG]),
+        "\n".join([" " * n + "x" for n in range(DEEP)] + ["# x"] * (2 * LONG) + ["retry"]),
     ],
     ids=["quotes", "log", "string", "blank", "brackets", "comments"],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.hostile import properties
 from tests.hostile.campaigns import CAMPAIGNS, KINDS
 
@@ -48,6 +50,7 @@ def test_every_file_with_property_tests_has_its_turn() -> None:
     assert sorted(properties.chosen(files[:3], 8, 1)) == files[:3]
 
 
+@pytest.mark.long
 def test_a_batch_tries_examples_and_seeds_of_its_own(tmp_path: Path) -> None:
     files = properties.files()
     turn = files.index(properties.TESTS / "sequence" / "test_tokens.py")

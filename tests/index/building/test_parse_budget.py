@@ -18,9 +18,11 @@ from holdfast.index.facts import parse as parsing
 from holdfast.index.facts.model import decode
 from holdfast.index.generations.model import SourceFile
 from tests.index.wire import file_outline, list_codebases, manage_index, search_code
+from tests.scale import size
 
 LINE = b"&|" * 40 + b"\n"
 HOSTILE = LINE * 400
+SLOWEST_S = size(3, 1) / 10
 GOOD = b"def total(cart):\n    return count(cart)\n\n" * 300
 
 
@@ -44,7 +46,7 @@ def test_limits_are_lowered_and_then_the_language_is_not_parsed() -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsing, "SLOWEST_SECONDS", 0.3)
+    monkeypatch.setattr(parsing, "SLOWEST_SECONDS", SLOWEST_S)
     monkeypatch.setattr(parsing, "SLOWEST_SECONDS_PER_BYTE", 0.0)
 
 
@@ -63,7 +65,7 @@ def job(path: str, source: bytes) -> SourceFile:
 )
 def test_many_hostile_files_cost_no_more_than_the_budget(total_bytes: int) -> None:
     """31 files of a megabyte were not done after four minutes: each had two tries of its own."""
-    budget = ParseBudget(first_s=0.3, all_s=0.5)
+    budget = ParseBudget(first_s=SLOWEST_S, all_s=5 / 3 * SLOWEST_S)
     hostile = [job(f"h{number:02}.cs", HOSTILE) for number in range(31)]
     good = [job(f"g{number}.py", GOOD) for number in range(4)]
     made = list(prepare_all([*hostile, *good], Recipe(extract_facts, None), total_bytes, 2, budget))
@@ -74,7 +76,7 @@ def test_many_hostile_files_cost_no_more_than_the_budget(total_bytes: int) -> No
     most = 12
     assert 1 <= tried <= most
     assert details.count("not parsed: files like it took too long in this tree") == 31 - tried
-    assert budget.spent_s < 0.5 + most * 0.3
+    assert budget.spent_s < (5 / 3 + most) * SLOWEST_S
     for file in made[31:]:
         facts = decode(file.facts)
         assert (len(facts.symbols), facts.problems) == (300, ())

@@ -16,7 +16,7 @@ import pytest
 from holdfast.index import processes
 from holdfast.index.building import worker_pool
 from holdfast.index.building.worker_pool import Died, Unstarted, WorkerPool, ready
-from tests.scale import size
+from tests.scale import first_in_quick, size
 
 DIE = b"die"
 
@@ -118,7 +118,7 @@ HINDRANCES = ["ends at once", "cannot be found", "cannot be told", "no process"]
 
 @pytest.mark.shows("INDEX-POOL-UNSTARTED")
 @pytest.mark.parametrize("hindrance", HINDRANCES)
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", first_in_quick([3, 1]))
 def test_where_nobody_can_be_started_no_order_is_said_to_kill(
     monkeypatch: pytest.MonkeyPatch, hindrance: str, count: int
 ) -> None:
