@@ -190,6 +190,46 @@ def references(path: Path) -> tuple[set[str], set[str]]:
     return names, members
 
 
+def unimported() -> list[str]:
+    """`module: name` of what a module defines at its top, and neither it nor another one uses.
+
+    By the module that a name is imported from, so a name that others have too is found.
+    """
+    used: dict[str, set[str]] = {name: set() for name in modules()}
+    for name, path in modules().items():
+        known: dict[str, str] = {}
+        for node in nodes_of(path):
+            if isinstance(node, ast.ImportFrom) and node.module in used:
+                for alias in node.names:
+                    full = f"{node.module}.{alias.name}"
+                    if full in used:
+                        known[alias.asname or alias.name] = full
+                    else:
+                        used[node.module].add(alias.name)
+            elif isinstance(node, ast.Import):
+                plain = (alias for alias in node.names if alias.name in used)
+                known |= {alias.asname or alias.name: alias.name for alias in plain}
+        for node in nodes_of(path):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                used[name].add(node.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                used.get(known.get(node.value.id, ""), set()).add(node.attr)
+    return [
+        f"{module.removeprefix('holdfast.')}: {name}"
+        for module, path in modules().items()
+        for name in _defined_at_top(tree_of(path))
+        if name not in used[module] and not name.startswith("__")
+    ]
+
+
+def _defined_at_top(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
 def unreferenced(paths: Iterable[Path]) -> list[str]:
     """`file:line: name` of what is defined and used nowhere in these files.
 

@@ -14,6 +14,7 @@ from tests.architecture import (
     machine_reads,
     modules,
     package_of,
+    unimported,
     unreferenced,
 )
 from tests.docs_runner import blocks, run_page
@@ -279,6 +280,17 @@ LIBRARY = {
     },
 }
 """What no other module of ours uses, each with its reason."""
+BY_NAME = {
+    *("configure", "run", "CLIENT", "LANGUAGE", "TSX", "asgi"),
+    *("event_of", "shown_text", "reply_to"),
+    *("inverse", "common_prefixes", "left_changes", "maximal_repeats"),
+}
+"""What is looked up in a module that a setting, a command or a language names."""
+BESIDE = {
+    "index.building.lifecycle: prune": "for maintenance by hand",
+    "mcp.sdk_server: listing": "measured by bench.tokens",
+    "replay.focus_savings: row_of": "printed by bench.focus",
+}
 
 
 @pytest.mark.shows("ARCH-UNUSED")
@@ -286,6 +298,8 @@ def test_nothing_is_there_that_only_tests_use() -> None:
     allowed = set[str]().union(*LIBRARY.values())
     found = {place.rpartition(" ")[2]: place for place in unreferenced(modules().values())}
     assert [place for name, place in found.items() if name not in allowed] == []
+    others = [place for place in unimported() if place.rpartition(" ")[2] not in allowed | BY_NAME]
+    assert sorted(others) == sorted(BESIDE)
 
 
 @pytest.mark.shows("ARCH-LENGTH")

@@ -20,7 +20,6 @@ from holdfast.app import App
 from holdfast.cli import command_protocol, host_client, large_trees
 from holdfast.cli.host_client import ask_host
 from holdfast.cli.main import main
-from holdfast.mcp import host as mcp_host
 from tests.mcp.agents import Machine, machine_in
 
 TREE = {
@@ -320,7 +319,3 @@ def test_a_search_of_a_large_tree_starts_a_host(
             hosted(machine, ["search", "cart"])[:2]
             == alone(machine, ["search", "cart"], capsys)[:2]
         )
-
-
-def test_both_sides_know_a_request_by_the_same_beginning() -> None:
-    assert mcp_host.COMMAND_PREFIX == command_protocol.PREFIX

@@ -228,7 +228,8 @@ def _search(data: bytes, _: Path) -> None:
     for path in ("src/a.py", "a/a/a/a/aaaaaaaaaaaaaaaaaaaa.py", "docs/x.md"):
         keep(path)
     analyze(parsed.query.text)
-    operators.render(parsed.query)
+    for name, value in parsed.query.values():
+        operators.written(name, value)
 
 
 def _pattern(data: bytes, _: Path) -> None:

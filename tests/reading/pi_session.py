@@ -177,7 +177,7 @@ class PiSession:
         if self._written == 0:
             header = {
                 "type": "session",
-                "version": pi_entries.VERSION,
+                "version": 3,
                 "id": self.id,
                 "timestamp": iso(self._now_ms()),
                 "cwd": self.cwd,

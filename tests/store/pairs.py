@@ -63,7 +63,7 @@ def edit(random: Random, paths: list[tuple[str, ...]]) -> dict[str, Any]:
             path = (*path, random.choice(["0", "1", "2", "-", "x", "y", "list"]))
         return pointer.encode(("value", *path))
 
-    kind = random.choice(patch.KINDS)
+    kind = random.choice(list(patch._ACTS))
     here = {"op": kind, "path": place()}
     match kind:
         case "replace" | "add" | "remove-by-value":

@@ -22,7 +22,6 @@ Imports only what Python has loaded at start-up: each command imports this.
 from __future__ import annotations
 
 COMMAND_VERSION = 1
-PREFIX = b'{"holdfast":"cli"'
 HOSTED = frozenset(
     {
         *("search", "outline", "calls", "references", "explore", "impact"),

@@ -7,7 +7,6 @@ commits that the server did not make itself, so that their watchers are notified
 
 from __future__ import annotations
 
-import logging
 import os
 import platform
 import shutil
@@ -36,7 +35,6 @@ from holdfast.text import counted
 if TYPE_CHECKING:
     from holdfast.sync.io.endpoint import SyncService
 
-log = logging.getLogger("holdfast.live")
 
 WATCHED_ROOTS_MAX = 32
 LOW_DISK_BYTES = 1 << 30

@@ -351,5 +351,3 @@ _ACTS: dict[str, Callable[[_DocumentDraft, Operation], None]] = {
     "remove-by-value": _remove_by_value,
     "increment": _increment,
 }
-
-KINDS = tuple(_ACTS)

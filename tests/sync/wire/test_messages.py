@@ -5,6 +5,7 @@ import json
 from math import isfinite
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +64,9 @@ REQUESTS: list[dict[str, Any]] = [
 
 @pytest.mark.shows("SYNC-VERSION")
 def test_a_message_cannot_change_shape_without_a_new_protocol_version() -> None:
-    text = json.dumps(messages.shapes(), sort_keys=True)
+    kinds = [*messages.Request.__args__, *messages.Answer.__args__]
+    _, shapes = msgspec.json.schema_components(kinds)
+    text = json.dumps(shapes, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     assert SHAPES.get(messages.PROTOCOL_VERSION) == digest, (
         "a message changed: raise PROTOCOL_VERSION, add a line to its history, record the digest"

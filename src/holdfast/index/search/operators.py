@@ -274,19 +274,6 @@ def as_words(text: str) -> str:
     return "".join((*found, text[at:]))
 
 
-def render(query: Query) -> str:
-    """A query as text; `parse` turns it back into the same query."""
-    words = [
-        f"{name}:{written(name, value, quoted=name == 're' and bool(query.text))}"
-        for name, value in query.values()
-    ]
-    plain = [
-        "\\" + word if _OPERATOR.match(word) or _ESCAPED.match(word) else word
-        for word in query.text.split()
-    ]
-    return " ".join((*words, *plain))
-
-
 def only_below(folder: str) -> str:
     """The operator that restricts a query to a directory below the root."""
     pattern = re.sub(r"([*?\[\]\\])", r"\\\1", folder)

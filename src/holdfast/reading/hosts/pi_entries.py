@@ -26,9 +26,6 @@ from holdfast.reading.scope import Lines
 from holdfast.reading.tree import NO_ENTRY, Served, Tree
 from holdfast.reading.view import Load
 
-VERSION = 3
-
-
 RESULT = "toolResult"
 """The kind, in our tree, of a message that is the result of a call."""
 _ROLE = b'"role":"toolResult"'

@@ -447,10 +447,3 @@ _JSON = msgspec.json.Encoder()
 @lru_cache(maxsize=4096)
 def _quoted(text: str) -> str:
     return _JSON.encode(text).decode()
-
-
-def shapes() -> dict[str, Any]:
-    """Every message as a JSON schema: what a change of the protocol changes."""
-    kinds = [*Request.__args__, *Answer.__args__]
-    _, components = msgspec.json.schema_components(kinds)
-    return components
