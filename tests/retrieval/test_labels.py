@@ -348,3 +348,48 @@ def test_no_package_of_the_probe_sets_is_in_the_training_data() -> None:
         assert (package["name"], package.get("subdir", "")) not in others
         assert package["name"] not in learned
         assert excluded.search(str(package["name"])), package["name"]
+
+
+def _libraries() -> tuple[LabelledSet, LabelledSet]:
+    return read_set(SETS / "libraries.json"), read_set(SETS / "libraries-measured.json")
+
+
+@pytest.mark.shows("RETR-LIBRARY-SETS")
+def test_the_library_sets_ask_about_different_packages_in_three_equal_categories() -> None:
+    tuned, measured = _libraries()
+    queries = (*tuned.queries, *measured.queries)
+    assert not tuned.problems
+    assert not measured.problems
+    assert len(queries) >= 200
+    assert len({query.id for query in queries}) == len(queries)
+    assert len({query.language for query in queries}) >= 8
+    assert all(target.start is None for query in queries for target in query.targets)
+    for part in _libraries():
+        categories = [query.category for query in part.queries]
+        for category in ("symbol", "behaviour", "architecture"):
+            assert categories.count(category) / len(categories) >= 0.27
+
+
+@pytest.mark.shows("RETR-LIBRARY-SETS")
+def test_no_package_of_the_library_sets_is_in_another_set_or_in_the_training_data() -> None:
+    names = [
+        str(repository.package["name"])
+        for part in _libraries()
+        for repository in part.repositories
+        if repository.package is not None
+    ]
+    assert len(set(names)) == len(names) >= 15
+    others = {
+        str(repository.package["name"])
+        for file in SETS.glob("*.json")
+        if not file.name.startswith("libraries")
+        for repository in read_set(file).repositories
+        if repository.package is not None
+    }
+    train = SETS.parents[2] / "models" / "train"
+    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
+    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    for name in names:
+        assert name not in others
+        assert name not in learned
+        assert excluded.search(name), name
