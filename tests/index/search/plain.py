@@ -217,7 +217,7 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
         "stem", "file_coverage", "changed",
     ]  # fmt: skip
     scores = [sum(weight[s] * value[s][i] for s in added if s in value) for i in range(n)]
-    for factor in ("role", "older", "header", "head", "brief"):
+    for factor in ("role", "older", "header", "head", "brief", "prose"):
         scores = [scores[i] * value.get(factor, [1.0] * n)[i] for i in range(n)]
     # A function's body has the score of its declaration, which keeps a part of it.
     body_of = {int(row): int(body) for row, body in enumerate(bodies(c.corpus)) if body >= 0}

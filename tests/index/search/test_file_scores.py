@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.index.search import file_scores
-from holdfast.index.search.chunk_kinds import is_container, is_short, promote_functions
+from holdfast.index.search.chunk_kinds import is_container, is_prose, is_short, promote_functions
+from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.lexical import Lexical, Occurrences, idf
 from holdfast.index.search.posting_segment import KINDS
 
@@ -60,6 +61,17 @@ def test_brief_are_short_functions_and_short_parts_of_headers() -> None:
     lines = np.array([[7, 9], [7, 10], [1, 1], [1, 1]])
     in_header = np.array([False, True, False, True])
     assert is_short(kinds, lines, in_header).tolist() == [True, False, False, True]
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-PROSE")
+def test_prose_has_twice_as_many_words_of_doc_comment_as_of_code_and_is_not_a_head() -> None:
+    chunks = [("method", 20, 36), ("method", 20, 37), ("class", 20, 26), ("method", 0, 6)]
+    kinds = np.array([KIND[kind] for kind, _, _ in chunks], np.uint8)
+    lengths = np.zeros((len(chunks), FIELDS), np.uint16)
+    lengths[:, Field.DOC] = [doc for _, doc, _ in chunks]
+    lengths[:, Field.BODY] = [body for _, _, body in chunks]
+    lengths[:, Field.SIGNATURE] = 6
+    assert is_prose(kinds, lengths).tolist() == [True, False, False, False]
 
 
 def corpus(file_of: list[int], norms: list[float]) -> Any:

@@ -24,6 +24,7 @@ from holdfast.index.search.scopes import in_scope
         ("src/app.test.ts", "test"),
         ("pkg/store/store_test.go", "test"),
         ("src/test/java/AppTest.java", "test"),
+        ("src/testFixtures/java/Demo.java", "test"),
         ("spec/models/user_spec.rb", "test"),
         ("app/FooTests.cs", "test"),
         ("src/Shop.Tests/CartFixture.cs", "test"),

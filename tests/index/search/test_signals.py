@@ -252,7 +252,15 @@ def test_header_is_a_factor_where_the_source_file_is_a_candidate_too() -> None:
     assert set(signals.header(alone).tolist()) == {1.0}
 
 
-@pytest.mark.parametrize("name", ["head", "brief"])
+@pytest.mark.shows("SEARCH-SIGNAL-PROSE")
+def test_prose_is_a_factor_for_what_is_mostly_doc_comment() -> None:
+    c = candidates("read all rows of a table from the disk")
+    values = by_path(c, signals.prose(c))
+    assert values["include/rows.h"] == WEIGHTS.prose
+    assert values["src/rows.c"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["head", "brief", "prose"])
 def test_no_factor_for_heads_and_short_functions_where_a_symbol_is_asked_for(name: str) -> None:
     assert name not in {one.name for one in signals.score(candidates("Cart"))[1]}
     assert name in {one.name for one in signals.score(candidates("how are goods chosen"))[1]}

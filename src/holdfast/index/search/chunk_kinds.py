@@ -6,6 +6,9 @@ head: the file keeps its rank, and the reader sees code.
 
 A function of three lines mostly delegates, and a short part of a header only declares. With so few
 words they are also similar to many queries.
+
+A member of an interface, an annotation or a documented option is mostly doc comment: it says at
+length what other code does, so it often matches a query better than that code.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from holdfast.index.search.fields import Field
 from holdfast.index.search.posting_segment import KINDS
 
 if TYPE_CHECKING:
@@ -28,6 +32,8 @@ _HEADS = frozenset(
 
 _FUNCTIONS = frozenset({"function", "method", "constructor"})
 BRIEF_LINES = 3
+PROSE_SHARE = 0.5
+"""Up to how many words of code for each word of its doc comment a chunk is prose."""
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".d.ts", ".pyi")
 
 
@@ -68,6 +74,21 @@ def is_short(
     """Which chunks are functions, or parts of a header, of at most three lines."""
     short = lines[:, 1] - lines[:, 0] < BRIEF_LINES
     return short & (in_header | _function_kinds()[kinds])
+
+
+def is_prose(kinds: NDArray[np.uint8], lengths: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Which chunks have at least twice as many words of doc comment as of code.
+
+    The head of a class is not one of them: its code is in other chunks.
+    """
+    import numpy as np
+
+    words = lengths.astype(np.int64)
+    doc = words[:, Field.DOC]
+    # The body is the whole text of the chunk.
+    code = words[:, Field.BODY] - doc - words[:, Field.SIGNATURE]
+    mostly: NDArray[np.bool_] = (doc > 0) & (code <= PROSE_SHARE * doc)
+    return mostly & ~is_container(kinds)
 
 
 def promote_functions(

@@ -55,7 +55,8 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
         re.compile(
             r"(?:^|/)(?i:tests?|__tests__|spec|specs|testing|testdata|fixtures?|__mocks__|mocks?|"
             r"__snapshots__|e2e|cypress|unittests?|[\w.-]*[._-]tests?|"
-            r"test[_-]?(?:data|utils?|helpers?|support|cases?|files|suites?|kit|lib|examples?))/"
+            r"test[_-]?(?:data|utils?|helpers?|support|cases?|files|suites?|kit|lib|examples?|"
+            r"fixtures?))/"
             r"|(?:^|/)[\w.-]*[a-z]Tests?/|(?:^|/)src/\w*Test\w*/|^t/"
             r"|(?:^|/)(?:test[_-]|conftest\.)[^/]*\Z|[._-](?i:test|tests|spec|e2e)\.\w+\Z"
             r"|(?:Tests?|Spec|IT|TestCase)\.(?:java|kt|scala|cs|swift|php|groovy|hs|cpp|cc|m)\Z"

@@ -17,7 +17,13 @@ import msgspec
 
 from holdfast.index.search import file_scores
 from holdfast.index.search.centrality import centrality
-from holdfast.index.search.chunk_kinds import is_container, is_header, is_short, promote_functions
+from holdfast.index.search.chunk_kinds import (
+    is_container,
+    is_header,
+    is_prose,
+    is_short,
+    promote_functions,
+)
 from holdfast.index.search.declarations import is_declaring, with_source
 from holdfast.index.search.definitions import rows_of_named_files
 from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
@@ -256,6 +262,13 @@ def brief(c: Candidates) -> Floats:
     return np.where(is_short(c.kinds, c.corpus.lines[c.rows], in_header), c.weights.brief, 1.0)
 
 
+def prose(c: Candidates) -> Floats:
+    """A factor for parts of a file that are mostly doc comment, such as members of interfaces."""
+    import numpy as np
+
+    return np.where(is_prose(c.kinds, c.corpus.lengths[c.rows]), c.weights.prose, 1.0)
+
+
 def unless_symbol(weight: Callable[[Candidates], float]) -> Callable[[Candidates], float]:
     """No factor if the query asks for a symbol, which may be a class or a short function."""
     return lambda c: 1.0 if c.analyzed.kind == "symbol" else weight(c)
@@ -332,6 +345,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("header", Combine.MULTIPLY, header, weight_named("header")),
     Signal("head", Combine.MULTIPLY, head, unless_symbol(weight_named("head"))),
     Signal("brief", Combine.MULTIPLY, brief, unless_symbol(weight_named("brief"))),
+    Signal("prose", Combine.MULTIPLY, prose, unless_symbol(weight_named("prose"))),
 )
 ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("body", Combine.RAISE, body, weight_named("declared")),

@@ -119,6 +119,8 @@ class Weights(msgspec.Struct, frozen=True):
     """Factor for the head of a class or other container, whose members are separate chunks."""
     brief: float = 0.85
     """Factor for functions of a few lines, and for equally short parts of headers."""
+    prose: float = 0.85
+    """Factor for chunks that are mostly doc comment, unless they are the head of a class."""
     declared: float = 0.6
     """Factor for a declaration whose body is a candidate too."""
     leader: float = 0.7
@@ -145,6 +147,7 @@ class Weights(msgspec.Struct, frozen=True):
             "header",
             "head",
             "brief",
+            "prose",
             "declared",
             "leader",
             "variant",
