@@ -23,6 +23,7 @@ RETRIEVAL_SETS = (
     ("large", ""),
     ("wide", "test"),
     ("fresh-measured", ""),
+    ("libraries-measured", ""),
     ("big-measured", ""),
 )
 """Sets whose questions are only measured, and two that labels by file make comparable."""
