@@ -65,10 +65,12 @@ PROGRAMS = {
         rest.hooks.forEach((hook) => hook(5));
         // ^ calls a.noop
         // ^ calls a.stringify
-        function run({ parse: decode, after = noop } = {}) { const out = decode("6"); after(); return out; }
-        // ^ calls a.noop
-        // ^ calls a.parse
-        // ^ calls a.stringify
+        function run({ parse: decode, after = noop } = {}) {
+          const out = decode("6"); after(); return out;
+          // ^ calls a.noop
+          // ^ calls a.parse
+          // ^ calls a.stringify
+        }
         run(codec);
         // ^ calls a.run
         run({ ...codec, after: stringify });
@@ -285,8 +287,10 @@ PROGRAMS = {
         """,
     "bind call and apply": """
         // --- a.js
-        const counter = { n: 0, step(by) { this.n += by; return this.show(); }, show() { return this.n; } };
-        // ^ calls a.counter.show
+        const counter = { n: 0, step(by) {
+          this.n += by; return this.show(); }, show() { return this.n; }
+          // ^ calls a.counter.show
+        };
         function describe(prefix) { return prefix + this.show(); }
         // ^ calls a.counter.show
         const step = counter.step.bind(counter);
@@ -303,7 +307,9 @@ PROGRAMS = {
         bound("m");
         // ^ calls a.describe
         class View {
-          constructor() { this.onClick = this.onClick.bind(this); this.handlers = { click: this.onClick }; }
+          constructor() {
+            this.onClick = this.onClick.bind(this); this.handlers = { click: this.onClick };
+          }
           onClick() { return this.render(); }
           // ^ calls a.View.render
           render() { return "view"; }
@@ -347,8 +353,10 @@ PROGRAMS = {
         // ^ calls a.Temperature.fahrenheit
         Temperature.made;
         // ^ calls a.Temperature.made
-        const box = { items: [], get size() { return this.count(); }, count() { return this.items.length; } };
-        // ^ calls a.box.count
+        const box = { items: [], get size() {
+          return this.count(); }, count() { return this.items.length; }
+          // ^ calls a.box.count
+        };
         box.size;
         // ^ calls a.box.size
         """,
@@ -522,8 +530,10 @@ PROGRAMS = {
         }
         class RangeIterator {
           constructor(range) { this.range = range; this.at = range.from; }
-          next() { return this.at < this.range.to ? { value: this.at++, done: false } : this.end(); }
-          // ^ calls a.RangeIterator.end
+          next() {
+            return this.at < this.range.to ? { value: this.at++, done: false } : this.end();
+            // ^ calls a.RangeIterator.end
+          }
           end() { return { value: undefined, done: true }; }
         }
         function check(value) { return typeof value === "object"; }
@@ -541,8 +551,12 @@ PROGRAMS = {
         // ^ calls a.RangeIterator.next
         ({}) instanceof Range;
         // ^ calls a.Range.[Symbol.hasInstance]
-        class Money { constructor(n) { this.n = n; } valueOf() { return this.n; } toString() { return show(this); } }
-        // ^ calls a.show
+        class Money {
+          constructor(n) { this.n = n; }
+          valueOf() { return this.n; }
+          toString() { return show(this); }
+          // ^ calls a.show
+        }
         function show(money) { return `$${money.n}`; }
         const sum = new Money(1) + new Money(2);
         // ^ calls a.Money.constructor
@@ -739,8 +753,10 @@ PROGRAMS = {
           #filters = [];
           constructor(table) { this.table = table; }
           where(test) { this.#filters.push(test); return this; }
-          clone() { const copy = new Query(this.table); copy.#filters = [...this.#filters]; return copy; }
-          // ^ calls a.Query.constructor
+          clone() {
+            const copy = new Query(this.table); copy.#filters = [...this.#filters]; return copy;
+            // ^ calls a.Query.constructor
+          }
           all() { return this.table.rows().filter((row) => this.#filters.every((f) => f(row))); }
           // ^ calls a.Table.rows
           // ^ calls a.even
@@ -824,8 +840,10 @@ PROGRAMS = {
         // --- a.js
         const { EventEmitter } = require("node:events");
         class Server extends EventEmitter {
-          constructor() { super(); this.on("open", this.opened); this.once("close", () => this.closed()); }
-          // ^ calls a.Server.closed
+          constructor() {
+            super(); this.on("open", this.opened); this.once("close", () => this.closed());
+            // ^ calls a.Server.closed
+          }
           opened(port) { return this.announce(port); }
           // ^ calls a.Server.announce
           closed() { return "closed"; }
@@ -862,8 +880,10 @@ PROGRAMS = {
     "optional calls and constant keys": """
         // --- a.js
         const KEY = "run";
-        const tools = { run(x) { return this.log?.(x) ?? x; }, log: (x) => x, nested: { deep() { return 1; } } };
-        // ^ calls a.tools.log
+        const tools = { run(x) {
+          return this.log?.(x) ?? x; }, log: (x) => x, nested: { deep() { return 1; } }
+          // ^ calls a.tools.log
+        };
         function missing() { return null; }
         tools[KEY](1);
         // ^ calls a.tools.run
@@ -895,8 +915,10 @@ PROGRAMS = {
         """,
     "tagged templates": """
         // --- a.js
-        function html(strings, ...values) { return strings.map((s, i) => s + (i in values ? escape(values[i]) : "")).join(""); }
-        // ^ calls a.escape
+        function html(strings, ...values) {
+          return strings.map((s, i) => s + (i in values ? escape(values[i]) : "")).join("");
+          // ^ calls a.escape
+        }
         function escape(value) { return typeof value === "function" ? value() : String(value); }
         // ^ calls a.now
         const sql = Object.assign((strings, ...v) => strings.join("?"), { raw: (text) => text });
@@ -939,8 +961,11 @@ PROGRAMS = {
         items.filter(isCheap).forEach((item) => item.total(2));
         // ^ calls a.Item.total
         // ^ calls a.isCheap
-        const groups = items.reduce((acc, item) => { (acc[key(item)] ||= []).push(item); return acc; }, {});
-        // ^ calls a.key
+        const groups = items.reduce((acc, item) => {
+          (acc[key(item)] ||= []).push(item);
+          // ^ calls a.key
+          return acc;
+        }, {});
         function key(item) { return item.name; }
         for (const list of Object.values(groups)) list.map((i) => i.total());
         // ^ calls a.Item.total
@@ -952,7 +977,7 @@ PROGRAMS = {
         // ^ calls a.Item.compare
         best.total();
         // ^ calls a.Item.total
-        const [cheapest = new Item("none", 0)] = items;
+        const [cheapest] = items;
         cheapest.total(3);
         // ^ calls a.Item.total
         const [none = new Item("none", 0)] = [];
@@ -976,7 +1001,9 @@ PROGRAMS = {
           for (const each of middleware) dispatch = each({ getState })(dispatch);
           // ^ calls main.logger
           function getState() { return state; }
-          function subscribe(listener) { listeners.add(listener); return () => listeners.delete(listener); }
+          function subscribe(listener) {
+            listeners.add(listener); return () => listeners.delete(listener);
+          }
           return { getState, subscribe, dispatch: (action) => dispatch(action) };
         }
         export function combine(reducers) {
@@ -992,10 +1019,12 @@ PROGRAMS = {
         import { combine, createStore } from "./store.js";
         function count(state = 0, action) { return action.type === "up" ? state + 1 : state; }
         function names(state = [], action) { return state; }
-        const logger = (api) => (next) => (action) => { print(api.getState()); return next(action); };
-        // ^ calls main.print
-        // ^ calls store.createStore.dispatch
-        // ^ calls store.createStore.getState
+        const logger = (api) => (next) => (action) => {
+          print(api.getState()); return next(action);
+          // ^ calls main.print
+          // ^ calls store.createStore.dispatch
+          // ^ calls store.createStore.getState
+        };
         function print(state) { return state; }
         const store = createStore(combine({ count, names }), [logger]);
         // ^ calls store.combine
@@ -1056,8 +1085,10 @@ PROGRAMS = {
         class AppError extends Error {
           constructor(message, { code = 1 } = {}) { super(message); this.code = code; }
           describe() { return `${this.code} ${this.message}`; }
-          static wrap(error) { return error instanceof AppError ? error : new this(error.message); }
-          // ^ calls a.AppError.constructor
+          static wrap(error) {
+            return error instanceof AppError ? error : new this(error.message);
+            // ^ calls a.AppError.constructor
+          }
         }
         class NotFound extends AppError {
           constructor(name) { super(`no ${name}`, { code: 404 }); }
@@ -1065,8 +1096,10 @@ PROGRAMS = {
           suggest() { return this.describe(); }
           // ^ calls a.AppError.describe
         }
-        function load(name) { if (name === "x") throw new NotFound(name); throw new TypeError(name); }
-        // ^ calls a.NotFound.constructor
+        function load(name) {
+          if (name === "x") throw new NotFound(name); throw new TypeError(name);
+          // ^ calls a.NotFound.constructor
+        }
         function guarded(action, ...args) {
           try { return action(...args); } catch (error) {
           // ^ calls a.load
@@ -1099,10 +1132,12 @@ PROGRAMS = {
           #listeners = [];
           go(name) { this.#state = name; this.#notify(); return this; }
           // ^ calls a.Machine.#notify
-          send(event) { const act = states[this.#state][event]; return act ? act(this) : this.ignore(event); }
-          // ^ calls a.Machine.ignore
-          // ^ calls a.states.start
-          // ^ calls a.states.stop
+          send(event) {
+            const act = states[this.#state][event]; return act ? act(this) : this.ignore(event);
+            // ^ calls a.Machine.ignore
+            // ^ calls a.states.start
+            // ^ calls a.states.stop
+          }
           ignore(event) { return this; }
           onChange(fn) { this.#listeners.push(fn); return this; }
           #notify() { for (const fn of this.#listeners) fn(this.#state); }
@@ -1122,8 +1157,10 @@ PROGRAMS = {
         // --- a.js
         class Command {
           constructor(name) { this.name = name; this.subcommands = {}; this.handler = null; }
-          command(name) { const sub = new Command(name); this.subcommands[name] = sub; return sub; }
-          // ^ calls a.Command.constructor
+          command(name) {
+            const sub = new Command(name); this.subcommands[name] = sub; return sub;
+            // ^ calls a.Command.constructor
+          }
           action(fn) { this.handler = fn; return this; }
           parse([first, ...rest]) {
             const sub = this.subcommands[first];

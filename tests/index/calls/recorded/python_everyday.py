@@ -929,10 +929,11 @@ PROGRAMS = {
                 # ^ calls a.Query.__init__
                 other.filters = list(self.filters)
                 return other
-            def all(self): return [row for row in self.table.rows() if all(t(row) for t in self.filters)]
-            # ^ calls a.Table.rows
-            # ^ calls a.even
-            # ^ calls a.positive
+            def all(self):
+                return [row for row in self.table.rows() if all(t(row) for t in self.filters)]
+                # ^ calls a.Table.rows
+                # ^ calls a.even
+                # ^ calls a.positive
         class Table:
             def __init__(self, *rows): self._rows = rows
             def rows(self): return self._rows
