@@ -119,8 +119,8 @@ def secure_imports() -> None:
     except OSError:
         return
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    given = os.environ.get("PYTHONPATH", "")
-    entries = given.split(os.pathsep) if given else []
+    search_path = os.environ.get("PYTHONPATH", "")
+    entries = search_path.split(os.pathsep) if search_path else []
     places = {entry: os.path.normpath(os.path.join(here, entry)) for entry in entries}
     unsafe = {place for entry, place in places.items() if not os.path.isabs(entry)}
     if sys.path and sys.path[0] in ("", here):

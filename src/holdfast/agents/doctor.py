@@ -98,8 +98,8 @@ def _home(app: App) -> Iterator[Finding]:
         )
     free = shutil.disk_usage(home).free
     if free < FREE_BYTES_MIN:
-        said = f"{free // 1024 // 1024} MB are free where {home} is"
-        yield Finding("home", "wrong", said, "make room, or set HOLDFAST_HOME to another disk")
+        message = f"{free // 1024 // 1024} MB are free where {home} is"
+        yield Finding("home", "wrong", message, "make room, or set HOLDFAST_HOME to another disk")
     else:
         yield Finding("home", "ok", f"{home}, {free // 1024**3} GB free")
 
@@ -108,11 +108,11 @@ def _store(app: App) -> Iterator[Finding]:
     import apsw
 
     found = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    said = f"SQLite {apsw.sqlite_lib_version()}"
+    message = f"SQLite {apsw.sqlite_lib_version()}"
     if found < SQLITE_SOUND:
-        yield Finding("store", "wrong", f"{said} can lose data", "pip install --upgrade apsw")
+        yield Finding("store", "wrong", f"{message} can lose data", "pip install --upgrade apsw")
     else:
-        yield Finding("store", "ok", said)
+        yield Finding("store", "ok", message)
     if app.database_url is not None:
         if importlib.util.find_spec("psycopg") is None:
             yield Finding(
@@ -174,11 +174,13 @@ def _host(app: App) -> Iterator[Finding]:
             "host", "ok", "the background host is not running; it starts with the first agent"
         )
     elif host.get("version") != __version__:
-        said = f"the background host has version {host.get('version')}, this is {__version__}"
-        yield Finding("host", "wrong", said, "holdfast mcp --stop")
+        message = f"the background host has version {host.get('version')}, this is {__version__}"
+        yield Finding("host", "wrong", message, "holdfast mcp --stop")
     elif not answers(app):
-        said = f"the background host does not answer: process {host.get('pid')} is frozen or busy"
-        yield Finding("host", "wrong", said, "holdfast mcp --stop")
+        message = (
+            f"the background host does not answer: process {host.get('pid')} is frozen or busy"
+        )
+        yield Finding("host", "wrong", message, "holdfast mcp --stop")
     else:
         yield Finding("host", "ok", f"the background host is running, process {host.get('pid')}")
 
@@ -201,8 +203,8 @@ def _agent(client: Client, edits: list[Edit]) -> Finding:
     missing = [edit for edit in edits if edit.needed]
     if not missing:
         if importlib.util.find_spec("mcp") is None:
-            said = f"{client.title} is set up, but mcp is not installed"
-            return Finding("agents", "wrong", said, "pip install 'holdfast[mcp]'")
+            message = f"{client.title} is set up, but mcp is not installed"
+            return Finding("agents", "wrong", message, "pip install 'holdfast[mcp]'")
         return Finding("agents", "ok", f"{client.title} is set up")
     if len(missing) == len(edits) and all("holdfast" not in (e.before or "") for e in missing):
         return Finding("agents", "note", f"{client.title} was found and is not set up", fix)

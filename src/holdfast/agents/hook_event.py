@@ -156,8 +156,8 @@ class Outcome:
     """The number of the request that was processed; without it, its answer may have been lost."""
 
     def __bool__(self) -> bool:
-        said = self.replacements or self.texts or self.notes or self.note
-        return bool(said) or self.request is not None
+        content = self.replacements or self.texts or self.notes or self.note
+        return bool(content) or self.request is not None
 
 
 class Adapter(Protocol):

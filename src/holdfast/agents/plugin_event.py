@@ -28,12 +28,12 @@ def plugin_event(
     if name in ("compacting", "compacted"):
         return HookEvent(agent, Moment.AFTER_COMPACTION, session, None, cwd, name=name)
     if name == "tool":
-        moment, given = Moment.AFTER_TOOL, [payload.get("use")]
+        moment, payloads = Moment.AFTER_TOOL, [payload.get("use")]
     elif name == "request" and isinstance(payload.get("uses"), list):
-        moment, given = Moment.REQUEST, payload["uses"]
+        moment, payloads = Moment.REQUEST, payload["uses"]
     else:
         return None
-    uses = tuple(use for use in map(use_of, given) if use is not None)
+    uses = tuple(use for use in map(use_of, payloads) if use is not None)
     if moment is Moment.AFTER_TOOL and not uses:
         return None
     number = whole_number(payload.get("request"))

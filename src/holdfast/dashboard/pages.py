@@ -118,11 +118,11 @@ class Pages:
         if name in ACTIONS and scope["method"] != "POST":
             await answer_json(send, 405, {"error": f"{name} changes something; use POST"})
             return
-        status, body = await asyncio.to_thread(_asked, self._questions, name, members)
+        status, body = await asyncio.to_thread(_answer, self._questions, name, members)
         await answer(send, status, body, [(b"content-type", b"application/json")])
 
 
-def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple[int, bytes]:
+def _answer(questions: Questions, name: str, members: Mapping[str, str]) -> tuple[int, bytes]:
     status, body = 200, {}  # type: tuple[int, Mapping[str, object]]
     try:
         question = questions().get(name)

@@ -58,12 +58,12 @@ class KeptClones:
     def __init__(self, directory: Path, root: Path, request: ClonesRequest) -> None:
         """`directory` has the segments of the tree."""
         self._directory, self._root, self._request = directory, root, request
-        asked = (
+        question = (
             *(KEPT_VERSION, RULES_VERSION, LEXER_VERSION, CLONES_VERSION, __version__, str(root)),
             *(request.minimum, request.limit, request.renamed, request.overlapping),
             *(request.every_file, request.options.comments, request.options.whitespace),
         )
-        self._path = directory / f"{sha256(repr(asked).encode()).hexdigest()[:16]}.clones"
+        self._path = directory / f"{sha256(repr(question).encode()).hexdigest()[:16]}.clones"
 
     def current(self, listing: TreeListing) -> ClonesReport | None:
         """The kept answer, if the tree has exactly the files that it was made of."""

@@ -178,12 +178,12 @@ def used_lines(
             calls += 1
         if isinstance(step, Compacted):
             break
-        for said in _said(step):
-            for row in said.split("\n"):
+        for part in _texts_of(step):
+            for row in part.split("\n"):
                 at = places.get(row.strip(), -1)
                 if at > 0:
                     uses.lines.add(at)
-            for word in set(rules.WORD.findall(said)) & names.keys():
+            for word in set(rules.WORD.findall(part)) & names.keys():
                 for unit in names[word]:
                     uses.lines.update(range(unit.start, min(unit.last, unit.start + 2) + 1))
         if isinstance(step, Returned):
@@ -202,7 +202,7 @@ def used_lines(
     return uses
 
 
-def _said(step: Step) -> Iterator[str]:
+def _texts_of(step: Step) -> Iterator[str]:
     if isinstance(step, Said) and step.role == "assistant":
         yield step.text
     elif isinstance(step, Called):

@@ -139,14 +139,14 @@ class Player:
         total = len(self.world.files[file])
         over = max(0, size - sum(len(row.encode()) + 1 for row in rows)) / len(rows)
         if event["k"] == "r":
-            given = Read(file, first, tuple(rows), total)
+            read = Read(file, first, tuple(rows), total)
             arguments: dict[str, Any] = {"file_path": path_of(file), "path": path_of(file)}
             if first > 1 or len(rows) < total:
                 arguments |= {"offset": first, "limit": len(rows)}
             call = self._called("Read", arguments, at)
             own_read = OwnRead(path_of(file), first, tuple(rows), size, round(over))
             found = self._answer(own_read, call)
-            self.writer.read_result(call, given, _text(found), at)
+            self.writer.read_result(call, read, _text(found), at)
         else:
             last = first + len(rows) - 1
             whole = first == 1 and last >= total

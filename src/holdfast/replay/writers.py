@@ -330,7 +330,7 @@ class PiWriter(Writer):
         self, file: int, before: list[str], hunks: list[Change], echo: Echo, at: float
     ) -> None:
         for one in hunks:
-            given = {
+            arguments = {
                 "path": path_of(file),
                 "oldText": "\n".join(one.old),
                 "newText": "\n".join(one.new),
@@ -338,12 +338,12 @@ class PiWriter(Writer):
             diff = [f"-{one.first + n:>4} {row}" for n, row in enumerate(one.old)]
             diff += [f"+{one.first + n:>4} {row}" for n, row in enumerate(one.new)]
             details = {"diff": "\n".join(diff)}
-            call = self.call("edit", given, at)
+            call = self.call("edit", arguments, at)
             self.result(call, "edit", "Successfully replaced text.", details=details)
 
     def wrote(self, file: int, rows: list[str], at: float) -> None:
-        given = {"path": path_of(file), "content": "\n".join(rows)}
-        self.result(self.call("write", given, at), "write", "Successfully wrote.")
+        arguments = {"path": path_of(file), "content": "\n".join(rows)}
+        self.result(self.call("write", arguments, at), "write", "Successfully wrote.")
 
     def compact(self, at: float) -> None:
         self.entry("compaction", summary="x" * 4000, firstKeptEntryId=self.last)

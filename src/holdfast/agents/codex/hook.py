@@ -66,8 +66,8 @@ def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[T
     call = _call(str(payload.get("tool_name")), payload.get("tool_input"))
     if call is None:
         return None, ()
-    given = payload.get("tool_use_id")
-    id = given if isinstance(given, str) else None
+    use_id = payload.get("tool_use_id")
+    id = use_id if isinstance(use_id, str) else None
     if name == "PreToolUse":
         return Moment.BEFORE_TOOL, (ToolUse(call, id, result=payload.get("tool_input")),)
     result = payload.get("tool_response")

@@ -30,15 +30,19 @@ def failed_edit(
     agent: str, payload: Mapping[str, Any], error: object, output: object
 ) -> HookEvent | None:
     """The event of an edit that failed with this error, and what the model would be shown."""
-    given, session, cwd = (payload.get(name) for name in ("tool_input", "session_id", "cwd"))
-    if not isinstance(given, Mapping) or not isinstance(session, str) or not isinstance(cwd, str):
+    arguments, session, cwd = (payload.get(name) for name in ("tool_input", "session_id", "cwd"))
+    if (
+        not isinstance(arguments, Mapping)
+        or not isinstance(session, str)
+        or not isinstance(cwd, str)
+    ):
         return None
-    path, old, new = (given.get(name) for name in ("file_path", "old_string", "new_string"))
+    path, old, new = (arguments.get(name) for name in ("file_path", "old_string", "new_string"))
     if not isinstance(path, str) or not isinstance(old, str) or not isinstance(new, str):
         return None
     if not isinstance(error, str) or not isinstance(output, str):
         return None
-    every = any(given.get(name) is True for name in ("replace_all", "allow_multiple"))
+    every = any(arguments.get(name) is True for name in ("replace_all", "allow_multiple"))
     use = ToolUse(EditCall(path, old, new, every), None, error, failed=True, shown=output)
     name = str(payload.get("hook_event_name"))
     return HookEvent(agent, Moment.AFTER_TOOL, session, None, cwd, (use,), name=name)

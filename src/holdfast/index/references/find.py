@@ -198,9 +198,9 @@ class ReferenceSearch:
             for mention in file.mentions.found:
                 if not mention.keyed or mention.name != target.name:
                     continue
-                meant = self._meanings.of(view, scopes.at(mention.start), mention).found
-                if any(found.thing in target.things for found in meant):
-                    more.update(found.thing for found in meant)
+                meanings = self._meanings.of(view, scopes.at(mention.start), mention).found
+                if any(found.thing in target.things for found in meanings):
+                    more.update(found.thing for found in meanings)
         related = {one for thing in more for one in override_family(self._program, thing)}
         return replace(target, related=(target.related | more | related) - target.things)
 

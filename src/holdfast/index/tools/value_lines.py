@@ -116,7 +116,7 @@ def _shown_numbers(one: SearchResult) -> list[int]:
 
 def _names(shown: Sequence[SearchResult], question: AnalyzedQuery) -> list[str]:
     """Names in the shown code that look like settings, those with words of the question first."""
-    asked = {term for word in question.words for term in (word.term, *word.others)}
+    question_terms = {term for word in question.words for term in (word.term, *word.others)}
     texts = [text for one in shown for text in (one.preview, *(f.preview for f in one.further))]
     worth: dict[str, int] = {}
     for text in texts:
@@ -124,7 +124,7 @@ def _names(shown: Sequence[SearchResult], question: AnalyzedQuery) -> list[str]:
         for name in _NAME.findall(text or ""):
             terms = set(split(name))
             parts = {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
-            common = len(terms & asked)
+            common = len(terms & question_terms)
             is_setting = len(parts) > 1 and (name.isupper() or parts & _SETTING)
             if common and (is_setting or name in configured):
                 worth[name] = common

@@ -157,8 +157,8 @@ class CodexLog:
 
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
         """The directory where this command runs; a call may name one other than the agent's."""
-        name, given = self._pending.get(call, ("", None))
-        arguments = _arguments(given)
+        name, request = self._pending.get(call, ("", None))
+        arguments = _arguments(request)
         if name not in _SHELLS or not isinstance(arguments, Mapping) or not self._cwd:
             return None
         return self._folder(arguments)
@@ -218,22 +218,24 @@ class CodexLog:
         size = _size(payload.get("output", payload.get("content", payload.get("arguments", ""))))
         if payload.get("type") not in _OUTPUTS:
             if isinstance(call, str):
-                given = payload.get("arguments", payload.get("input"))
-                self._pending.setdefault(call, (str(payload.get("name")), given))
+                request = payload.get("arguments", payload.get("input"))
+                self._pending.setdefault(call, (str(payload.get("name")), request))
             return item._replace(size=size)
         if not isinstance(call, str) or call in self._calls:
             return item._replace(size=size)
         self._calls.add(call)
         output = payload.get("output")
-        name, given = self._pending.pop(call, ("", None))
+        name, request = self._pending.pop(call, ("", None))
         if size > self._room:
             # The edit happened, and of a read the model saw some lines, which may be newer.
-            seen = tuple(Forgotten(one.path) for one in self._seen(name, given, output, force=True))
+            seen = tuple(
+                Forgotten(one.path) for one in self._seen(name, request, output, force=True)
+            )
             return item._replace(name=call, seen=seen, size=size)
         if isinstance(output, list) and codex_cut.is_cut(calls.text_of(output) or ""):
             self._cut_to = min(size, self._cut_to or size)
         texts = frozenset(map(text_digest, _texts(output)))
-        return _Item(call, item.kind, False, texts, self._seen(name, given, output), size)
+        return _Item(call, item.kind, False, texts, self._seen(name, request, output), size)
 
     def _seen(self, name: str, value: Any, output: Any, *, force: bool = False) -> tuple[Seen, ...]:
         """The events about lines of files in the output of this call."""

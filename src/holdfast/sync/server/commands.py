@@ -260,8 +260,8 @@ def _change(row: Any, original: Any, wanted: set[str] | None) -> dict[str, Any] 
         "createdAt": row.created_at,
         "operations": operations,
     }
-    told = {name: original[name] for name in ("branchLifecycle", "author") if original.get(name)}
-    return {**change, **told}
+    details = {name: original[name] for name in ("branchLifecycle", "author") if original.get(name)}
+    return {**change, **details}
 
 
 def _evaluated(evaluate: Callable[[], Any]) -> Any:
