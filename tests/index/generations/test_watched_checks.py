@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.files import disk, tree_watch
 from holdfast.files.watched_tree import WALKED_MS_MAX
-from holdfast.index.generations.freshness import SHARES
+from holdfast.index.generations.freshness import SHARES, SHARES_AT_ONCE
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World, walks_from_now
 
@@ -122,7 +122,14 @@ def test_searches_that_come_often_compare_a_share_of_the_files_each(
         every = set(reader.snapshot().entries)
     assert walks == []
     assert set.union(*compared) == every
-    assert max(map(len, compared)) <= len(every) // SHARES + 1
+    assert max(map(len, compared)) <= SHARES_AT_ONCE * (len(every) // SHARES + 1)
+    compared.clear()
+    for _ in range(95):
+        world.later(0.1)
+        files(world)
+    assert walks == []
+    assert set.union(*compared) == every
+    assert max(map(len, compared)) <= 2 * (len(every) // SHARES + 1), "less at a shorter interval"
 
 
 @pytest.mark.shows("INDEX-WATCHED-CHECKS")

@@ -27,9 +27,9 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, compress, cycle
 
 from holdfast import system
 from holdfast.files import disk
@@ -63,10 +63,10 @@ WATCHED_MS_MAX = COMPARED_MS_MAX
 """A check of a watched tree is reused for this long if nothing was reported. Not longer: a program
 that has a file mapped into memory may write it without a report. The times of the files show that,
 and are compared then, which takes less than half of a walk."""
-SHARES = 10
-SHARE_MS = 500
-"""While searches come often, one of them compares a tenth of the files each half a second, so that
-none has to compare all."""
+SHARES, SHARE_MS = 50, 100
+SHARES_AT_ONCE = 5
+"""While searches come often, a fiftieth of the files is compared each tenth of a second, and by one
+search at most a tenth, so that none has to compare all."""
 WATCHED_ROOTS_MAX = 4
 
 
@@ -112,11 +112,12 @@ class FreshFiles:
         """Whether the tree is watched and nothing was reported since the check."""
         return self.walk is not None and self.walk.holds(root, policy)
 
-    def times_hold(self, root: str, share: int = 0, shares: int = 1) -> bool:
-        """Whether every file, or every one of a share, has the size and the times that it had."""
-        stored = islice(self.before.entries.items(), share, None, shares)
+    def times_hold(self, root: str, shares: Collection[int] = range(SHARES)) -> bool:
+        """Whether every file of some shares has the size and the times that it had."""
+        chosen = [share in shares for share in range(SHARES)]
+        stored = compress(self.before.entries.items(), cycle(chosen))
         kept = (item for item in stored if not self.replaces(item[0]))
-        changed = islice(self.changed.items(), share, None, shares)
+        changed = compress(self.changed.items(), cycle(chosen))
         return disk.times_hold(root, chain(kept, ((path, file.entry) for path, file in changed)))
 
     @property
@@ -176,18 +177,20 @@ class FreshnessChecks:
         return last if self._renew_share(last, root) else None
 
     def _renew_share(self, last: FreshFiles, root: str) -> bool:
-        """Compare the times of the share that was compared the longest ago, if it is time."""
+        """Compare the times of the shares that were compared the longest ago, if it is time."""
         began = self._clock()
         with self._lock:
             times = last.compared_at = last.compared_at or [last.checked_at] * SHARES
-            oldest = min(range(SHARES), key=times.__getitem__)
-            if (began - max(times)) * 1000 < SHARE_MS:
-                return True
-        if not last.times_hold(root, oldest, SHARES):
+            due = min(SHARES_AT_ONCE, int((began - max(times)) * 1000 / SHARE_MS))
+            oldest = sorted(range(SHARES), key=times.__getitem__)[: max(0, due)]
+        if not oldest:
+            return True
+        if not last.times_hold(root, oldest):
             self.doubt(root)
             return False
         with self._lock:
-            times[oldest] = max(times[oldest], began)
+            for share in oldest:
+                times[share] = max(times[share], began)
             last.checked_at = max(last.checked_at, min(times))
         self._compared(root, last)
         return True
