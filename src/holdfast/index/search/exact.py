@@ -24,8 +24,8 @@ from holdfast.index.search.operators import Query, alternatives
 from holdfast.index.search.regex import (
     AllOf,
     LineMatch,
+    LineMatcher,
     Literal,
-    Matcher,
     TooSlow,
     lines_of,
     matcher,
@@ -91,13 +91,14 @@ def find_exact(
     keep: Callable[[str], bool],
     bounds: Bounds | None = None,
     words: Collection[str] = (),
+    matchers: Sequence[LineMatcher] = (),
 ) -> ExactFound:
     """The matches of all exact operators of a query, in files that `keep` accepts.
 
     `words` may be given if every match of the patterns contains one of them, as a whole word: then
-    chunks are selected by their postings, which is much faster.
+    chunks are selected by their postings, which is much faster. `matchers` count like patterns.
     """
-    lane = _Lane(query, root, reader, fresh_files, keep, bounds or Bounds(), words)
+    lane = _Lane(query, root, reader, fresh_files, keep, bounds or Bounds(), words, matchers)
     lane.run()
     lane.found.hits.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
     return lane.found
@@ -113,10 +114,11 @@ class _Lane:
         keep: Callable[[str], bool],
         bounds: Bounds,
         words: Collection[str],
+        matchers: Sequence[LineMatcher],
     ) -> None:
         self._query, self._root, self._reader = query, root, reader
         self._overlay, self._keep, self._bounds = fresh_files, keep, bounds
-        self._matchers: list[Matcher] = [matcher(pattern) for pattern in query.patterns]
+        self._matchers = [*map(matcher, query.patterns), *matchers]
         self._needs = AllOf(tuple(each.needs for each in self._matchers))
         self._symbols = [alternatives(symbol) for symbol in query.symbols]
         self._pieces = [[_longest_piece(one) for one in several] for several in self._symbols]

@@ -19,7 +19,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -266,6 +266,19 @@ class TooSlow(Exception):
     """Raised when a text could not be matched within its time limit."""
 
 
+class LineMatcher(Protocol):
+    """Decides which lines of a text match."""
+
+    @property
+    def needs(self) -> Need: ...
+
+    def lines(self, text: str, deadline: float, clock: Callable[[], float]) -> list[LineMatch]: ...
+
+    def narrow(
+        self, texts: Sequence[str], deadline: float, clock: Callable[[], float]
+    ) -> list[int]: ...
+
+
 class Matcher(msgspec.Struct, frozen=True):
     """A compiled pattern."""
 
@@ -279,7 +292,7 @@ class Matcher(msgspec.Struct, frozen=True):
 
         Raises TooSlow when the deadline passes first.
         """
-        lines = lines_of(_plain(text))
+        lines = lines_of(plain(text))
         found = []
         for number in self._places(lines, deadline, clock):
             span = self._find(lines[number], deadline, clock)
@@ -294,7 +307,7 @@ class Matcher(msgspec.Struct, frozen=True):
 
         Raises TooSlow when the deadline passes first.
         """
-        return self._places([_plain(text) for text in texts], deadline, clock)
+        return self._places([plain(text) for text in texts], deadline, clock)
 
     def _places(
         self, texts: Sequence[str], deadline: float, clock: Callable[[], float]
@@ -326,7 +339,7 @@ class Matcher(msgspec.Struct, frozen=True):
         return None if match is None else match.span()
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text without carriage returns before a line break or at its end."""
     return text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
 

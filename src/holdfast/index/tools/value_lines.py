@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from holdfast import system
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader
+from holdfast.index.search.assigned_values import AssignedNames
 from holdfast.index.search.exact import Bounds, ExactHit, find_exact
 from holdfast.index.search.operators import Query
 from holdfast.index.search.query_analysis import AnalyzedQuery
@@ -42,8 +43,6 @@ _CONFIGURED = re.compile(
 )
 """A name that is read from a configuration is a setting, whatever it is called."""
 _CONSTANT = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]+\b")
-_NUMBER = r"-?\d|[A-Z][A-Z\d]*_[A-Z]"
-_LITERAL = rf"(?:{_NUMBER}|[\"'\[]|[Tt]rue\b|[Ff]alse\b|:\w|default[A-Z]|new |[A-Z]\w+\()"
 
 
 def asks_for_value(question: str) -> bool:
@@ -69,18 +68,12 @@ def value_lines(
     def assigned(names: Collection[str]) -> list[ExactHit]:
         if not names:
             return []
-        some = "|".join(map(re.escape, sorted(names)))
-        # name = 1, name: int = 1, name: 1, "name": 1, ("name", 1), (:name, 1) or
-        # option(NAME, TEXT_OF_NAME, "1"); but not Name::member
-        equals = rf"(?:(?::(?!:) ?[\w<>.\[\]]+)? ?:?= ?|:(?!:) ?| => ?){_LITERAL}"
-        pattern = (
-            rf"\b(?:{some})\b[\"']?{equals}|[\"':](?:{some})[\"']?, ?(?:{_NUMBER})"
-            rf"|\((?:{some})(?:, ?[A-Z_]+)?, ?[\"']?-?\d"
-        )
         # Processor time: a busy machine answers the same.
         bounds = Bounds(seconds=SECONDS, text_seconds=SECONDS, hits=50, clock=system.thread_s)
-        query = Query(patterns=(pattern,))
-        return find_exact(query, root, reader, fresh_files, is_source, bounds, names).hits
+        wanted = AssignedNames(names)
+        return find_exact(
+            Query(), root, reader, fresh_files, is_source, bounds, names, [wanted]
+        ).hits
 
     names = _names(shown, question)
     hits = assigned(names)
