@@ -120,8 +120,13 @@ def parsing() -> None:
 
 def children_of(program: str, *arguments: str, count: int, how: signal.Signals) -> list[int]:
     """Run a program until it printed the ids of its children, and kill it; their descriptors."""
+    # The programs import this module, whatever an earlier test made of the directory and the path.
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     with subprocess.Popen(
-        [sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as parent:
         assert parent.stdout is not None
         try:
