@@ -231,7 +231,12 @@ y = cast("Cart", z)
 T = TypeVar("T", bound="Cart")
 U = Union["Cart", None]
 d["Cart"] = 1
+hook = t.Callable[["Cart"], None]
+stream = AsyncIterator["Cart"]
+kind = Literal["Cart"]
+kinds = Literal[["Cart"]]
+d[["Cart"]] = 1
 """
     assert seen("a.py", source, "Cart") == [
-        "1 value", "3 annotation", "4 annotation", "5 annotation",
+        "1 value", "3 annotation", "4 annotation", "5 annotation", "7 annotation", "8 annotation",
     ]  # fmt: skip

@@ -25,6 +25,9 @@ _OWNER = re.compile(r"([\w$]+(?:\.[\w$]+)*)\.\Z")
 _TYPES = frozenset({
     "Union", "Optional", "List", "Dict", "Type", "Sequence", "Callable", "Tuple", "Iterable", "Set",
     "Mapping", "Iterator", "Awaitable", "Generator", "list", "dict", "type", "tuple", "set",
+    "AbstractSet", "AsyncGenerator", "AsyncIterable", "AsyncIterator", "ClassVar", "Collection",
+    "ContextManager", "Coroutine", "DefaultDict", "Deque", "Final", "FrozenSet", "MutableMapping",
+    "MutableSequence", "MutableSet", "Reversible", "defaultdict", "deque", "frozenset",
 })  # fmt: skip
 
 
@@ -80,6 +83,8 @@ def in_string(
     around = string.parent
     if around is None:
         return None
+    if around.type == "list" and around.parent is not None and around.parent.type == "subscript":
+        around = around.parent  # the parameters in Callable[["State"], None]
     if around.type in ("list", "tuple") and inner == source[start:end]:
         holder = around.parent
         left = holder.child_by_field_name("left") if holder is not None else None
