@@ -15,7 +15,6 @@ BELOW_MAX = 64
 FIELDS_MAX = 6
 """How many assignments of a field are followed: it may hold any of their values."""
 ABOVE_MAX = 64
-_KNOWN = frozenset({"symbol", "instance", "container", "literal"})
 
 
 def _merged(rows: list[list[Thing]]) -> list[Thing]:
@@ -45,10 +44,6 @@ class Classes(Lookup):
             found += [Found(f.thing, f.confidence * 0.96, because(f, "field type")) for f in held]
             if held and (binding.type or view.family not in ("python", "js")):
                 break
-        if view.family == "python" and bindings and not any(f.thing.kind in _KNOWN for f in found):
-            fields = view.record_fields.get(thing.at, ())
-            if name in fields:  # `Step(run)` of a data class
-                found = self.passed(view, thing.at, name, list(fields)) or found
         found = unique(found) if len(found) > 1 else found
         if len(bindings) > 1 and not bindings[0].type:
             found = either(found)
@@ -126,20 +121,6 @@ class Classes(Lookup):
         finally:
             self.busy.discard(key)
         return [start, *_merged([*rows, bases])]
-
-    def orders(self, thing: Thing) -> list[list[Thing]]:
-        """What follows a class in its own order, and in those of its subclasses; each once."""
-        start = Thing("symbol", thing.path, thing.at)
-        known = self.after.get(start)
-        if known is None:
-            rows: dict[tuple[Thing, ...], None] = {}
-            for each in (start, *self.below(start)):
-                order = self.in_order(each)
-                if start in order:
-                    rows[tuple(order[order.index(start) + 1 :])] = None
-            known = [list(row) for row in rows if row]
-            self.after[start] = known
-        return known
 
     def own_class(self, view: View, scope: int) -> Thing | None:
         """The class that `self` refers to in a scope."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.index.calls.lookup import (
-    ANY,
-    EITHER,
     Found,
     Lookup,
     because,
@@ -51,8 +49,6 @@ class Elements(Lookup):
 
     def items(self, things: list[Found], key: str) -> list[Found]:
         """The elements of things: by iteration ("*"), by `with`, or by a key."""
-        several = EITHER if key else ANY
-        key = "" if key == "_" else key
         items = unique(
             Found(
                 each.thing,
@@ -62,9 +58,7 @@ class Elements(Lookup):
             for before in things
             for each in self._item(before.thing, key)
         )
-        if key in ("*", "with"):
-            return items
-        return either(items, several)
+        return items if key in ("*", "with") else either(items)
 
     def _item(self, thing: Thing, key: str) -> list[Found]:
         if thing.kind == "external":
@@ -145,12 +139,7 @@ class Elements(Lookup):
             if thing.kind == "method":
                 given += self._given_by_container(thing, parameter)
             elif thing.kind == "bound" and parameter in ("0", "1"):
-                held = thing.name
-                if held.endswith(")[]"):  # `find`: what it returns is an element
-                    held = held.replace("\0(", "\0", 1)[:-3]
-                whole = Found(
-                    thing._replace(kind="literal", name=held), each.confidence, each.reason
-                )
+                whole = Found(thing._replace(kind="literal"), each.confidence, each.reason)
                 mapped = thing.name.partition("\0")[2][:1] == "{"
                 given += self.items([whole], "" if mapped and parameter == "0" else "*")
             elif thing.kind == "symbol":
@@ -316,10 +305,6 @@ class Elements(Lookup):
         return [Found(made, 0.97, "element")] if result else []
 
 
-_REORDERING = frozenset({"filter", "sort", "toSorted", "reverse", "toReversed"})
-"""Methods of a list whose result has its elements at other places."""
-
-
 def _method_result(first: Step, text: str, name: str) -> str:
     """The expression of what a method of a list or dictionary literal returns."""
     values = first.parts[1::2] if first.kind == "map" else first.parts
@@ -329,10 +314,6 @@ def _method_result(first: Step, text: str, name: str) -> str:
         return f"[[?,({text})[*]]]"
     if first.kind == "list" and name in ("find", "findLast"):
         return f"({text})[]"
-    if first.kind == "list" and name == "next":
-        return f"{{value:({text})[*]}}"
-    if first.kind == "list" and name in _REORDERING:
-        return f"[({text})[*],({text})[*]]"
     if name in ITERATING or name in ("copy", "slice", "concat", "reverse", "__iter__"):
         return text
     if first.kind == "map":

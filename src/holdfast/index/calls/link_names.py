@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.index.facts.model import MODULE, SAME_SCOPE, FileFacts
+from holdfast.index.facts.model import FileFacts
 
 
 def packages_of(facts: FileFacts, family: str) -> list[str]:
@@ -30,19 +30,3 @@ def passing_of(facts: FileFacts) -> list[tuple[str, int]]:
             aliases[item.alias] = item.name
     more = [(aliases[name], number) for name, number in passing if name in aliases]
     return passing + more
-
-
-def record_fields(facts: FileFacts) -> dict[int, list[str]]:
-    """The annotated fields of each data class in their order: its constructor takes them."""
-    records = {
-        call.passed[0].partition("=")[2]
-        for call in facts.calls
-        if call.kind == "decorator" and call.passed
-        and "dataclass" in (call.name, call.receiver.removesuffix("()").rpartition(".")[2])
-    }  # fmt: skip
-    table: dict[int, list[str]] = {}
-    for each in facts.bindings if records else ():
-        own = each.field and each.type and each.inside == SAME_SCOPE and each.scope != MODULE
-        if own and facts.symbols[each.scope].name in records:
-            table.setdefault(each.scope, []).append(each.name)
-    return table

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.index.calls.program import Program, Thing, View
 from holdfast.index.calls.signatures import Shape, documented, shape
-from holdfast.index.facts.model import Binding, Call, Import
+from holdfast.index.facts.model import Binding, Import
 
 SELF = {
     "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
@@ -35,10 +35,6 @@ EITHER = "one of several"
 """The reason for a value that a branch, a condition or a key decides: only one of them is met."""
 
 
-ANY = "any element"
-"""The reason for an element by a key that is unknown: most programs meet all of them."""
-
-
 class Found(NamedTuple):
     """A thing, the confidence in it, and the reason: the step that found it."""
 
@@ -57,8 +53,6 @@ class Lookup(ABC):
         self.program = program
         self.memo: dict[tuple[str, int, str, int], list[Found]] = {}
         self.above: dict[tuple[str, int], list[Thing]] = {}
-        self.after: dict[Thing, list[list[Thing]]] = {}
-        """What follows a class in the orders of its subclasses."""
         self.own: dict[tuple[str, str], list[Found]] = {}
         """What names mean at the top of the file that defines them."""
         self.busy: set[tuple[str, int, str, int]] = set()
@@ -91,7 +85,6 @@ class Lookup(ABC):
         """Clear the caches, after the program changed."""
         self.memo.clear()
         self.above.clear()
-        self.after.clear()
         self.own.clear()
         self.members.clear()
         self.sites.clear()
@@ -124,8 +117,6 @@ class Lookup(ABC):
     @abstractmethod
     def member(self, thing: Thing, name: str) -> list[Found]: ...
     @abstractmethod
-    def decorator(self, view: View, call: Call) -> list[Found]: ...
-    @abstractmethod
     def field(self, thing: Thing, name: str) -> list[Found]: ...
     @abstractmethod
     def bases(self, thing: Thing) -> list[Thing]: ...
@@ -133,8 +124,6 @@ class Lookup(ABC):
     def below(self, thing: Thing) -> list[Thing]: ...
     @abstractmethod
     def in_order(self, thing: Thing) -> list[Thing]: ...
-    @abstractmethod
-    def orders(self, thing: Thing) -> list[list[Thing]]: ...
     @abstractmethod
     def own_class(self, view: View, scope: int) -> Thing | None: ...
     @abstractmethod
@@ -170,8 +159,6 @@ class Lookup(ABC):
     @abstractmethod
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None: ...
     @abstractmethod
-    def passed(self, view: View, at: int, name: str, parameters: list[str]) -> list[Found]: ...
-    @abstractmethod
     def result(self, thing: Thing) -> list[Thing]: ...
     @abstractmethod
     def as_owner(self, method: Thing, result: Thing, owner: Thing | None) -> Thing: ...
@@ -186,24 +173,21 @@ def instance_of(thing: Thing) -> Thing:
 
 
 def joined(before: Found, after: Found) -> str:
-    if before.reason in _SEVERAL:
-        return before.reason
+    if before.reason == EITHER:
+        return EITHER
     return after.reason if after.reason not in ("member", "import") else before.reason
 
 
 def because(before: Found, reason: str) -> str:
     """The reason for what follows from a value; that it is one of several is kept."""
-    return before.reason if before.reason in _SEVERAL else reason
+    return EITHER if before.reason == EITHER else reason
 
 
-def either(things: list[Found], reason: str = EITHER) -> list[Found]:
-    """Values of which only one is met at a time."""
+def either(things: list[Found]) -> list[Found]:
+    """Values of which only one is met."""
     if len(things) < 2 or any(f.thing.kind in _WHOLE for f in things):
         return things
-    return [f if f.reason == EITHER else f._replace(reason=reason) for f in things]
-
-
-_SEVERAL = frozenset({EITHER, ANY})
+    return [f._replace(reason=EITHER) for f in things]
 
 
 _WHOLE = frozenset({"literal", "container"})

@@ -7,7 +7,6 @@ expressions that the resolver can evaluate:
     a.b().c           a chain
     a|b               one of several: `a or b`, `b if a else c`, `a ?? b`
     a[]   a[2]  a['k']  an element: by any key, by position, by a name
-    a[_]              an element by one key that is not known: `a[KEYS.first]`
     a[*]              what an iteration gives
     a[with]           what `with a` gives
     <T>               an instance of the type, as written: `cast(T, x)`, `x as T`
@@ -255,15 +254,10 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
     if index.type == "string":
         key = walk.text(index, 80).strip("\"'")
         return f"{text}['{key}']" if KEY.match(key) else f"{text}[]"
-    written = walk.text(index, 60)
-    if written in walk.strings:
-        return f"{text}['{walk.strings[written]}']"
-    fixed = index.type in _JOINED or _CONSTANT.match(written)
-    return f"{text}[_]" if fixed else f"{text}[]"
+    return f"{text}[]"
 
 
 _JOINED = frozenset({"binary_operator", "binary_expression", "template_string"})
-_CONSTANT = re.compile(r"[A-Z][A-Z\d_]*\b")
 _BOUNDS = re.compile(r"(?:-?\d{1,4})?:(?:-?\d{1,4})?\Z")
 
 

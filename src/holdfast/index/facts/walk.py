@@ -207,9 +207,6 @@ class Walk(RawFacts):
         """The names bound by loops around the current expression."""
         self.elsewhere: dict[tuple[int, str], int] = {}
         """Names that a function declares as global or nonlocal, and their scope."""
-        self.strings: dict[str, str] = {}
-        """The constants of the module that are strings."""
-        self.has_subclass_hook = b"__init_subclass__" in source
         self.imported_values = ImportedValues(language, self.imports, self.bindings, self.symbols)
         self._bound: set[str] | None = None
         self.passing: list[tuple[int, int, int]] = []

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import chains, expressions
-from holdfast.index.facts.expression_text import KEY
 from holdfast.index.facts.model import (
     ANY_TIME,
     MODULE,
@@ -74,9 +73,7 @@ def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
         known = walk.callees.get(raw)
         if known is None:
             known = walk.read_callee(raw)
-            if walk.language.values and (
-                known[0] == "?" or b"](" in raw or _REWRITTEN.search(known[0])
-            ):
+            if walk.language.values and (known[0] == "?" or _REWRITTEN.search(known[0])):
                 known = callee_value(walk, node, known)
                 if _OF_FILE.search(raw):
                     del walk.callees[raw]  # it depends on the rest of the file
@@ -101,7 +98,7 @@ _REWRITTEN = re.compile(
     r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require|getattr|import_module|__import__|"
     r"dict|type|max|min|copy|deepcopy|super)\(\)|\.(?:get|pop|setdefault|enter_context)\(\)"
 )
-_OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(|super\s*\(\s*\w|\[\s*[A-Z]")
+_OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(|super\s*\(\s*\w")
 
 
 def callee_value(walk: Walk, node: tree_sitter.Node, value: tuple[str, str]) -> tuple[str, str]:
@@ -185,10 +182,10 @@ DECLARED_BEFORE = 200
 _DECLARED = re.compile(rb"\b(?:const|let|var)\s+\Z")
 _ASSIGNED = re.compile(rb"\s*(?::[^=\n]+)?=[^=]")
 _WORD_ENDS = re.compile(rb".\b", re.DOTALL)
-_NESTED = re.compile(r"([\w$.#]+)(?:\[(?:[\"'](\w+)[\"']|[^\[\]]*)\]|\.setdefault\(\)|\.get\(\))")
+_NESTED = re.compile(r"([\w$.]+)(?:\[[^\[\]]*\]|\.setdefault\(\)|\.get\(\))")
 
 
-def home(walk: Walk, node: tree_sitter.Node, name: str) -> int:
+def _home(walk: Walk, node: tree_sitter.Node, name: str) -> int:
     """The scope of a container: the function that declares it, or the module."""
     word = name.encode()
     scope = walk.symbol()
@@ -233,31 +230,17 @@ def _constructor_of(walk: Walk) -> int:
     return MODULE
 
 
-def constant_string(walk: Walk, left: tree_sitter.Node, value: tree_sitter.Node | None) -> None:
-    """Remember a constant of the module that is a string: it may be a key."""
-    if walk.scopes or value is None or value.type != "string":
-        return
-    name = walk.text(left, 60)
-    if not name.isupper():
-        return
-    text = walk.text(value, 60).strip("\"'")
-    walk.strings.pop(name, None)
-    if KEY.match(text):
-        walk.strings[name] = text
-
-
 def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -> None:
     """Record an element added to a container: `+` for appended, else by its key."""
     if nested := _NESTED.fullmatch(owner):  # `table[name].append(f)`
         owner, text = nested.group(1), f"{key or '?'}:{value}".replace("'", "")
-        value = f"[{value}]" if key == "+" else f"{{{text}}}"
-        key = f"'{nested.group(2)}'" if nested.group(2) else ""
-    if not chains.PLAIN.match(owner.replace(".#", ".")) or "?" in value:
+        key, value = "", f"[{value}]" if key == "+" else f"{{{text}}}"
+    if not chains.PLAIN.match(owner) or "?" in value:
         return
     head, _, name = owner.rpartition(".")
     scope = walk.enclosing_class()
     if not head:
-        at = home(walk, node, owner)
+        at = _home(walk, node, owner)
         here = at == walk.symbol()
         inside, last = (SAME_SCOPE, 0) if here else (walk.symbol(), ANY_TIME)
         named = f"{owner}[{key}]"
