@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.files import git_process
 from holdfast.files.git import SHARED_INDEXES_MAX, open_repository
 from tests.files.hostile_git import VECTORS, HostileRepository, git
 
@@ -303,3 +304,9 @@ def test_a_git_whose_caller_was_killed_ends_by_itself(tmp_path: Path) -> None:
         caller.kill()
     assert select.select([ended], [], [], 120)[0] == [ended]
     os.close(ended)
+
+
+def test_what_git_started_ends_with_its_time_even_if_git_ended_before() -> None:
+    """A child that kept the output open was waited for."""
+    program = ["/bin/sh", "-c", "(sleep 20; echo late) & echo early"]
+    assert git_process.output(program, {"PATH": os.defpath}, 0.5) == b"early\n"

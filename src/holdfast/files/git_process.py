@@ -101,6 +101,7 @@ def _started(
 
 
 def _kill(git: subprocess.Popen[bytes]) -> None:
-    if git.poll() is None:
+    # Not `poll`: until it was waited for, the group has its number, also if only children are left.
+    if git.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(git.pid, signal.SIGKILL)
