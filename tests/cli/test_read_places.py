@@ -75,6 +75,25 @@ def test_a_prototype_is_not_read_beside_its_definition(cart: Path, capsys: Captu
     assert run(capsys, "cart.cpp:later")[1].startswith("cart.cpp:4  Cart.later\n")
 
 
+def test_an_overload_is_read_beside_the_definition_of_another(cart: Path, capsys: Capture) -> None:
+    """Every declaration of a name that the file defines was left out."""
+    cart.with_name("area.cpp").write_text(
+        "int area(double side);\nint area(int a, int b);\n"
+        "int area(int a,\n         int b) {\n  return a * b;\n}\n"
+    )
+    out = run(capsys, "area.cpp:area")[1]
+    assert out.startswith("area.cpp:1  area\n1 int area(double side);\n")
+    assert "\n:3-6  area\n" in out
+    assert "\n2 " not in out
+    cart.with_name("over.ts").write_text(
+        "export function parse(a: string): string;\nexport function parse(a: number): number;\n"
+        "export function parse(a: any): any {\n  return a;\n}\n"
+    )
+    out = run(capsys, "over.ts:parse")[1]
+    assert "parse(a: string)" in out
+    assert "parse(a: number)" in out
+
+
 @pytest.mark.shows("READ-PLACES")
 @pytest.mark.usefixtures("cart")
 def test_several_places_are_read_at_once_under_their_names(capsys: Capture) -> None:

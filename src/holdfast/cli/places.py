@@ -26,6 +26,7 @@ class NamedLines:
     last: int
     defined: bool = True
     """False for a declaration without a body, such as a prototype."""
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,17 @@ def places_of(
 def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
     """The symbols of this qualified name, or else those whose name ends with it.
 
-    Without prototypes of what the file defines.
+    Without prototypes of what the file defines: declarations with the parameters of a definition.
     """
     exact = [one for one in symbols if one.name == name]
     found = exact or [one for one in symbols if one.name.endswith(f".{name}")]
-    defined = {one.name for one in found if one.defined}
-    return [one for one in found if one.defined or one.name not in defined]
+    defined = {(one.name, _parameters(one)) for one in found if one.defined}
+    return [one for one in found if one.defined or (one.name, _parameters(one)) not in defined]
+
+
+def _parameters(symbol: NamedLines) -> str:
+    """The parameters as the signature spells them, without white space."""
+    return "".join(symbol.signature.partition("(")[2].rpartition(")")[0].split())
 
 
 def _no_symbols(path: str, missing: Sequence[str], symbols: Sequence[NamedLines]) -> CommandRefused:
