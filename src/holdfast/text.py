@@ -38,6 +38,11 @@ def common_margin(lines: Iterable[str]) -> int:
     return len(margin or "")
 
 
+def _indentation(line: str) -> int:
+    spaced = line.expandtabs(4)
+    return len(spaced) - len(spaced.lstrip())
+
+
 def for_looking(lines: Iterable[str]) -> list[str]:
     """Lines with a space of indentation for each level.
 
@@ -45,14 +50,13 @@ def for_looking(lines: Iterable[str]) -> list[str]:
     copying.
     """
     shown: list[str] = []
-    levels: list[int] = []
-    for line in lines:
-        text = line.strip()
+    rows = [(line.strip(), _indentation(line)) for line in lines]
+    # The outermost line may not be the first: what is around the first one may be left out.
+    levels = [min((width for text, width in rows if text), default=0)]
+    for text, width in rows:
         if not text:
             shown.append("")
             continue
-        spaced = line.expandtabs(4)
-        width = len(spaced) - len(spaced.lstrip())
         while levels and levels[-1] >= width:
             levels.pop()
         shown.append(" " * len(levels) + text)

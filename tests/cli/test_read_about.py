@@ -145,7 +145,9 @@ def test_what_is_not_looked_at_is_refused(folder: Path, capsys: Capture) -> None
     (folder / "one.txt").write_text("one\n")
     (folder / "wide.txt").write_text("retry\n", "utf-16")
     (folder / "wide-plain.txt").write_text("retry\n", "utf-16-le")
+    (folder / "latin.txt").write_bytes(b"caf\xe9 re\xfctry\n")
     cases = [
+        (["latin.txt"], "latin.txt is not UTF-8"),
         (["wide.txt"], "wide.txt has NUL bytes: it is binary or UTF-16"),
         (["wide-plain.txt"], "has NUL bytes"),
         (["large.txt"], "larger than 64 MiB"),

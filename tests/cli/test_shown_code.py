@@ -145,6 +145,18 @@ def test_a_file_whose_name_ends_like_a_range_is_numbered_from_its_first_line(
     (tree / "log:2-3").write_text("first\nsecond\nthird\nfourth")
     numbered = ["1 first", "2 second", "3 third", "4 fourth"]
     assert run(capsys, "read", "-n", "log:2-3") == numbered
+    assert run(capsys, "read", "-n", "@log:2-3") == numbered, "as the reader resolves it"
+    assert run(capsys, "read", "--plain", "@log:2-3") == [one[2:] for one in numbered]
+
+
+@pytest.mark.shows("READ-NUMBERS")
+def test_lines_that_are_only_comments_are_read_when_nothing_else_is_there(
+    tree: Path, capsys: Capture
+) -> None:
+    """A range of comments was answered with an empty line."""
+    (tree / "rules.py").write_text("# one\n# two\nx = 1\n# three\n")
+    assert run(capsys, "read", "--no-comments", "rules.py:1-2") == ["1 # one", "2 # two"]
+    assert run(capsys, "read", "--no-comments", "rules.py") == ["x = 1"]
 
 
 @pytest.mark.shows("READ-NUMBERS")

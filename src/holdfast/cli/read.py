@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shlex
 import sys
 from dataclasses import replace
@@ -24,7 +23,8 @@ from holdfast.cli.streams import is_discarded
 from holdfast.cli.user_files import mention_link, read_user_file
 from holdfast.errors import HoldfastError, ReadingError, StoreError, UsageError
 from holdfast.home import expand_user
-from holdfast.reading.paths import Request
+from holdfast.reading import paths
+from holdfast.reading.paths import Request, Target
 from holdfast.reading.result import Answer
 
 if TYPE_CHECKING:
@@ -131,7 +131,9 @@ def _places(typed: str) -> tuple[list[Place], CommandRefused | None]:
 
         facts = extract_facts(path, read_user_file(path))
         return [
-            NamedLines(one.qualified, one.span.first_line, one.span.last_line, one.defined)
+            NamedLines(
+                one.qualified, one.span.first_line, one.span.last_line, one.defined, one.signature
+            )
             for one in facts.symbols
         ]
 
@@ -163,7 +165,7 @@ def _read_about(place: Place, args: argparse.Namespace, app: App, title: str) ->
     except ReadingError as error:
         raise _refused(error, place, app) from None
     print(_title(title, place), found.text, sep="\n", flush=True)
-    _print_notes(place, args, app)
+    _print_notes(paths.locate(request, reader.place), app)
     return found
 
 
@@ -176,17 +178,21 @@ def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -
         answer = reader.read(request, log, focuser=focuser)
     except ReadingError as error:
         raise _refused(error, place, app) from None
+    target = paths.locate(request, reader.place)
     if args.json:
         note = {} if lost is None else {"note": lost.message}
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
         if title is not None:
             print(_title(title, place))
-        sys.stdout.write((answer.text if log is not None else _shaped(answer, place, args)) + "\n")
+        text = answer.text
+        if log is None:
+            text = _shaped(answer, place, target, args)
+        sys.stdout.write(text + "\n")
     # Print before recording: text that was not shown must not count as seen.
     sys.stdout.flush()
     if not args.json and not args.plain and answer.picture is None:
-        _print_notes(place, args, app)
+        _print_notes(target, app)
     if lost is not None and not args.json:
         lost.show(as_json=False)
     if log is not None and not _was_shown(answer.text, sys.stdout.encoding):
@@ -199,50 +205,39 @@ def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -
         app.collect_daily(reader, log)
 
 
-def _print_notes(place: Place, args: argparse.Namespace, app: App) -> None:
+def _print_notes(target: Target, app: App) -> None:
     """Name the notes about the lines on standard error: a file that is copied has no notes."""
-    path, lines = expand_user(place.path, app.environment), None
-    ranged = _ENDED.search(path) if place.first is None else None
-    if ranged is not None:
-        first, _, last = ranged[0][1:].partition("-")
-        path, lines = path[: ranged.start()], [(int(first), int(last or first))]
-    elif place.first is not None:
-        lines = [(place.first, place.last or place.first)]
-    elif args.offset is not None or args.limit is not None:
-        start = int(args.offset or 1)
-        lines = [(start, start + int(args.limit or 1 << 60) - 1)]
-    about = near_notes(app, {absolute(path): lines}) if os.path.isfile(absolute(path)) else ""
+    lines = None
+    if target.offset is not None or target.limit is not None:
+        start = int(target.offset or 1)
+        lines = [(start, start + int(target.limit or 1 << 60) - 1)]
+    about = near_notes(app, {target.path: lines}) if os.path.isfile(target.path) else ""
     if about:
         print(plain(about), file=sys.stderr)
 
 
-_ENDED = re.compile(r":[0-9]+(?:-[0-9]+)?\Z", re.ASCII)
+def _shaped(answer: Answer, place: Place, target: Target, args: argparse.Namespace) -> str:
+    """The text of a read without a session in the requested form.
 
-
-def _shaped(answer: Answer, place: Place, args: argparse.Namespace) -> str:
-    """The text of a read without a session in the requested form."""
+    `target` is the file and the lines that the reader took the place for.
+    """
     if answer.picture is not None:
         return answer.text
-    ranged = None
-    if place.first is None and not os.path.isfile(absolute(place.path)):
-        ranged = _ENDED.search(place.path)
-    is_part = place.first is not None or ranged is not None
-    request, limit = _request(place, args), None
-    if ranged is not None:
-        start, _, end = ranged[0][1:].partition("-")
-        limit = int(end) - int(start) + 1 if end else None
-    elif request.limit is not None:
-        before = max(0, (request.offset or 1) - 1)
-        limit = int(before + request.limit) - int(before)
+    is_part = place.first is not None or target.typed != place.path
+    limit = None
+    if target.limit is not None:
+        before = max(0, (target.offset or 1) - 1)
+        limit = int(before + target.limit) - int(before)
     shown = split_notice(answer, limit)
     if is_part and answer.truncation is None:
         shown = ShownText(shown.lines)  # that the file has more is known
     # Lines are cited and edited by their numbers; a whole file is counted from its beginning.
     is_part |= args.offset is not None or args.limit is not None
     numbers = not args.plain and (args.numbers or is_part)
-    path = place.path if ranged is None else place.path[: ranged.start()]
-    first = place.first or int(args.offset or (ranged[0][1:].split("-")[0] if ranged else 1))
-    code = code_lines(path, read_user_file(path)) if args.no_comments else None
+    first = int(target.offset or 1)
+    code = code_lines(target.path, read_user_file(target.path)) if args.no_comments else None
+    if code is not None and code.isdisjoint(range(first, first + len(shown.lines))):
+        code = None  # only comments: they are what there is to read
     return printed(shown, first, code, numbers)
 
 

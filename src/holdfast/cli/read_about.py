@@ -57,7 +57,20 @@ def read_about(request: Request, reader: Reader, words: str, *, has_head: bool) 
             f"{target.typed} has NUL bytes: it is binary or UTF-16",
             "words are found in UTF-8 only; a copy: iconv -f UTF-16 -t UTF-8",
         )
+    if not found.shown and not _is_utf8(data):
+        raise UsageError(
+            f"{target.typed} is not UTF-8",
+            "words are found in UTF-8 only; a copy: iconv -f LATIN1 -t UTF-8",
+        )
     return found
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def about(

@@ -9,6 +9,7 @@ import shlex
 from holdfast.cli.console import absolute, columns, relative
 from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import BOLD, DIM, GREEN, YELLOW, plain, styled
+from holdfast.files.policy import language_of
 from holdfast.index.answers import Call
 from holdfast.index.tools.render import Style, Surface
 from holdfast.text import line_range
@@ -19,6 +20,10 @@ _CALL = re.compile(
     r"\b([Cc])all (?:manage_index with )?action='(\w+)'(?: \(or '\w+'\))?"
     r"(?: and (?:path='(.*?)'(?=[.\s]|$)|(its path)))?( or create with force=true)?"
 )
+_COMMENTS_APART = frozenset({
+    "c", "cpp", "csharp", "go", "java", "javascript", "kotlin", "python", "rust", "scala", "swift",
+    "tsx", "typescript", "zig",
+})  # fmt: skip
 _STYLES: dict[Style, str] = {"heading": BOLD, "name": GREEN, "dim": DIM, "warning": YELLOW}
 
 
@@ -62,12 +67,14 @@ def terminal(*, several_trees: bool = False) -> Surface:
 def _read_command(call: Call) -> str:
     """The command for a call of read; other calls are not shown with results.
 
-    Without comments, which are half of many files: results leave them out too.
+    Without comments, which are half of many files: results leave them out too. Not in languages
+    whose long strings have lines that look like comments.
     """
     assert call.tool == "read", call.tool
     first, count = call.args["offset"], call.args["limit"]
     name = f"{relative(call.args['path'])}:{line_range(first, first + count - 1)}"
-    return f"holdfast read --no-comments {shlex.quote(name)}"
+    options = "--no-comments " if language_of(call.args["path"]) in _COMMENTS_APART else ""
+    return f"holdfast read {options}{shlex.quote(name)}"
 
 
 def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:

@@ -150,6 +150,8 @@ def test_a_line_with_a_score_is_kept_if_it_only_closes() -> None:
 def test_lines_for_looking_have_a_space_for_each_level() -> None:
     lines = ["    def f(self,", "          more):", "        if a:", "            b", "    c", ""]
     assert for_looking(lines) == ["def f(self,", " more):", " if a:", "  b", "c", ""]
+    around = ["        if a:", "            b", "    return c"]  # `while`, at 4, is left out
+    assert for_looking(around) == [" if a:", "  b", "return c"]
     assert for_looking(["func f() {", "\tif a {", "\t\tb", "}"]) == [
         "func f() {", " if a {", "  b", "}",
     ]  # fmt: skip
