@@ -371,6 +371,8 @@ def test_without_a_limit_as_many_results_come_as_the_description_says(
     asked = agent("search_code", query="how is an egg boiled").facts["results"]
     lines = agent("search_code", query="re:boil_egg").facts["results"]
     assert limit == f"maximum number of results ({len(asked)}; re: and files {len(lines)})"
+    more = agent("search_code", query="re:boil_egg", budget=9000).facts["results"]
+    assert len(more) == len(lines), "a larger budget never shows less"
 
 
 def test_a_status_is_for_readers_and_its_facts_are_for_programs(agent: Agent) -> None:

@@ -108,9 +108,9 @@ class SearchRequest(msgspec.Struct, frozen=True):
 
     @property
     def counts_lines(self) -> bool:
-        """Whether only printed lines count in the budget: a list without a budget of its own is
-        read as text, and its facts are ten times as long."""
-        return self.listed and self.budget == BUDGET_DEFAULT
+        """Whether only printed lines count in the budget: a list is read as text, and its facts are
+        ten times as long. A smaller budget than usual bounds the facts, for a program."""
+        return self.listed and self.budget >= BUDGET_DEFAULT
 
     @property
     def folds(self) -> bool:
