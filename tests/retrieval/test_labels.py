@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -237,11 +238,19 @@ def test_the_fresh_sets_are_large_varied_and_balanced() -> None:
     assert {repository.split for repository in measured.repositories} == {"test"}
 
 
-@pytest.mark.shows("RETR-FRESH-SETS")
-def test_no_package_of_the_fresh_sets_is_in_another_set_or_in_the_training_data() -> None:
+def _training_packages() -> tuple[set[str], re.Pattern[str]]:
+    """The packages that the model was trained on, and the names that are excluded from it."""
+    train = SETS.parents[2] / "models" / "train"
+    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
+    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    return learned, excluded
+
+
+def check_packages_are_new(parts: Iterable[LabelledSet], prefix: str) -> int:
+    """No package is there twice, in another set or in the training data; how many there are."""
     names = [
         str(repository.package["name"])
-        for part in _fresh()
+        for part in parts
         for repository in part.repositories
         if repository.package is not None
     ]
@@ -249,17 +258,21 @@ def test_no_package_of_the_fresh_sets_is_in_another_set_or_in_the_training_data(
     others = {
         str(repository.package["name"])
         for file in SETS.glob("*.json")
-        if not file.name.startswith("fresh")
+        if not file.name.startswith(prefix)
         for repository in read_set(file).repositories
         if repository.package is not None
     }
-    train = SETS.parents[2] / "models" / "train"
-    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
-    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    learned, excluded = _training_packages()
     for name in names:
         assert name not in others
         assert name not in learned
         assert excluded.search(name), name
+    return len(names)
+
+
+@pytest.mark.shows("RETR-FRESH-SETS")
+def test_no_package_of_the_fresh_sets_is_in_another_set_or_in_the_training_data() -> None:
+    check_packages_are_new(_fresh(), "fresh")
 
 
 def _big() -> tuple[LabelledSet, LabelledSet]:
@@ -295,9 +308,7 @@ def test_no_tree_of_the_big_sets_is_in_another_set_or_in_the_training_data() -> 
         for repository in read_set(file).repositories
         if repository.package is not None
     }
-    train = SETS.parents[2] / "models" / "train"
-    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
-    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    learned, excluded = _training_packages()
     assert len(names) == 3
     assert names.isdisjoint(others | learned)
     assert all(excluded.search(name) for name in names)
@@ -341,9 +352,7 @@ def test_no_package_of_the_probe_sets_is_in_the_training_data() -> None:
         for repository in read_set(file).repositories
         if repository.package is not None
     }
-    train = SETS.parents[2] / "models" / "train"
-    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
-    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
+    learned, excluded = _training_packages()
     for package in packages:
         assert (package["name"], package.get("subdir", "")) not in others
         assert package["name"] not in learned
@@ -372,24 +381,4 @@ def test_the_library_sets_ask_about_different_packages_in_three_equal_categories
 
 @pytest.mark.shows("RETR-LIBRARY-SETS")
 def test_no_package_of_the_library_sets_is_in_another_set_or_in_the_training_data() -> None:
-    names = [
-        str(repository.package["name"])
-        for part in _libraries()
-        for repository in part.repositories
-        if repository.package is not None
-    ]
-    assert len(set(names)) == len(names) >= 15
-    others = {
-        str(repository.package["name"])
-        for file in SETS.glob("*.json")
-        if not file.name.startswith("libraries")
-        for repository in read_set(file).repositories
-        if repository.package is not None
-    }
-    train = SETS.parents[2] / "models" / "train"
-    learned = {line.split("\t")[1] for line in (train / "packages.tsv").read_text().splitlines()}
-    excluded = re.compile("|".join((train / "excluded.txt").read_text().split()), re.IGNORECASE)
-    for name in names:
-        assert name not in others
-        assert name not in learned
-        assert excluded.search(name), name
+    assert check_packages_are_new(_libraries(), "libraries") >= 15

@@ -53,7 +53,7 @@ def test_an_outline_that_fits_is_whole() -> None:
          "7-8  func (t *Tree) reset(fn func(int) bool)"),
         ("function", "fn reset(def int)", "7-8  reset(def int)"),
         ("function", "int reset(func callback, int n)", "7-8  int reset(func callback, int n)"),
-        ("method", "void reset(@Override func x)", "7-8  void reset(@Override func x)"),
+        ("method", "@Override void reset(@Override func x)", "7-8  void reset(@Override func x)"),
         ("method", None, "7-8  method reset"),
         ("class", "static class reset extends Base", "7-8  static class reset extends Base"),
         ("constant", "reset = 1", "7-8  constant reset = 1"),

@@ -125,13 +125,18 @@ def companions(
     return [*found, *without_code[:NAMED_MAX]]
 
 
-def _named_place(chunks: Sequence[StoredChunk]) -> Companion:
-    first = min(chunks, key=lambda chunk: chunk.start_line)
-    last = max(chunks, key=lambda chunk: chunk.end_line)
+def lines_of_chunks(chunks: Sequence[StoredChunk]) -> tuple[int, int]:
+    """The first and the last line of chunks, without trailing blank lines."""
+    first = min([chunk.start_line for chunk in chunks])
+    last = max(chunks, key=lambda chunk: chunk.end_line) if len(chunks) > 1 else chunks[0]
     text = last.text.removesuffix("\n")
     blank = text.count("\n", len(text.rstrip()))
-    span = first.start_line, max(last.start_line, last.end_line - blank)
-    return Companion(span, first.symbol_id or "", first.label or "", None)
+    return first, max(last.start_line, last.end_line - blank)
+
+
+def _named_place(chunks: Sequence[StoredChunk]) -> Companion:
+    first = min(chunks, key=lambda chunk: chunk.start_line)
+    return Companion(lines_of_chunks(chunks), first.symbol_id or "", first.label or "", None)
 
 
 def _companion(

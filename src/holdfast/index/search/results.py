@@ -123,12 +123,7 @@ class Group(msgspec.Struct):
     @property
     def span(self) -> tuple[int, int]:
         """The lines of all members, without trailing blank lines."""
-        chunks = [member.chunk for member in self.members]
-        first = min([chunk.start_line for chunk in chunks])
-        last = max(chunks, key=lambda chunk: chunk.end_line) if len(chunks) > 1 else chunks[0]
-        text = last.text.removesuffix("\n")
-        blank = text.count("\n", len(text.rstrip()))
-        return first, max(last.start_line, last.end_line - blank)
+        return companions.lines_of_chunks([member.chunk for member in self.members])
 
 
 def tokens(size_bytes: int) -> int:

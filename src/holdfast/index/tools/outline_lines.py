@@ -48,7 +48,7 @@ def whole_line(symbol: OutlineSymbol, *, aligned: bool) -> str:
     return f"{_lines(symbol):>11}  {indent}{symbol.kind} {_signature(symbol)}"
 
 
-_OVERRIDE = re.compile(r"@Override\s+")
+_OVERRIDE = re.compile(r"\A@Override\s+")
 _KEYWORDS = ("def ", "func ", "function ", "fun ", "fn ")
 _CALLABLE = ("method", "function", "constructor")
 
@@ -56,8 +56,7 @@ _CALLABLE = ("method", "function", "constructor")
 def _without_kind(symbol: OutlineSymbol) -> str:
     text = _signature(symbol)
     if symbol.kind in _CALLABLE and "(" in text:
-        text = _OVERRIDE.sub("", text) if text.startswith("@Override") else text
-        before, name, rest = text.partition(symbol.name)
+        before, name, rest = _OVERRIDE.sub("", text).partition(symbol.name)
         word = next((word for word in _KEYWORDS if f" {before}".endswith(f" {word}")), "")
         return before.removesuffix(word) + name + rest
     has_kind = re.search(rf"\b{re.escape(symbol.kind)}\b", text.partition(symbol.name)[0])
