@@ -108,6 +108,17 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
+def keep_exit_codes() -> None:
+    """Let the exit codes of children be read, also if the parent of this process ignored SIGCHLD.
+
+    That is inherited, and the system then keeps no exit codes: every failure of git is unknown.
+    """
+    import _signal  # type: ignore[import-not-found]  # `signal` imports `enum`, which is slow
+
+    if _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN:
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+
+
 def secure_imports() -> None:
     """Import nothing from the working directory, which may be an untrusted repository.
 

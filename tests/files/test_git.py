@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -310,3 +311,39 @@ def test_what_git_started_ends_with_its_time_even_if_git_ended_before() -> None:
     """A child that kept the output open was waited for."""
     program = ["/bin/sh", "-c", "(sleep 20; echo late) & echo early"]
     assert git_process.output(program, {"PATH": os.defpath}, 0.5) == b"early\n"
+
+
+@pytest.mark.shows("SEC-GIT-EXIT-CODE")
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_lost_exit_code_of_git_is_not_success(code: int) -> None:
+    """Below a parent that ignores SIGCHLD, `impact --since nosuchrev` was answered: the exit codes
+    of children are lost there, and a lost one was taken for 0."""
+    program = ["/bin/sh", "-c", f"echo printed; exit {code}"]
+    assert git_process.output(program, {}, 60) == (None if code else b"printed\n")
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert git_process.output(program, {}, 60) is None
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.shows("SEC-GIT-EXIT-CODE")
+def test_a_command_reads_exit_codes_also_if_its_parent_ignores_them(tmp_path: Path) -> None:
+    script = (
+        "import signal, sys\n"
+        "from holdfast.cli.start import run\n"
+        "sys.argv = ['holdfast', '--version']\n"
+        "assert signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN\n"
+        "run()\n"
+        "sys.exit(signal.getsignal(signal.SIGCHLD) != signal.SIG_DFL)\n"
+    )
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        caller = subprocess.Popen(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, env={"HOME": str(tmp_path)}
+        )
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    with caller:
+        caller.communicate(timeout=60)
+    assert caller.returncode == 0

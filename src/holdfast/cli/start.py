@@ -31,6 +31,7 @@ def run(
         print(NO_WINDOWS, file=sys.stderr)
         return 2
     secure_imports()
+    system.keep_exit_codes()
     argv = sys.argv[1:]
     if argv:
         from holdfast.cli.host_client import ask_host

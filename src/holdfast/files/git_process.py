@@ -40,7 +40,7 @@ def output(command: list[str], environment: dict[str, str], timeout_s: float) ->
             answer = printed.read(ANSWER_BYTES_MAX + 1)
             if len(answer) > ANSWER_BYTES_MAX:
                 return None
-            return answer if git.wait() == 0 else None
+            return answer if _succeeded(git) else None
     except OSError:
         return None
 
@@ -98,6 +98,20 @@ def _started(
         deadline.start()
         stack.callback(deadline.cancel)
         yield git, git.stdout
+
+
+def _succeeded(git: subprocess.Popen[bytes]) -> bool:
+    """Wait for the end of a command; whether it ended with 0.
+
+    `Popen.wait` takes a lost exit code for 0. It is lost if this process ignores SIGCHLD, as some
+    programs leave it to those they start, or waits for any child elsewhere.
+    """
+    try:
+        _, status = os.waitpid(git.pid, 0)
+    except ChildProcessError:
+        return False
+    git.returncode = os.waitstatus_to_exitcode(status)
+    return git.returncode == 0
 
 
 def _kill(git: subprocess.Popen[bytes]) -> None:
