@@ -270,6 +270,51 @@ def test_a_frozen_host_and_one_that_is_gone_cost_no_error(
         assert hosted(machine, ["search", "cart"]) == (None, "", "")
 
 
+def answered(*lines: object) -> tuple[int | None, str, str]:
+    """What a command makes of a host that sends these lines and ends."""
+    ours, host = socket.socketpair()
+    out, err = io.StringIO(), io.StringIO()
+    with ours, host:
+        host.sendall(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+        host.shutdown(socket.SHUT_WR)
+        code = host_client._converse(ours, b"{}\n", out, err, json.loads)
+    return code, out.getvalue(), err.getvalue()
+
+
+LOST = (
+    "holdfast: the background host ended before the output was complete\n"
+    "hint: run the command again\n"
+)
+
+
+@pytest.mark.shows("CLI-HOST-LOCAL")
+def test_half_an_answer_of_a_host_that_ended_is_an_error() -> None:
+    """A host that was killed in the middle of its output left exit code 0 behind."""
+    assert answered() == (None, "", "")
+    assert answered({"err": "1 %"}) == (None, "", "1 %")
+    assert answered({"out": "half"}) == (3, "half", LOST)
+    assert answered({"out": "half"}, {"local": True}) == (3, "half", LOST)
+    assert answered({"local": True}) == (None, "", "")
+    assert answered({"out": "whole", "err": "", "code": 1}) == (1, "whole", "")
+
+
+@pytest.mark.shows("CLI-STREAMS")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full disk to try")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_of_the_host_that_could_not_be_written_is_an_error(
+    inside: Machine, unbuffered: str
+) -> None:
+    """`PYTHONUNBUFFERED=1 holdfast search … > /dev/full` ended with 0."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "holdfast", "search", "sym:settle_up"],
+            env={**inside.environment, "PYTHONUNBUFFERED": unbuffered},
+            cwd=inside.tree, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False,
+        )  # fmt: skip
+    lost = b"holdfast: cannot write the output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, lost)
+
+
 @pytest.mark.shows("CLI-HOST-THIN")
 def test_a_command_in_the_host_imports_next_to_nothing(inside: Machine) -> None:
     script = (

@@ -98,34 +98,52 @@ def _connect(environment: Mapping[str, str]) -> socket | None:
 def _converse(
     connection: socket, request: bytes, out: TextIO, err: TextIO, parse: Any
 ) -> int | None:
+    """Send a request and write the answer; None if it must run here, and nothing was written yet.
+
+    Text that was written cannot be taken back, and the host records only what was confirmed. So a
+    host that ends in the middle of its answer is an error, not a reason to write everything again.
+    """
     written = False
     try:
         connection.sendall(request)
         pending = b""
-        while True:
-            piece = connection.recv(1 << 16)
-            if not piece:
-                return 0 if written else None
+        while piece := connection.recv(1 << 16):
             *lines, pending = (pending + piece).split(b"\n")
             for line in lines:
                 if not line.strip():
                     continue
                 answer = parse(line)
                 if answer.get("local"):
-                    return None
-                if answer.get("err"):
-                    err.write(answer["err"])
-                    err.flush()
-                if answer.get("out"):
-                    written = True
-                    out.write(answer["out"])
+                    return _incomplete(err) if written else None
+                if "out" in answer or "err" in answer:
+                    written = written or bool(answer.get("out"))
+                    failure = _write(answer, out, err)
+                    if failure is not None:
+                        return failure
                 if "code" in answer:
                     return int(answer["code"])
                 if "out" in answer:
-                    out.flush()
                     connection.sendall(SHOWN)
-    except BrokenPipeError:
-        return 0 if written else None
     except (OSError, ValueError):
-        # Shown text cannot be taken back; the host records only what was confirmed.
-        return 0 if written else None
+        pass
+    return _incomplete(err) if written else None
+
+
+def _write(answer: Mapping[str, Any], out: TextIO, err: TextIO) -> int | None:
+    """Write what an answer contains; an exit code if that is not possible."""
+    from holdfast.cli.streams import discard, undelivered
+
+    for stream, text in ((err, answer.get("err")), (out, answer.get("out"))):
+        try:
+            stream.write(text or "")
+            stream.flush()
+        except OSError as error:
+            discard(stream)
+            return undelivered(error)
+    return None
+
+
+def _incomplete(err: TextIO) -> int:
+    err.write("holdfast: the background host ended before the output was complete\n")
+    err.write("hint: run the command again\n")
+    return 3
