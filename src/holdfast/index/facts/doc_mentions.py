@@ -22,6 +22,7 @@ _TYPED = frozenset({
 _LINK = re.compile(r"\{@link(?:code|plain)?\s+([\w$.]*)\Z")
 _IMPORTED = re.compile(r"""import\(\s*['"]([^'"]{1,200})['"]\s*\)\.\Z""")
 _OWNER = re.compile(r"([\w$]+(?:\.[\w$]+)*)\.\Z")
+_DOTTED = re.compile(r"((?:\w+\.)*\w+)\.\Z")
 _TYPES = frozenset({
     "Union", "Optional", "List", "Dict", "Type", "Sequence", "Callable", "Tuple", "Iterable", "Set",
     "Mapping", "Iterator", "Awaitable", "Generator", "list", "dict", "type", "tuple", "set",
@@ -68,6 +69,13 @@ def _open_brace(text: str) -> int:
         elif text[at] == "@" and found != -1:
             break
     return found
+
+
+def dotted_owner(source: bytes, begin: int, start: int) -> str:
+    """The names before a name in a quoted type: `shop.cart` in "shop.cart.Cart"."""
+    before = source[max(begin, start - BEFORE_MAX) : start].decode("utf-8", "replace")
+    owner = _DOTTED.search(before)
+    return owner.group(1) if owner else ""
 
 
 def in_string(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from holdfast.index.facts import chains, languages
-from holdfast.index.facts.doc_mentions import in_comment, in_string
+from holdfast.index.facts.doc_mentions import dotted_owner, in_comment, in_string
 from holdfast.index.facts.literal_context import (
     SHORT,
     defines_function,
@@ -26,6 +26,7 @@ from holdfast.index.facts.literal_context import (
 )
 from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.parse import TooHardError, parse
+from holdfast.index.facts.python_scopes import UNKNOWN, PythonScopes
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -43,6 +44,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     `keyed`: a key of an object literal; the receiver is the type that the literal has to have.
     `short`: in `{ total }` one word is a key and a variable; which of them this mention is.
+    `holder`: where the function or class starts whose scope binds the name (see `python_scopes`).
     """
 
     name: str
@@ -53,6 +55,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     local: bool = False
     keyed: bool = False
     short: Short = ""
+    holder: int = UNKNOWN
 
 
 class Mentions(msgspec.Struct, frozen=True, array_like=True):
@@ -166,8 +169,11 @@ class _File:
         self._globals: dict[int, set[bytes]] = {}
         self._line, self._at = 1, 0
         self._typed = language.name in ("typescript", "tsx")
+        self._scopes = PythonScopes(source) if language.name == "python" else None
 
     def mentions(self) -> tuple[Mention, ...]:
+        if self._scopes is not None:
+            return self._held(self._scopes.holders())
         ranges = {name: _joined(bound) for name, bound in self._bound.items()}
         made = []
         for one in self._mentions:
@@ -175,6 +181,13 @@ class _File:
             at = bisect_right(starts, one.start) - 1
             local = not one.receiver and at >= 0 and one.start < ends[at]
             made.append(msgspec.structs.replace(one, local=True) if local else one)
+        return tuple(made)
+
+    def _held(self, holders: dict[int, tuple[int, bool]]) -> tuple[Mention, ...]:
+        made = []
+        for one in self._mentions:
+            holder, local = holders.get(one.start, (UNKNOWN, False))
+            made.append(msgspec.structs.replace(one, local=local, holder=holder))
         return tuple(made)
 
     def look(self, start: int, end: int) -> None:
@@ -204,15 +217,21 @@ class _File:
         found = self._kind(node, tail, called)
         if found is not None:
             self._add(name, receiver, found, start, short=short)
+            if self._scopes is not None and (not receiver or found == "import"):
+                self._scopes.note(node, start, name.encode())
 
     def _in_text(self, node: tree_sitter.Node, name: str, start: int, end: int) -> None:
         """Add a name in a string or a comment, if it refers to a symbol."""
         language = self._language.name
         if language == "python" and "string" in node.type:
+            kind = in_string(node, self._source, start, end)
             if _inside(node, "type", 4):
-                self._add(name, "", "annotation", start)
-            elif kind := in_string(node, self._source, start, end):
-                self._add(name, "", kind, start)
+                kind = "annotation"
+            if kind:
+                owner = dotted_owner(self._source, node.start_byte, start)
+                self._add(name, owner, kind, start)
+                if self._scopes is not None and not owner:
+                    self._scopes.note(node, start, name.encode())
         elif self._typed and "string" in node.type:
             if receiver := indexed_type(node, self._source):
                 self._add(name, receiver, "annotation", start)
@@ -277,6 +296,8 @@ class _File:
             return "import"
         if parent.type in _NAMES_NOTHING and _is_field(parent, top, ("name", "key", "label")):
             return None
+        if parent.type == "keyword_pattern" and parent.named_child(0) == top:
+            return None  # the attribute in `case Cart(total=n)`
         if called or (parent.type in _CALL and _called_by(parent, top)):
             return "call"
         bound = self._binding(node, top)

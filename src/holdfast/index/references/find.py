@@ -15,6 +15,7 @@ from holdfast.index.facts.mentions import Mention, Mentions
 from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
 from holdfast.index.references.implementations import override_family
 from holdfast.index.references.meaning import ONLY, Meanings, Scopes
+from holdfast.index.references.python_names import DEFINED_OR_IMPORTED
 
 OVERRIDE = "override"
 """The reason for mentions of a member that overrides the symbol, or that it overrides."""
@@ -255,12 +256,18 @@ class ReferenceSearch:
             ]
             if hits:
                 best = max(hits, key=lambda found: found.confidence)
-                several = len(meaning.found) > len(hits) and not mention.keyed
-                share = 1 / len(meaning.found) if several else 1.0
+                share = 1.0 if mention.keyed else _share(meaning.found, hits)
                 reason = OVERRIDE if best.thing in target.related else best.reason
                 answer.found.append(
                     _reference(view, scope, mention, source, _sure(view, best) * share, reason)
                 )
+
+
+def _share(found: tuple[Found, ...], hits: list[Found]) -> float:
+    """The share of one meaning among several; a name that is also imported has both."""
+    plain = [one for one in found if one.reason != DEFINED_OR_IMPORTED]
+    others = [one for one in plain if one not in hits]
+    return 1 / len(plain) if others and len(others) < len(plain) else 1.0
 
 
 def _sure(view: View, found: Found) -> float:

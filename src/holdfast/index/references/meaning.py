@@ -19,6 +19,8 @@ from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.calls.wordlists import COMMON_METHODS
 from holdfast.index.facts.mentions import Mention
 from holdfast.index.facts.model import MODULE, Import
+from holdfast.index.facts.python_scopes import TOP, UNKNOWN
+from holdfast.index.references.python_names import DEFINED_OR_IMPORTED, held, with_others
 
 LEVELS_MAX = 64
 OVERLOADS_MAX = 64
@@ -73,10 +75,6 @@ def _is_type(view: View, scope: int) -> bool:
     return scope != MODULE and view.symbol(scope).kind in OWNERS | {"type"}
 
 
-def _is_class(view: View, scope: int) -> bool:
-    return scope != MODULE and view.symbol(scope).kind in OWNERS
-
-
 class Meanings:
     """Resolves the mentions of a program."""
 
@@ -89,7 +87,12 @@ class Meanings:
 
     def of(self, view: View, scope: int, mention: Mention) -> Meaning:
         names, name = self._names, mention.name
-        if mention.local:
+        if view.family == "python" and not mention.receiver and mention.kind != "import":
+            if mention.holder != UNKNOWN:
+                return self._by_scope(view, scope, mention)
+            if mention.local:
+                return UNDECIDED  # nested too deeply
+        if mention.local and mention.kind != "import":
             return self._inner(view, scope, mention)
         if mention.kind == "import":
             return self._imported(view, mention)
@@ -108,9 +111,7 @@ class Meanings:
         if mention.receiver in SUPER and not names.evaluate(view, scope, mention.receiver):
             return OTHER  # the base class is not in the program
         if not mention.receiver:
-            found = self._in_class_body(view, scope, mention) or self._named(view, scope, name)
-            if mention.kind == "write" and _is_class(view, scope) and view.family == "python":
-                found = self._in_class_body(view, scope, mention)
+            found = self._named(view, scope, name)
             if not found and names.variable(view, scope, name, mention.line) is not None:
                 return OTHER
             return self._symbols(found) if found else self._bare(view, mention)
@@ -176,12 +177,20 @@ class Meanings:
             at = symbol.parent
         return OTHER
 
-    def _in_class_body(self, view: View, scope: int, mention: Mention) -> list[Found]:
-        """In Python, a bare name in the body of a class can refer to a member."""
-        if view.family != "python" or not _is_class(view, scope):
-            return []
-        full = f"{view.full(scope)}.{mention.name}"
-        return [Found(one, 0.97, "same scope") for one in self._program.exact("python", full)[-1:]]
+    def _by_scope(self, view: View, scope: int, mention: Mention) -> Meaning:
+        """A bare name of Python: the scope that binds it is known."""
+        if mention.holder != TOP:
+            return self._symbols(held(view, scope, mention, self.imported))
+        found = self._named(view, MODULE, mention.name)
+        if mention.kind in ("definition", "write") and scope != MODULE:
+            own = Thing("symbol", view.path, scope)
+            if any(one.thing == own for one in found):
+                found = [Found(own, 1.0, "definition")]
+        if found:
+            return self._symbols(with_others(self._program, found, self.imported))
+        if self._names.variable(view, MODULE, mention.name, mention.line) is not None:
+            return OTHER
+        return self._bare(view, mention)
 
     def imported(self, view: View, item: Import) -> list[Found]:
         """What an import binds: the symbol itself, even if it is a variable."""
@@ -210,7 +219,14 @@ class Meanings:
         above = [item for item in items if item.line <= mention.line] or items
         if not above:
             return OTHER
-        return self._symbols(self.imported(view, above[-1]))
+        found, item = self.imported(view, above[-1]), above[-1]
+        if view.family != "python":
+            return self._symbols(found)
+        own = view.by_qualified.get(item.alias, ()) if item.scope == MODULE else ()
+        return self._symbols([
+            *with_others(self._program, found, self.imported),
+            *(Found(Thing("symbol", view.path, i), 0.8, DEFINED_OR_IMPORTED) for i in own[-1:]),
+        ])  # fmt: skip
 
     def _made_here(self, view: View, mention: Mention) -> Meaning | None:
         """The member that `cart.total = function () {…}` defines."""

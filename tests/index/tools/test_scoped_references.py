@@ -1,0 +1,183 @@
+"""References by the rules of scopes: which places are certain, which are in doubt, which are not.
+
+A case is a few files in one text. A comment `^ certain NAME…` below a line says which symbols the
+line certainly refers to, `^ doubtful NAME…` which it may refer to; every other line must not.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.resolve import Resolver
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.mentions import find_mentions
+from holdfast.index.references.find import ReadFile, ReferenceSearch, target_of
+from holdfast.index.references.symbol_edits import CERTAIN
+from tests.index.claims import split
+
+Told = set[tuple[str, int, str, str]]
+"""Path, line, "certain" or "doubtful", and the label of a symbol."""
+
+
+def check(case: str) -> None:
+    """Compare the references of every symbol that a claim names with the claims."""
+    written = split(case)
+    sources = {file.path: "\n".join(file.lines).encode() + b"\n" for file in written}
+    program = LinkedProgram(Resolver(extract(path, source) for path, source in sources.items()))
+    claimed: Told = {
+        (file.path, line, verb, label)
+        for file in written
+        for line, verb, labels in file.claims
+        for label in labels.split()
+    }
+    told: Told = set()
+    for label in {label for *_, label in claimed}:
+        told |= _references(program, sources, label)
+    assert told == claimed
+
+
+def _references(program: LinkedProgram, sources: dict[str, bytes], label: str) -> Told:
+    views = program.resolver.program.files
+    identity = next(
+        symbol.id
+        for view in views.values()
+        for index, symbol in enumerate(view.facts.symbols)
+        if view.full(index) == label
+    )
+    target = target_of(program, identity)
+    assert target is not None
+    search = ReferenceSearch(program)
+    names = search.names(target)
+    files = [
+        ReadFile(path, text, find_mentions(path, text, names)) for path, text in sources.items()
+    ]
+    return {
+        (one.path, one.line, "certain" if one.confidence >= CERTAIN else "doubtful", label)
+        for one in search.judge(target, files).found
+    }
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_shadowed_name_is_not_a_reference_in_python() -> None:
+    check("""
+    # --- shop.py
+    total = 1
+    # ^ certain shop.total
+    limit = 2
+    # ^ certain shop.limit
+    def price(x):
+        match x:
+            case {"k": total}:
+                return total
+            case Cart(total=1):
+                return [total for total in x]
+    def other(total=total):
+    # ^ certain shop.total
+        return lambda total: total
+    def deleted():
+        del total
+        return f"{total}"
+    def counted():
+        total = 1
+        def inner():
+            nonlocal total
+            total += 1
+    def changed():
+        global total
+    # ^ certain shop.total
+        total = 4
+    # ^ certain shop.total
+        return total
+    # ^ certain shop.total
+    class Cart:
+        limit = limit
+    # ^ certain shop.limit
+        most = limit
+        def of(self, limit=limit):
+            return limit
+        def all(self):
+            return limit
+    # ^ certain shop.limit
+    """)
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_local_symbol_is_not_taken_for_a_parameter_of_an_inner_function() -> None:
+    check("""
+    # --- shop.py
+    def outer():
+        def step():
+    # ^ certain shop.outer.step
+            pass
+        def inner(step):
+            return step()
+        def later():
+            return step()
+    # ^ certain shop.outer.step
+        return [step for step in inner]
+    """)
+
+
+@pytest.mark.shows("REF-KINDS")
+def test_the_decorators_of_a_property_refer_to_it() -> None:
+    check("""
+    # --- shop.py
+    class Cart:
+        @property
+        def size(self):
+    # ^ certain shop.Cart.size
+            return self._size
+        @size.setter
+    # ^ certain shop.Cart.size
+        def size(self, size):
+    # ^ certain shop.Cart.size
+            self._size = size
+    def use(cart: Cart, size):
+        cart.size = size
+    # ^ certain shop.Cart.size
+    """)
+
+
+@pytest.mark.shows("REF-KINDS")
+def test_a_quoted_type_of_another_module_is_not_ours() -> None:
+    check("""
+    # --- shop.py
+    import json
+    import other
+    class Cart: ...
+    # ^ certain shop.Cart
+    def f(a: "json.Cart", b: "list[other.Cart]", c: "list[Cart]"): ...
+    # ^ certain shop.Cart other.Cart
+    # --- other.py
+    class Cart: ...
+    # ^ certain other.Cart
+    """)
+
+
+@pytest.mark.shows("REF-HONEST")
+def test_a_name_that_is_defined_or_imported_may_be_both() -> None:
+    check("""
+    # --- shop.py
+    try:
+        from fast import Cart
+    # ^ certain fast.Cart
+    # ^ doubtful shop.Cart
+    except ImportError:
+        class Cart: ...
+    # ^ certain shop.Cart
+    # ^ doubtful fast.Cart
+    def make():
+        return Cart()
+    # ^ doubtful shop.Cart fast.Cart
+    # --- fast.py
+    class Cart: ...
+    # ^ certain fast.Cart
+    # --- use.py
+    from shop import Cart
+    # ^ doubtful fast.Cart
+    # ^ certain shop.Cart
+    Cart()
+    # ^ doubtful fast.Cart
+    # ^ certain shop.Cart
+    """)
