@@ -20,6 +20,7 @@ class Defining:
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
+        self.stored_tables = None
         hashes = np.array([zlib.crc32(name.encode()) for name in names], dtype=np.uint64)
         self.exact_terms: Any = (hashes, np.arange(len(names) + 1))
         self._rows = np.arange(len(names), dtype=np.uint16)

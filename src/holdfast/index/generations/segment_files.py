@@ -4,6 +4,9 @@ The tables say which segments a generation has, and have a CRC-32 of every BLOCK
 file. So a file can be mapped into memory and checked only where it is read, and any change to a
 file is noticed.
 
+Beside a large segment is a file with tables that follow from it (`search/term_tables.py`). It has
+checks of its own and may be missing.
+
 A file is named by its digest and complete before the tables name it. Files that no generation names
 any more are removed when the next one is published; the files of the previous generation stay until
 then, for readers that have just started. A process that has a file open keeps it.
@@ -23,7 +26,9 @@ from zlib import crc32
 
 from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.search import posting_segment as segments
+from holdfast.index.search import term_tables
 from holdfast.index.search.mapped_segment import MappedSegment, file_of
+from holdfast.index.search.term_tables import StoredTables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
 _BLOCK_BITS = 12
 BLOCK_BYTES = 1 << _BLOCK_BITS
 READ_BYTES = 1 << 20
-ENDING = ".segment"
+ENDING, ENDING_OF_TABLES = ".segment", ".tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ class SegmentFiles:
         """Write a segment's file and return the row that the tables must store."""
         data = file_of(segment)
         name = self.write_data(data)
+        self._write_tables(segment, name)
         with memoryview(data) as view:
             checks = b"".join(
                 crc32(view[at : at + BLOCK_BYTES]).to_bytes(4, "little")
@@ -138,7 +144,32 @@ class SegmentFiles:
         from holdfast.index.generations.segments import digest
 
         name = digest(data, b"")
-        path = self._path(name)
+        self._write(self._path(name), data)
+        return name
+
+    def _write_tables(self, segment: PostingSegment, name: str) -> None:
+        if segment.rows >= term_tables.ROWS_MIN:
+            with suppress(BackendUnavailable):
+                self._write(self._path(name, ENDING_OF_TABLES), term_tables.encode(segment, name))
+
+    def add_tables(self, stored: Iterable[StoredSegment], dimension: int) -> None:
+        """Write the tables of a segment that has none: an older version wrote it. Of one only,
+        so that no sync takes much longer."""
+        for one in stored:
+            missing = not self._path(one.digest, ENDING_OF_TABLES).exists()
+            if missing and one.rows >= term_tables.ROWS_MIN:
+                with suppress(DamagedBackend):  # told to the reader that needs it
+                    self._write_tables(self.open(one, dimension), one.digest)
+                return
+
+    def _tables(self, name: str) -> StoredTables | None:
+        """The stored tables of a segment, if there are any."""
+        try:
+            return StoredTables(self._path(name, ENDING_OF_TABLES).read_bytes(), name)
+        except OSError:
+            return None
+
+    def _write(self, path: Path, data: bytes) -> None:
         unfinished = path.with_suffix(".new")
         try:
             self._directory.mkdir(mode=0o700, exist_ok=True)
@@ -150,7 +181,6 @@ class SegmentFiles:
                 unfinished.unlink(missing_ok=True)
             text = f"cannot write a segment of the index: {error.strerror or error}"
             raise BackendUnavailable(text, "make room, then try again") from error
-        return name
 
     def mapped(self, name: str, size_bytes: int, check: int) -> mmap:
         """A mapped file; raises DamagedBackend if it is damaged.
@@ -180,7 +210,8 @@ class SegmentFiles:
         is read.
         """
         path = self._path(stored.digest)
-        segment = MappedSegment(CheckedFile(path, stored.size_bytes, stored.checks), dimension)
+        file = CheckedFile(path, stored.size_bytes, stored.checks)
+        segment = MappedSegment(file, dimension, lambda: self._tables(stored.digest))
         if segment.rows != stored.rows:
             raise DamagedBackend("a segment of the index has another number of chunks")
         return segment
@@ -210,7 +241,7 @@ class SegmentFiles:
     def keep_only(self, names: Collection[str]) -> None:
         """Remove all files except these; files that cannot be removed are left."""
         for name in self._names():
-            if name.removesuffix(ENDING) not in names:
+            if name.removesuffix(ENDING).removesuffix(ENDING_OF_TABLES) not in names:
                 with suppress(OSError):
                     (self._directory / name).unlink(missing_ok=True)
 
@@ -241,8 +272,8 @@ class SegmentFiles:
         except FileNotFoundError:
             return []
 
-    def _path(self, digest: str) -> Path:
+    def _path(self, digest: str, ending: str = ENDING) -> Path:
         # A damaged row may name anything.
         if not digest.isalnum():
             raise DamagedBackend("a segment of the index has a damaged name")
-        return self._directory / f"{digest}{ENDING}"
+        return self._directory / f"{digest}{ending}"

@@ -22,12 +22,13 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
     import numpy as np
 
     names = corpus.names
-    found = [(names.of(part.segment), part.segment, first)
-             for first, part in zip(corpus.firsts, corpus.parts, strict=True)]  # fmt: skip
+    segments = [part.segment for part in corpus.parts]
+    if not segments:
+        return np.zeros(0, dtype=np.float32)
+    found = names.of_all(segments)
     total = len(names)  # Once: a concurrent search may add names.
-    calls, defined = np.zeros(total), np.zeros(total)
-    definitions = []
-    for named, segment, first in found:
+    numbers, called, definitions = [], [], []
+    for named, segment, first in zip(found, segments, corpus.firsts, strict=True):
         living = corpus.alive[first : first + segment.rows]
         rows, terms = named.defined_in.astype(np.int64), named.defined
         counts = named.calls
@@ -36,8 +37,10 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
             kept = living[rows]
             rows, terms = rows[kept], terms[kept]
         definitions.append((terms, rows + first))
-        calls += np.bincount(named.numbers, weights=counts, minlength=total)
-        defined += np.bincount(terms, minlength=total)
+        numbers.append(named.numbers)
+        called.append(counts)
+    calls = np.bincount(np.concatenate(numbers), np.concatenate(called), minlength=total)
+    defined = np.bincount(np.concatenate([terms for terms, _ in definitions]), minlength=total)
     value = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
     out = np.zeros(corpus.rows, dtype=np.float32)
     for terms, rows in definitions:

@@ -9,6 +9,7 @@ rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +21,8 @@ from holdfast.index.search.posting_segment import Buffer, PostingSegment, Sectio
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holdfast.index.search.term_tables import StoredTables
 
 ALIGNED = 64
 _WORD_BITS = 64
@@ -54,7 +57,12 @@ def _aligned(at: int) -> int:
 class MappedSegment(PostingSegment):
     """The same as a segment in memory; an attribute's bytes are checked before it is returned."""
 
-    def __init__(self, blocks: Blocks, dimension: int) -> None:
+    def __init__(
+        self,
+        blocks: Blocks,
+        dimension: int,
+        load: Callable[[], StoredTables | None] = lambda: None,
+    ) -> None:
         blocks.need(0, min(len(blocks.data), ALIGNED))
         rows, sections, end = segments.sections_of(blocks.data)
         at = _aligned(end)
@@ -66,11 +74,13 @@ class MappedSegment(PostingSegment):
         if len(blocks.data) != _aligned(at + rows * words * 8):
             raise DamagedBackend("a segment of the index is truncated")
         self.__dict__.update(_blocks=blocks, _rows=rows, _sections=sections, _width=dimension)
+        self.__dict__.update(_load=load)
 
     _blocks: Blocks
     _rows: int
     _sections: dict[str, Section]
     _width: int
+    _load: Callable[[], StoredTables | None]
 
     def _array(self, name: str, low: int = 0, high: int | None = None) -> NDArray[Any]:
         """Some items of an array, or all of them, after their bytes were checked."""
@@ -89,6 +99,10 @@ class MappedSegment(PostingSegment):
     @property
     def rows(self) -> int:
         return self._rows
+
+    @property
+    def stored_tables(self) -> StoredTables | None:
+        return self._load()
 
     @property
     def dimension(self) -> int:

@@ -9,11 +9,13 @@ the chance of a collision is one in forty million, and it would only affect rank
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from holdfast.index.search.fields import Field
+from holdfast.index.search.term_tables import Names, names_of, per_term
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from holdfast.index.search.posting_segment import PostingSegment
 
-    Numbers = NDArray[np.int64]
     Small = NDArray[np.int32]
 
 
@@ -61,30 +62,55 @@ class NameTable:
                 found = self._tables[segment] = self._sorted_out(segment)
             return found
 
+    def of_all(self, segments: Sequence[PostingSegment]) -> list[Named]:
+        """The same for several segments. The first ones of a tree are numbered together."""
+        with self._lock:
+            if self._hashes is None:
+                found = [_names(segment) for segment in segments]
+                for segment, names, numbers in zip(
+                    segments, found, self._numbered_together(found), strict=True
+                ):
+                    self._tables[segment] = _named(names, numbers)
+        return [self.of(segment) for segment in segments]
+
     def _sorted_out(self, segment: PostingSegment) -> Named:
+        found = _names(segment)
+        return _named(found, self._numbered(found.hashes, found.order))
+
+    def _numbered_together(self, several: Sequence[Names]) -> list[Small]:
+        """The numbers of the names of several segments, by hash; none has a number yet."""
         import numpy as np
 
-        hashes, bounds = segment.exact_terms
-        rows, packed = segment.run(int(bounds[0]), int(bounds[-1]))
-        fields = packed >> 5
-        numbers = self._numbered(hashes)
-        defines = fields == Field.NAME
-        of_entries = np.repeat(numbers, np.diff(bounds))
-        return Named(
-            numbers,
-            _per_term(fields == Field.CALL, bounds),
-            of_entries[defines],
-            rows[defines].astype(np.int32),
-        )
+        if not several:
+            return []
+        hashes = np.concatenate([names.hashes[names.order] for names in several])
+        # Stable, because that merges sorted runs.
+        order = np.argsort(hashes, kind="stable")
+        ordered = hashes[order]
+        first = np.ones(len(ordered), dtype=np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+        self._hashes = ordered[first]
+        self._order = np.arange(len(self._hashes), dtype=np.int32)
+        of_each = np.empty(len(hashes), np.int32)
+        of_each[order] = np.cumsum(first, dtype=np.int32) - np.int32(1)
+        found = []
+        at = 0
+        for names in several:
+            numbers = np.empty(len(names.hashes), np.int32)
+            numbers[names.order] = of_each[at : at + len(numbers)]
+            at += len(numbers)
+            found.append(numbers)
+        return found
 
-    def _numbered(self, hashes: NDArray[np.uint64]) -> Small:
-        """The numbers of names, each of which occurs once; new ones get the next numbers."""
+    def _numbered(self, hashes: NDArray[np.uint64], order: NDArray[np.uint32]) -> Small:
+        """The numbers of names, each of which occurs once; new ones get the next numbers.
+
+        They are looked up in the order of their hashes, so that each is near the one before.
+        """
         import numpy as np
 
         if self._hashes is None or self._order is None:
             self._hashes, self._order = np.empty(0, np.uint64), np.empty(0, np.int32)
-        # In ascending order, because then each lookup is near the one before.
-        order = np.argsort(hashes)
         ordered = hashes[order]
         # Two names of a segment may have the same hash, however unlikely that is.
         first = np.ones(len(ordered), dtype=np.bool_)
@@ -105,19 +131,27 @@ class NameTable:
         return numbers
 
 
+def _names(segment: PostingSegment) -> Names:
+    """The names of a segment, from its stored tables if there are any."""
+    stored = segment.stored_tables
+    found = None if stored is None else stored.names()
+    return names_of(segment) if found is None else found
+
+
+def _named(names: Names, numbers: Small) -> Named:
+    """Copies what it needs: the bytes of a file are not kept."""
+    import numpy as np
+
+    return Named(
+        numbers,
+        names.calls.astype(np.int32),
+        np.repeat(numbers, names.definitions),
+        names.defined_in.astype(np.int32),
+    )
+
+
 def calls_of_living(segment: PostingSegment, living: NDArray[np.bool_]) -> Small:
     """How many of the rows that are current call each name of a segment."""
     _, bounds = segment.exact_terms
     rows, packed = segment.run(int(bounds[0]), int(bounds[-1]))
-    return _per_term((packed >> 5 == Field.CALL) & living[rows], bounds)
-
-
-def _per_term(chosen: NDArray[np.bool_], bounds: Numbers) -> Small:
-    """How many entries of each term are chosen."""
-    import numpy as np
-
-    sums = np.zeros(len(chosen) + 1, dtype=np.int32)
-    np.cumsum(chosen, out=sums[1:])
-    at = bounds - bounds[0]
-    found: Small = sums[at[1:]] - sums[at[:-1]]
-    return found
+    return per_term((packed >> 5 == Field.CALL) & living[rows], bounds)

@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.index.embedding.provider import NOT_FINITE, usable
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search.fields import FIELDS
-from holdfast.index.search.term_list import TermList
+from holdfast.index.search.term_list import Starts, TermList
 from holdfast.index.search.vocabulary import EXACT as EXACT
 from holdfast.index.search.vocabulary import word_hashes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holdfast.index.search.term_tables import StoredTables
 
 SEGMENT_VERSION = 2
 """The layout of a stored segment.
@@ -123,9 +125,19 @@ class PostingSegment:
         text = str(self.joined_terms, "utf-8", "surrogatepass")
         return text.split("\n") if text else []
 
+    @property
+    def stored_tables(self) -> StoredTables | None:
+        """What was computed of all terms before, if it is stored."""
+        return None
+
     @cached_property
     def _term_list(self) -> TermList:
-        return TermList(self.joined_terms)
+        stored = self.stored_tables
+        return TermList(self.joined_terms, None if stored is None else stored.starts())
+
+    @property
+    def block_starts(self) -> Starts:
+        return self._term_list.block_starts
 
     @cached_property
     def _entry_starts(self) -> memoryview:

@@ -267,6 +267,7 @@ class SqliteWriter:
                 "chunks": totals.chunks,
             },
         )
+        self._files.add_tables(tables.stored_segments(self._connection).values(), self._dimension)
         named = self._before | _names(self._connection)
         self._connection.execute("COMMIT")
         self.published = True
