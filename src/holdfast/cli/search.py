@@ -97,16 +97,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    from holdfast.cli.large_trees import start_if_large
-    from holdfast.cli.output import print_json
-    from holdfast.cli.terminal import exit_code, with_commands
-    from holdfast.index.tools.search import search_code
-
     snippet = None if args.snippet is None else _text_of(args.snippet)
     _as_in_grep(args)
     paths = [absolute(path) for path in args.path or ["."]]
     try:
         with app.borrow_index() as index:
+            index.expect_question(paths[0])
+            # Imported while the tree is walked.
+            from holdfast.cli.large_trees import start_if_large
+            from holdfast.cli.output import print_json
+            from holdfast.cli.terminal import exit_code, with_commands
+            from holdfast.index.tools.search import search_code
+
             answer = search_code(
                 index,
                 paths[0] if len(paths) == 1 else paths,

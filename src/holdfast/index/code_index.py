@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +44,13 @@ from holdfast.index.generations.gate import (
     pass_gate,
 )
 from holdfast.index.generations.leases import Leases
-from holdfast.index.generations.model import Backend, PreparedFile, Reader, SourceFile
+from holdfast.index.generations.model import (
+    Backend,
+    Identity,
+    PreparedFile,
+    Reader,
+    SourceFile,
+)
 from holdfast.index.generations.probe import Prober
 from holdfast.index.generations.proof import Proof, Reason, newer_format
 from holdfast.index.generations.record import Record, policy_of
@@ -137,6 +144,8 @@ class CodeIndex:
     """By root: the stamp of the data when it was read completely without finding damage."""
     _spotted: dict[str, object] = field(default_factory=dict)
     """By root: the stamp of the data when a spot check found no damage."""
+    _expected: tuple[str, Identity, WalkAhead] | None = None
+    """A check that has begun for the next question: of this root and generation."""
 
     def __post_init__(self) -> None:
         self._use(self.backend)
@@ -253,10 +262,32 @@ class CodeIndex:
         proved = not self.reuses_recent
         return self.freshness.recent(record.root, reader.identity, policy, proved)
 
+    def expect_question(self, path: str) -> None:
+        """Begin the first check of the tree that the next question is about, if it is large.
+
+        A command calls this before it imports the code that ranks, which takes as long as much of
+        the walk. Says nothing about the index: the question itself is answered or refused as ever.
+        """
+        if self.watches:
+            return
+        with suppress(CodeIndexError, OSError):
+            gate = self.gate(self.root_of(path)[1])
+            if isinstance(gate, Open) and gate.marker is not None:
+                root, files = gate.record.root, gate.marker.indexed_files
+                with self.backend.reader(root) as reader:
+                    ahead = self.begin_check(gate.record, reader, files)
+                    self._expected = None if ahead is None else (root, reader.identity, ahead)
+
     def begin_check(self, record: Record, reader: Reader, files: int) -> WalkAhead | None:
         """Begin the first check of a large tree in a process of its own, if that is faster."""
         if self.watches:
             return None
+        if self._expected is not None:
+            root, identity, ahead = self._expected
+            self._expected = None
+            if (root, identity) == (record.root, reader.identity):
+                return ahead
+            ahead.end()
         return self.freshness.begin(record.root, reader, policy_of(record.options), files)
 
     def check_freshness(
@@ -345,6 +376,9 @@ class CodeIndex:
         )
 
     def close(self) -> None:
+        if self._expected is not None:
+            self._expected[2].end()
+            self._expected = None
         for watcher in self.watchers.values():
             watcher.stop()
         self.watchers.clear()

@@ -198,6 +198,81 @@ def test_with_another_thread_nothing_is_forked(
     assert not results
 
 
+@pytest.mark.shows("INDEX-FRESHNESS")
+@pytest.mark.usefixtures("forks")
+@pytest.mark.parametrize("change", [nothing, edit, add, remove])
+def test_a_walk_that_began_for_the_next_question_is_its_walk(
+    home: Path, tree: Path, change: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(tree)
+    alone = asked(home, tree)
+    begun, results = _begun(monkeypatch), _counted(monkeypatch)
+    index = opened(home)
+    index.expect_question(str(tree / "part1"))
+    answer = search_code(index, str(tree), "handler")
+    index.close()
+    assert answer.freshness_decision is not None
+    shown = [f"{r.file}:{r.preview or r.content}" for r in answer.results]
+    assert (shown, answer.freshness_decision.mode) == alone
+    assert (len(begun), results) == (1, [True])
+    assert _is_gone(begun[0])
+
+
+@pytest.mark.usefixtures("forks")
+def test_a_walk_for_a_generation_that_was_replaced_is_not_used(
+    home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = _begun(monkeypatch)
+    index = opened(home)
+    index.expect_question(str(tree))
+    edit(tree)
+    other = opened(home)
+    assert manage_index(other, "sync", str(tree)).status == "ok"
+    other.close()
+    answer = search_code(index, str(tree), "handler_edited")
+    index.close()
+    assert any("handler_edited" in (r.preview or r.content or "") for r in answer.results)
+    assert answer.freshness_decision is not None
+    assert answer.freshness_decision.mode == "skipped_source_unchanged"
+    assert len(begun) == 2
+    assert all(map(_is_gone, begun))
+
+
+@pytest.mark.usefixtures("forks")
+def test_a_walk_without_its_question_ends_with_the_index(
+    home: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = _begun(monkeypatch)
+    index = opened(home)
+    index.expect_question(str(tmp_path / "untracked"))
+    assert not begun
+    index.expect_question(str(tree))
+    index.close()
+    assert len(begun) == 1
+    assert _is_gone(begun[0])
+
+
+def _begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The processes of walks that began."""
+    pids: list[int] = []
+    real = WalkAhead.__init__
+
+    def noted(self: WalkAhead, *arguments: Any) -> None:
+        real(self, *arguments)
+        pids.append(self.process.pid)
+
+    monkeypatch.setattr(WalkAhead, "__init__", noted)
+    return pids
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 def test_the_manifest_of_a_check_is_made_once_and_only_when_it_is_used() -> None:
     made: list[Snapshot] = []
 

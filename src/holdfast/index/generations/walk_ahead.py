@@ -127,6 +127,9 @@ class WalkAhead:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.end()
+
+    def end(self) -> None:
         os.close(self._pipe)
         self.process.end()
 
