@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.index.embedding import static
-from holdfast.index.embedding.pieces import WORD, Vocabulary, parts, pieces
+from holdfast.index.embedding.pieces import WORD, Vocabulary, parts, pieces, words_of
 from holdfast.index.embedding.static import MODEL_FILE, StaticEmbedding, read_header
 from holdfast.index.errors import EmbeddingFailed
 from holdfast.index.generations.fingerprint import Fingerprint
@@ -116,6 +116,11 @@ def plain_vector(model: StaticEmbedding, texts: list[tuple[str, float]], side: s
     return total / length if length else total
 
 
+@given(st.one_of(st.text(), st.text(st.characters(max_codepoint=127))))
+def test_words_are_those_of_the_pattern(text: str) -> None:
+    assert words_of(text) == WORD.findall(text)
+
+
 @pytest.mark.shows("INDEX-MODEL-TWIN")
 def test_a_chunk_is_the_weighted_sum_of_its_fields(model: StaticEmbedding) -> None:
     text = "src/net/retry.py\nBackoff.wait\ndef wait(self):\n    sleep(self.delay)\n    sleep(1)\n"
@@ -138,6 +143,17 @@ def test_a_vector_does_not_depend_on_its_neighbours(model: StaticEmbedding) -> N
     lengths = np.linalg.norm(together, axis=1)
     assert np.allclose(lengths[[0, 1, 3]], 1.0, atol=1e-5)
     assert lengths[2] == 0
+
+
+def test_many_texts_have_exactly_the_vectors_that_each_has_alone(model: StaticEmbedding) -> None:
+    texts = [
+        f"src/{n % 7}/a.py\n{'' if n % 3 else f'Cart.total{n}'}\n{'read file ' * (n % 40)}größe {n}"
+        for n in range(2 * static.TEXTS_AT_ONCE + 1)
+    ]
+    together = model.embed(texts)
+    assert len(together) == len(texts)
+    for row, text in zip(together, texts, strict=True):
+        assert np.array_equal(row, model.embed([text])[0])
 
 
 @given(st.text(max_size=200))
