@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from pathlib import Path
 
 import apsw
@@ -118,8 +117,7 @@ def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -
     file = with_vectors(prepare(job, double.extract), HashedEmbedding())
     assert unpack(pack(file, DIMENSION), job, DIMENSION) is not None
     stored = msgspec.msgpack.decode(pack(file, DIMENSION))
-    vectors = zlib.decompress(stored[-1])
-    stored[-1] = zlib.compress(np.array([number], dtype="<f4").tobytes() + vectors[4:])
+    stored[-1] = np.array([number], dtype="<f4").tobytes() + stored[-1][4:]
     assert unpack(msgspec.msgpack.encode(stored), job, DIMENSION) is None
 
 

@@ -22,20 +22,21 @@ from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.languages import made_without_grammar
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile, SourceFile
-from holdfast.index.generations.packing import LEVEL, packed
+from holdfast.index.generations.packing import packed
 from holdfast.index.search import trigrams
 from holdfast.index.search.posting_segment import LEVELS, quantised
 
-CACHED_VERSION = 2
+CACHED_VERSION = 3
 """The form of a cached file; part of its key.
 
 - 1: facts and postings compressed together.
 - 2: facts compressed on their own, as an index has them.
+- 3: vectors are not compressed.
 """
 
 
 class _Cached(msgspec.Struct, array_like=True, gc=False):
-    """Vectors have no repeated runs, so they are only Huffman coded."""
+    """Vectors have no repeated runs, so they are not compressed."""
 
     language: str
     problem: str | None
@@ -52,8 +53,7 @@ _decode = msgspec.msgpack.Decoder(_Cached).decode
 
 def pack(file: PreparedFile, dimension: int) -> bytes:
     """The parts of a prepared file that are expensive to compute: facts, postings and vectors."""
-    coder = zlib.compressobj(LEVEL, strategy=zlib.Z_HUFFMAN_ONLY)
-    vectors = coder.compress(_small(file.vectors, dimension)) + coder.flush()
+    vectors = _small(file.vectors, dimension)
     facts = file.packed_facts or packed(file.facts)
     return _encode(_Cached(file.language, file.problem, facts, packed(file.postings), vectors))
 
@@ -92,13 +92,13 @@ def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> Prepar
     try:
         made = _decode(data)
         encoded, postings = zlib.decompress(made.facts), zlib.decompress(made.postings)
-        facts, levels = facts_of.decode(encoded), zlib.decompress(made.vectors)
+        facts = facts_of.decode(encoded)
     except (msgspec.DecodeError, zlib.error):
         return None
     # As in `prepare`: secrets are masked first.
     left_out = made.problem in ("binary", "minified")
     chunks = () if left_out else chunks_of(masked(file.source), facts)
-    vectors = _large(levels, len(chunks), dimension)
+    vectors = _large(made.vectors, len(chunks), dimension)
     if vectors is None:
         return None
     return PreparedFile(
