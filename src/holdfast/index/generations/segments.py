@@ -178,8 +178,8 @@ def opened(
     by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
     make = tuple.__new__
     try:
-        for row in files:
-            by_segment[row[3]].append((row[4], make(File, row[:3])))
+        for number, path, language, holder, slot in files:
+            by_segment[holder].append((slot, make(File, (number, path, language))))
     except KeyError as error:
         raise DamagedBackend("a segment of the index is missing") from error
     parts: list[Part] = []

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from holdfast.index.search.fields import FIELDS, Field
+from holdfast.index.search.fields import FIELDS, Field, column_sums
 from holdfast.index.search.name_table import NameTable
 from holdfast.index.search.posting_segment import PostingSegment, in_words
 from holdfast.index.search.sign_filter import count_differences, fewest_differences, lost_weight
@@ -112,7 +112,7 @@ class Corpus:
         paths = [file.path for file in self.files]
         by_path = sorted(range(len(paths)), key=paths.__getitem__)
         self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
-        self._lengths = self.lengths[self.file_of >= 0].sum(axis=0, dtype=np.int64)
+        self._lengths = column_sums(self.lengths) - column_sums(self.lengths[self.file_of < 0])
         self.names = NameTable()
         self._finish()
 

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from holdfast.index.facts.model import MODULE, FileFacts
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from holdfast.index.facts.model import Chunk
 
 T = TypeVar("T")
@@ -40,6 +43,9 @@ class Field(IntEnum):
 
 
 FIELDS = len(Field)
+
+SUMMED_ROWS = 512
+"""Rows whose lengths are added to those of as many others at a time."""
 
 SIGNATURE_CHARACTERS_MAX = 300
 DOC_CHARACTERS_MAX = 2_000
@@ -122,3 +128,14 @@ def _owners(facts: FileFacts, chunk: Chunk, defined: Sequence[int]) -> str:
             names.append(symbol.name)
         at = symbol.parent if symbol.parent < at else MODULE
     return " ".join(names)
+
+
+def column_sums(lengths: NDArray[np.uint16]) -> NDArray[np.int64]:
+    """The sum of each field over all rows. Wide rows are added much faster than narrow ones."""
+    import numpy as np
+
+    whole = len(lengths) - len(lengths) % SUMMED_ROWS
+    found: NDArray[np.int64] = lengths[whole:].sum(axis=0, dtype=np.int64)
+    wide = lengths[:whole].reshape(-1, SUMMED_ROWS * FIELDS).sum(axis=0, dtype=np.int64)
+    found += wide.reshape(-1, FIELDS).sum(axis=0)
+    return found
