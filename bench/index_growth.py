@@ -1,4 +1,4 @@
-"""`python -m bench.index_growth TREE [--sizes 300,1000,10000]`: how the index grows with a tree.
+"""`python -m bench.index_growth TREE [--sizes 1000,10000,100000] [--copies]`: how an index grows.
 
 TREE is a large directory, for example many packages unpacked side by side. Trees of the given
 numbers of files are taken from it, evenly, as copies: a tree with hard links is walked for every
@@ -12,8 +12,13 @@ while they run; files that are mapped belong to the system's cache. Other times 
 the machine is shared. The exponent is the slope of a cost against the number of chunks, both as
 logarithms: 1 for a cost that follows the tree, 0 for one that does not depend on it.
 
+With `--copies` a tree has as many files as asked for: beyond its own, those of changed copies that
+share no work (`growth_tree.py`). `--into` says where trees and indexes are made.
+
 `--minutes` bounds the run: sizes that would end later, at the rate of the size before, are left out
-and named. Two sizes are always measured.
+and named. Two sizes are always measured. What a size cost is written at once to
+`index_growth.sizes.json` beside the reports; an interrupted run of the same code over the same tree
+goes on with the sizes that are missing.
 
 Also: how many of the ten nearest chunks the preselection by signs keeps, of those that comparing
 every vector finds.
@@ -21,6 +26,7 @@ every vector finds.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -41,8 +47,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+import holdfast
 from bench.arguments import parser
 from bench.growth import chart, exponent
+from bench.growth_tree import make_tree
 from bench.index import QUERIES
 from bench.timing import OUT, Row, report
 from holdfast import system
@@ -77,19 +85,6 @@ ASKED = 60
 CHUNKS_MAX = 10_000_000
 """Above what the largest tree has; HOLDFAST_INDEX_CHUNKS_MAX for a user."""
 MINUTES = 120.0
-
-
-def tree_of(source: Path, files: int, into: Path) -> int:
-    """So many files of a tree, evenly; returns their size in bytes."""
-    stats = disk.walk(str(source), Policy()).stats
-    paths = sorted(stats)
-    step = max(1.0, len(paths) / files)
-    chosen = sorted({paths[min(len(paths) - 1, int(n * step))] for n in range(files)})
-    for path in chosen:
-        place = into / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source / path, place)
-    return sum(stats[path].size_bytes for path in chosen)
 
 
 def own_memory_mb(pid: int) -> float:
@@ -278,7 +273,7 @@ STEPS = {"build": build_step, "search": search_step, "sync": sync_step, "calls":
 
 def measure(source: Path, files: int, directory: Path) -> dict[str, float]:
     root, home = (directory / "tree").resolve(), directory / "home"
-    size = tree_of(source, files, root)
+    size = make_tree(source, files, root)
     try:
         found = run("build", home, root)
         found["build memory MB"] = found.pop("peak")
@@ -315,6 +310,51 @@ def in_time(
     return found, []
 
 
+class Measured:
+    """What sizes cost, on disk, so that an interrupted run can go on.
+
+    `of` says what was measured; the costs of anything else are not used.
+    """
+
+    def __init__(self, path: Path, of: dict[str, str]) -> None:
+        self._path, self._of = path, of
+        self._costs: dict[str, dict[str, float]] = {}
+        try:
+            stored = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return
+        if stored.get("of") == of:
+            self._costs = stored["costs"]
+
+    def cost(self, files: int, measure: Callable[[int], dict[str, float]]) -> dict[str, float]:
+        """What a size cost, measured now unless it was before."""
+        if str(files) not in self._costs:
+            self._costs[str(files)] = measure(files)
+            self._path.parent.mkdir(exist_ok=True)
+            new = self._path.with_suffix(".new")
+            new.write_text(json.dumps({"of": self._of, "costs": self._costs}, indent=1), "utf-8")
+            new.replace(self._path)
+            print(f"{files:,} files: {_line(self._costs[str(files)])}", flush=True)
+        return self._costs[str(files)]
+
+    def finish(self) -> None:
+        """Forget the costs: they are in the report."""
+        self._path.unlink(missing_ok=True)
+
+
+def code_digest() -> str:
+    """A digest of the package's code: costs of other code are not continued."""
+    found = hashlib.sha256()
+    for path in sorted(Path(holdfast.__file__).parent.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _line(cost: dict[str, float]) -> str:
+    shown = ("chunks", "build", "build memory MB", "disk / source", "search p50", "search p95")
+    return ", ".join(f"{what} {cost[what]:,.4g}" for what in shown if what in cost)
+
+
 def within(sizes: list[int], files: int) -> list[int]:
     """The sizes that a tree of so many files has; its own size in place of those beyond.
 
@@ -341,7 +381,9 @@ def goals(largest: dict[str, float]) -> list[Row]:
 def main(arguments: list[str] | None = None) -> int:
     args = parser("index_growth", __doc__)
     args.add_argument("tree", nargs="*", type=Path, help="a large directory")
-    args.add_argument("--sizes", default="1000,10000,120000", help="numbers of files")
+    args.add_argument("--sizes", default="1000,10000,100000", help="numbers of files")
+    args.add_argument("--copies", action="store_true", help="beyond the tree, add changed copies")
+    args.add_argument("--into", type=Path, help="where to make trees; beside TREE by default")
     args.add_argument("--minutes", type=float, default=MINUTES, help="when to start no more sizes")
     args.add_argument("--step", choices=STEPS, help="for the processes that this starts")
     given = args.parse_args(arguments)
@@ -352,14 +394,20 @@ def main(arguments: list[str] | None = None) -> int:
     if len(given.tree) != 1:
         args.error("name one large directory")
     source = given.tree[0].resolve()
-    sizes = within(
-        [int(size) for size in given.sizes.split(",")],
-        len(disk.walk(str(source), Policy()).stats),
+    own = len(disk.walk(str(source), Policy()).stats)
+    wanted = [int(size) for size in given.sizes.split(",")]
+    sizes = sorted(set(wanted)) if given.copies else within(wanted, own)
+    kept = Measured(
+        OUT / "index_growth.sizes.json",
+        {"tree": str(source), "files": str(own), "code": code_digest()},
     )
-    with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=source.parent) as name:
+    into = given.into or source.parent
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=into) as name:
         place = Path(name)
         measured, left_out = in_time(
-            sizes, lambda files: measure(source, files, place), given.minutes
+            sizes,
+            lambda files: kept.cost(files, lambda n: measure(source, n, place)),
+            given.minutes,
         )
     sizes = sizes[: len(measured)]
     if left_out:
@@ -383,7 +431,9 @@ def main(arguments: list[str] | None = None) -> int:
     rows.append(Row("of the ten nearest, kept by signs", share, "", f"≥ {RECALL_MIN}",
                     share >= RECALL_MIN, f"the best {corpora.BY_SIGNS:,} by signs"))  # fmt: skip
     chart(OUT / "index_growth.svg", chunks, {w: [one[w] for one in measured] for w in TIMES})
-    return report("index_growth", rows)
+    code = report("index_growth", rows)
+    kept.finish()
+    return code
 
 
 if __name__ == "__main__":

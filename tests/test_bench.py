@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import company, fleet, growth, index_growth, store, teams, timing
+from bench import company, fleet, growth, growth_tree, index_growth, store, teams, timing
 from tests.postgres import PostgresServer
 
 
@@ -64,6 +64,54 @@ def test_the_growth_of_an_index_can_be_measured(tmp_path: Path) -> None:
     assert index_growth.within([1_000, 10_000], 600) == [60, 600]
     assert all(row.goal.startswith("≤") for row in index_growth.goals(found))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
+
+
+@pytest.mark.shows("BENCH-RUNS")
+def test_a_tree_grows_by_changed_copies_that_share_no_file(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "pkg").mkdir(parents=True)
+    texts = {
+        "a.go": "type ControllerSet int\n",
+        "pkg/b.md": "short words\n",
+        "pkg/c.go": "x := 1\n",
+    }
+    for path, text in texts.items():
+        (source / path).write_text(text)
+    for files in range(1, 11):
+        into = tmp_path / f"tree{files}"
+        size = growth_tree.make_tree(source, files, into)
+        made = [path.read_bytes() for path in into.rglob("*") if path.is_file()]
+        assert (len(made), sum(map(len, made))) == (files, size)
+        assert len(set(made)) == files
+    assert (tmp_path / "tree10" / "copy2" / "a.go").read_text() == "type ControllerSetCopy2 int\n"
+    assert all((tmp_path / "tree10" / path).read_text() == text for path, text in texts.items())
+
+
+@pytest.mark.shows("BENCH-RUNS")
+def test_an_interrupted_run_goes_on_with_the_sizes_that_are_missing(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    def cost(files: int) -> dict[str, float]:
+        asked.append(files)
+        if files == 100 and asked.count(100) == 1:
+            raise KeyboardInterrupt
+        return {"chunks": files * 10.0}
+
+    def measured(of: str) -> list[dict[str, float]]:
+        kept = index_growth.Measured(tmp_path / "sizes.json", {"code": of})
+        return [kept.cost(files, cost) for files in (10, 100)]
+
+    with pytest.raises(KeyboardInterrupt):
+        measured("a")
+    assert measured("a") == [{"chunks": 100.0}, {"chunks": 1000.0}]
+    assert asked == [10, 100, 100]
+    measured("b")  # other code: nothing is continued
+    assert asked == [10, 100, 100, 10, 100]
+    (tmp_path / "sizes.json").write_text("{")
+    measured("b")
+    assert asked[5:] == [10, 100]
+    index_growth.Measured(tmp_path / "sizes.json", {"code": "b"}).finish()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.shows("BENCH-RUNS")

@@ -56,10 +56,6 @@ def _savings(inputs: Inputs) -> Sequence[str] | None:
     return given or None
 
 
-def _with_tree(inputs: Inputs) -> Sequence[str] | None:
-    return [str(inputs.tree)] if inputs.tree else None
-
-
 BENCHMARKS = {
     one.name: one
     for one in (
@@ -83,7 +79,8 @@ BENCHMARKS = {
                   if i.jscpd and i.tree else None, "JSCPD=PROGRAM and TREE=DIR"),
         Benchmark("facts"),
         Benchmark("index"),
-        Benchmark("index_growth", _with_tree, "TREE=DIR, a large directory"),
+        Benchmark("index_growth", lambda i: [str(i.tree), "--copies"] if i.tree else None,
+                  "TREE=DIR, a large directory"),
         Benchmark("exact"),
         Benchmark("mcp"),
         Benchmark("hooks"),
