@@ -364,3 +364,24 @@ def test_a_search_of_a_large_tree_starts_a_host(
             hosted(machine, ["search", "cart"])[:2]
             == alone(machine, ["search", "cart"], capsys)[:2]
         )
+
+
+@pytest.mark.shows("CLI-HOST-LARGE")
+def test_an_answer_is_shown_before_the_host_of_a_large_tree_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(large_trees, "FILES_MIN", 2)
+    shown: list[str] = []
+    monkeypatch.setattr(
+        "holdfast.mcp.host_connection.start_aside",
+        lambda *_: shown.append(capsys.readouterr().out),
+    )
+    with machine_in(tmp_path) as machine:
+        monkeypatch.chdir(machine.tree)
+        app = App.from_environment(machine.environment)
+        assert main(["index", "create"], app) == 0
+        capsys.readouterr()
+        assert main(["search", "cart"], app) == 0
+    assert len(shown) == 1
+    assert "src/cart.py" in shown[0]
+    assert capsys.readouterr().out == ""

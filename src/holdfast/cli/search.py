@@ -104,7 +104,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         with app.borrow_index() as index:
             index.expect_question(paths[0])
             # Imported while the tree is walked.
-            from holdfast.cli.large_trees import start_if_large
+            from holdfast.cli.large_trees import large_root, start_host
             from holdfast.cli.output import print_json
             from holdfast.cli.terminal import exit_code, with_commands
             from holdfast.index.tools.search import search_code
@@ -123,23 +123,28 @@ def run(args: argparse.Namespace, app: App) -> int:
                 similar=_as_given(args.similar),
                 snippet=snippet,
             )
-            start_if_large(app, index, answer.path)
+            large = large_root(app, index, answer.path)
             root = index.root_of(answer.path)[1] if answer.status == "ok" else None
     except UsageError as error:
         if args.cursor is not None:
             error.hint = f"from the start: {_command(args)}"
         raise
-    if args.json:
-        print_json(answer.to_wire())
-    elif answer.status == "blocked":
-        print(answer.message)
-        print(f"[from the start: {_command(args)}]")
-    elif answer.status != "ok" and not os.path.exists(answer.path):
-        print(f"'{answer.path}' does not exist.")
-    elif answer.status != "ok":
-        print(with_commands(answer.message or answer.status))
-    else:
-        _print(answer, args, app, None if root is None else root.root)
+    try:
+        if args.json:
+            print_json(answer.to_wire())
+        elif answer.status == "blocked":
+            print(answer.message)
+            print(f"[from the start: {_command(args)}]")
+        elif answer.status != "ok" and not os.path.exists(answer.path):
+            print(f"'{answer.path}' does not exist.")
+        elif answer.status != "ok":
+            print(with_commands(answer.message or answer.status))
+        else:
+            _print(answer, args, app, None if root is None else root.root)
+    finally:
+        # After the answer, which does not wait for it.
+        if large is not None:
+            start_host(app, large)
     return exit_code(answer.status)
 
 

@@ -276,6 +276,11 @@ class FreshnessChecks:
             return None
         return tree.touched(known[1])
 
+    def is_checked(self, root: str) -> bool:
+        """Whether a tree was checked in this process."""
+        with self._lock:
+            return root in self._last
+
     def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
         """The generation that was checked last, and its manifest."""
         with self._lock:
