@@ -383,5 +383,5 @@ def test_an_answer_is_shown_before_the_host_of_a_large_tree_starts(
         capsys.readouterr()
         assert main(["search", "cart"], app) == 0
     assert len(shown) == 1
-    assert "src/cart.py" in shown[0]
+    assert "cart.py:1-7  Cart" in shown[0]
     assert capsys.readouterr().out == ""
