@@ -181,3 +181,92 @@ def test_a_name_that_is_defined_or_imported_may_be_both() -> None:
     # ^ doubtful fast.Cart
     # ^ certain shop.Cart
     """)
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_shadowed_name_is_not_a_reference_in_typescript() -> None:
+    check("""
+    // --- shop.ts
+    export const total = 1;
+    // ^ certain shop.total
+    export function labelled() { total: for (;;) { break total } }
+    export function hoisted() { console.log(total); { var total = 3 } }
+    export function block() { { const total = 3 } return 1 }
+    export function after() { { const total = 3 }
+      return total;
+    // ^ certain shop.total
+    }
+    export function taken({ total, rate: [n = total] }: any) { return total }
+    export const named = function total() { return total };
+    export const made = (function () { const total = 2; return total })();
+    export function caught() { try {} catch (total) { return total } }
+    export class Cart { constructor(private total: number, n = total) {} }
+    export class Box { n = total; }
+    // ^ certain shop.total
+    for (const total of [1]) { console.log(total) }
+    """)
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_type_and_a_value_of_one_name_are_two() -> None:
+    check("""
+    // --- shop.ts
+    export interface Id { n: number }
+    // ^ certain shop.Id
+    export function generic<Id>(x: Id): Id { return x }
+    export function value(Id: number) { return Id as Id }
+    // ^ certain shop.Id
+    // --- use.ts
+    import { Id } from "./shop";
+    // ^ certain shop.Id
+    export const one = (x: Id): Id => x;
+    // ^ certain shop.Id
+    """)
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_the_locals_of_a_function_without_a_name_are_not_symbols_of_the_file() -> None:
+    check("""
+    // --- shop.ts
+    export let rate = () => 4;
+    // ^ certain shop.rate
+    export const made = (() => { let rate = () => 5; rate = () => rate(); return { rate } })();
+    export { rate as speed };
+    // ^ certain shop.rate
+    // --- use.ts
+    import { rate } from "./shop";
+    // ^ certain shop.rate
+    rate();
+    // ^ certain shop.rate
+    export { rate };
+    // ^ certain shop.rate
+    """)
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_method_of_an_object_literal_is_not_a_variable_of_its_function() -> None:
+    check("""
+    // --- shop.ts
+    export function enhance(next: any) {
+      let send = () => 1;
+    // ^ certain shop.enhance.send
+      const api = { send: (x: number) => 2 };
+      send = next(api);
+    // ^ certain shop.enhance.send
+      return { send };
+    // ^ certain shop.enhance.send
+    }
+    """)
+
+
+@pytest.mark.shows("REF-KINDS")
+def test_both_declarations_of_an_interface_are_implemented() -> None:
+    check("""
+    // --- shop.ts
+    export interface Cart { add(): void }
+    // ^ certain shop.Cart
+    export interface Cart { size: number }
+    // ^ certain shop.Cart
+    export class Shelf implements Cart { size = 1; add() {} }
+    // ^ certain shop.Cart
+    """)

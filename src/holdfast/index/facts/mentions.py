@@ -25,8 +25,20 @@ from holdfast.index.facts.literal_context import (
     short_context,
 )
 from holdfast.index.facts.mention_kinds import Kind, Short
+from holdfast.index.facts.mention_places import (
+    CALL,
+    MEMBER,
+    called_by,
+    holds,
+    inside,
+    is_field,
+    is_import,
+    is_member,
+    place,
+)
 from holdfast.index.facts.parse import TooHardError, parse
-from holdfast.index.facts.python_scopes import UNKNOWN, PythonScopes
+from holdfast.index.facts.python_scopes import TOP, UNKNOWN, PythonScopes
+from holdfast.index.facts.script_scopes import WORDS, ScriptScopes
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -44,7 +56,10 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     `keyed`: a key of an object literal; the receiver is the type that the literal has to have.
     `short`: in `{ total }` one word is a key and a variable; which of them this mention is.
-    `holder`: where the function or class starts whose scope binds the name (see `python_scopes`).
+    `holder`: what binds the name: in Python where the function or class starts (`python_scopes`),
+    in scripts where the declaration is (`script_scopes`).
+    `before`: where the same word was last written before it or its declaration, -1 if nowhere.
+    `scope`: in scripts, where the scope of the declaration starts.
     """
 
     name: str
@@ -56,6 +71,8 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     keyed: bool = False
     short: Short = ""
     holder: int = UNKNOWN
+    before: int = -1
+    scope: int = UNKNOWN
 
 
 class Mentions(msgspec.Struct, frozen=True, array_like=True):
@@ -87,35 +104,6 @@ def find_mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
 
 
 _TEXT = re.compile(r"comment|string|char_|heredoc|regex|jsx_text|^text$|^content$")
-_IMPORT = re.compile(
-    r"import|use_declaration|use_clause|use_list|using_directive|use_wildcard|use_as_clause"
-)
-_BASE = re.compile(
-    r"class_heritage|extends|implements|superclass|super_interfaces|interface_type_list|base_list|"
-    r"base_class_clause|delegation_specifier|inheritance_specifier|base_clause|interface_clause"
-)
-_TYPE = re.compile(
-    r"^type$|type_annotation|type_arguments|^generic_type$|^user_type$|^named_type$|union_type|"
-    r"^type_list$|optional_type|nullable_type|array_type|pointer_type|reference_type|slice_type|"
-    r"map_type|type_parameter|type_alias|constraint|type_spec|scoped_type_identifier|"
-    r"qualified_type|nested_type_identifier|type_identifier|type_query|type_predicate"
-)
-_CALL = frozenset({
-    "call", "call_expression", "new_expression", "object_creation_expression", "macro_invocation",
-    "method_invocation", "invocation_expression", "function_call", "member_call_expression",
-    "scoped_call_expression", "nullsafe_member_call_expression", "function_call_expression",
-    "decorator", "command", "constructor_invocation", "instance_expression", "struct_expression",
-})  # fmt: skip
-_MEMBER = frozenset({
-    "attribute", "member_expression", "selector_expression", "field_expression", "field_access",
-    "member_access_expression", "navigation_expression", "navigation_suffix", "scoped_identifier",
-    "scoped_type_identifier", "qualified_type", "qualified_identifier", "qualified_name",
-    "scope_resolution", "class_constant_access_expression", "nested_type_identifier",
-    "nested_identifier", "method_index_expression", "dot_index_expression",
-    "member_call_expression", "scoped_call_expression", "nullsafe_member_call_expression",
-    "nullsafe_member_access_expression", "scoped_property_access_expression", "dotted_name",
-    "conditional_access_expression", "member_binding_expression", "stable_type_identifier",
-})  # fmt: skip
 _NAMED_CALL = frozenset({
     "method_invocation", "call", "member_call_expression", "scoped_call_expression",
     "nullsafe_member_call_expression", "method_call",
@@ -168,12 +156,17 @@ class _File:
         """The byte ranges in which a name is local."""
         self._globals: dict[int, set[bytes]] = {}
         self._line, self._at = 1, 0
+        self._before, self._last = -1, dict[str, int]()
         self._typed = language.name in ("typescript", "tsx")
         self._scopes = PythonScopes(source) if language.name == "python" else None
+        scripts = ("javascript", "typescript", "tsx")
+        self._script = ScriptScopes() if language.name in scripts else None
 
     def mentions(self) -> tuple[Mention, ...]:
         if self._scopes is not None:
             return self._held(self._scopes.holders())
+        if self._script is not None:
+            return self._declared(self._script)
         ranges = {name: _joined(bound) for name, bound in self._bound.items()}
         made = []
         for one in self._mentions:
@@ -190,6 +183,21 @@ class _File:
             made.append(msgspec.structs.replace(one, local=local, holder=holder))
         return tuple(made)
 
+    def _declared(self, script: ScriptScopes) -> tuple[Mention, ...]:
+        held, made = script.held(), []
+        for one in self._mentions:
+            by = None if one.receiver or one.keyed else held.get(one.start)
+            if by is not None:
+                one = msgspec.structs.replace(
+                    one,
+                    holder=by.start,
+                    before=by.before,
+                    scope=by.scope,
+                    local=by.scope != TOP and by.start != UNKNOWN,
+                )
+            made.append(one)
+        return tuple(made)
+
     def look(self, start: int, end: int) -> None:
         node = self._tree.root_node.descendant_for_byte_range(start, end)
         if node is None:
@@ -197,6 +205,7 @@ class _File:
         self._line += self._source.count(b"\n", self._at, start)
         self._at = start
         name = self._source[start:end].decode("utf-8", "replace")
+        self._before, self._last[name] = self._last.get(name, -1), start
         if _TEXT.search(node.type):
             self._in_text(node, name, start, end)
             return
@@ -219,13 +228,15 @@ class _File:
             self._add(name, receiver, found, start, short=short)
             if self._scopes is not None and (not receiver or found == "import"):
                 self._scopes.note(node, start, name.encode())
+            if self._script is not None and not receiver and node.type in WORDS:
+                self._script.note(node, start, name, self._before)
 
     def _in_text(self, node: tree_sitter.Node, name: str, start: int, end: int) -> None:
         """Add a name in a string or a comment, if it refers to a symbol."""
         language = self._language.name
         if language == "python" and "string" in node.type:
             kind = in_string(node, self._source, start, end)
-            if _inside(node, "type", 4):
+            if inside(node, "type", 4):
                 kind = "annotation"
             if kind:
                 owner = dotted_owner(self._source, node.start_byte, start)
@@ -239,9 +250,9 @@ class _File:
             begin = node.start_byte
             text = self._source[begin : node.end_byte].decode("latin-1")
             types = language == "javascript"
-            inside = in_comment(text, start - begin, end - begin, types=types)
-            if inside is not None:
-                self._add(name, inside, "annotation", start)
+            inner = in_comment(text, start - begin, end - begin, types=types)
+            if inner is not None:
+                self._add(name, inner, "annotation", start)
 
     def _add(
         self,
@@ -253,8 +264,18 @@ class _File:
         keyed: bool = False,
         short: Short = "",
     ) -> None:
-        made = Mention(name, receiver, kind, self._line, start, keyed=keyed, short=short)
-        self._mentions.append(made)
+        self._mentions.append(
+            Mention(
+                name,
+                receiver,
+                kind,
+                self._line,
+                start,
+                keyed=keyed,
+                short=short,
+                before=self._before,
+            )
+        )
 
     def _chain(self, text: str) -> str:
         prepare = self._language.prepare
@@ -265,7 +286,7 @@ class _File:
         top, called = node, False
         for _ in range(CLIMB_MAX):
             parent = top.parent
-            if parent is None or parent.type not in _MEMBER or parent.end_byte != node.end_byte:
+            if parent is None or parent.type not in MEMBER or parent.end_byte != node.end_byte:
                 break
             top = parent
         begin = top.start_byte
@@ -292,18 +313,20 @@ class _File:
         parent = top.parent
         if parent is None:
             return "value"
-        if _is_import(top):
+        if is_import(top):
             return "import"
-        if parent.type in _NAMES_NOTHING and _is_field(parent, top, ("name", "key", "label")):
+        if parent.type in _NAMES_NOTHING and is_field(parent, top, ("name", "key", "label")):
             return None
+        if node.type == "statement_identifier":
+            return None  # a label
         if parent.type == "keyword_pattern" and parent.named_child(0) == top:
             return None  # the attribute in `case Cart(total=n)`
-        if called or (parent.type in _CALL and _called_by(parent, top)):
+        if called or (parent.type in CALL and called_by(parent, top)):
             return "call"
         bound = self._binding(node, top)
         if bound is not None:
             return bound
-        return _place(top)
+        return place(top)
 
     def _binding(self, node: tree_sitter.Node, top: tree_sitter.Node) -> Kind | None:
         """ "definition" or "write" if the name is bound or written here; else None."""
@@ -312,36 +335,38 @@ class _File:
             if parent is None:
                 return None
             kind = parent.type
+            if kind == "export_specifier":
+                return None
             if kind in _WRITES:
                 left = parent.child_by_field_name("left") or parent.child_by_field_name("name")
                 left = left or (parent.child(0) if "update" in kind or "_st" in kind else None)
-                if left is None or not _holds(left, child):
+                if left is None or not holds(left, child):
                     return None
-                if top is node and not _is_member(node) and self._makes_local(kind):
+                if top is node and not is_member(node) and self._makes_local(kind):
                     self._bind(node, parent, whole=True)
                 return "write"
             if _PARAMETERS.search(kind) and kind not in _GROUP:
-                if _is_field(parent, child, ("type", "value", "default_value", "return_type")):
+                if is_field(parent, child, ("type", "value", "default_value", "return_type")):
                     return None
                 self._bind(node, parent, whole=True)
                 return "definition"
             if kind in _GROUP:
-                if _is_field(parent, child, ("type", "value", "right", "key")):
+                if is_field(parent, child, ("type", "value", "right", "key")):
                     return None
                 child, parent = parent, parent.parent
                 continue
-            if _NAMED.search(kind) and _is_field(parent, child, ("name",)):
+            if _NAMED.search(kind) and is_field(parent, child, ("name",)):
                 return "definition"  # a function or a class, which the facts have as a symbol
             if _BINDS.search(kind):
                 if not any(
-                    _is_field(parent, child, (name,)) for name in _BOUND_THROUGH
+                    is_field(parent, child, (name,)) for name in _BOUND_THROUGH
                 ) and kind not in ("as_pattern", "range_clause"):
                     return None
                 if kind in ("as_pattern", "with_item") and child.type != "as_pattern_target":
                     return None
                 self._bind(node, parent, whole=self._language.name == "python")
                 return "definition"
-            if _is_field(parent, child, ("name", "declarator")):
+            if is_field(parent, child, ("name", "declarator")):
                 if _FUNCTION.search(kind) or _DEFINES.search(kind):
                     return "definition"
                 child, parent = parent, parent.parent
@@ -383,8 +408,8 @@ class _File:
             return
         ranges = self._bound.setdefault(name.decode("utf-8", "replace"), [])
         # Types and default values of parameters are evaluated outside the function.
-        inside = at.child_by_field_name("body") or at
-        ranges += ((node.start_byte, node.end_byte), (inside.start_byte, inside.end_byte))
+        body = at.child_by_field_name("body") or at
+        ranges += ((node.start_byte, node.end_byte), (body.start_byte, body.end_byte))
 
 
 _NAMED = re.compile(
@@ -410,76 +435,3 @@ def _joined(ranges: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
             starts.append(start)
             ends.append(end)
     return starts, ends
-
-
-def _inside(node: tree_sitter.Node, kind: str, steps: int) -> bool:
-    at = node.parent
-    for _ in range(steps):
-        if at is None:
-            return False
-        if at.type == kind:
-            return True
-        at = at.parent
-    return False
-
-
-def _is_field(parent: tree_sitter.Node, child: tree_sitter.Node, names: Iterable[str]) -> bool:
-    return any(
-        found is not None and found == child for found in map(parent.child_by_field_name, names)
-    )
-
-
-def _holds(outer: tree_sitter.Node, inner: tree_sitter.Node) -> bool:
-    return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
-
-
-def _is_member(node: tree_sitter.Node) -> bool:
-    return node.parent is not None and node.parent.type in _MEMBER
-
-
-def _called_by(parent: tree_sitter.Node, top: tree_sitter.Node) -> bool:
-    """Whether `top` is the callee and not one of the arguments."""
-    if parent.type == "decorator":
-        return True
-    for name in ("function", "constructor", "type", "macro", "name", "method"):
-        found = parent.child_by_field_name(name)
-        if found is not None:
-            return bool(found == top)
-    first = parent.named_child(0)
-    return first is not None and bool(first == top)
-
-
-def _is_import(node: tree_sitter.Node) -> bool:
-    at: tree_sitter.Node | None = node.parent
-    for _ in range(8):
-        if at is None or at.type.endswith(("block", "body")):
-            return False
-        if _IMPORT.search(at.type):
-            return True
-        if at.type == "export_statement":
-            return at.child_by_field_name("source") is not None
-        at = at.parent
-    return False
-
-
-def _place(node: tree_sitter.Node) -> Kind:
-    """ "base", "annotation" or "value", by the nodes around the name."""
-    child: tree_sitter.Node = node
-    typed = bool(_TYPE.search(node.type))
-    at = node.parent
-    for _ in range(12):
-        if at is None or at.type.endswith(("block", "body", "statement", "module", "program")):
-            break
-        if _BASE.search(at.type):
-            return "base"
-        if at.type == "argument_list" and at.parent is not None:
-            if at.parent.type == "class_definition":
-                return "base"
-            break
-        if at.type in _CALL and not typed:
-            break
-        typed = (
-            typed or bool(_TYPE.search(at.type)) or _is_field(at, child, ("type", "return_type"))
-        )
-        child, at = at, at.parent
-    return "annotation" if typed else "value"

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.lookup import Found
-from holdfast.index.calls.program import Thing, View
+from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.mentions import Mention, Mentions
 from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
+from holdfast.index.facts.python_scopes import TOP, UNKNOWN
 from holdfast.index.references.implementations import override_family
-from holdfast.index.references.meaning import ONLY, Meanings, Scopes
+from holdfast.index.references.meaning import ONLY, ONLY_TYPES, ONLY_VALUES, Meanings, Scopes
 from holdfast.index.references.python_names import DEFINED_OR_IMPORTED
 
 OVERRIDE = "override"
@@ -65,6 +66,11 @@ class Target:
     """Members that it overrides or that override it, where a language counts them as one."""
     overrides: bool = False
     """Whether members that override each other count as one."""
+    asked: Thing | None = None
+    apart: frozenset[Thing] = frozenset()
+    """Symbols with the same full name that another scope of the file declares."""
+    scope: int = UNKNOWN
+    """Where the scope starts that declares it; a name of an inner scope is not seen elsewhere."""
 
 
 def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False) -> Target | None:
@@ -85,7 +91,8 @@ def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False)
         same = program.targets[key] = frozenset({
             one
             for one in inner.exact(view.family, view.full(thing.at))
-            if one.path == thing.path or _is_one_in_parts(inner.symbol(one), symbol, view)
+            if (one.path == thing.path and _is_merged(inner.symbol(one), symbol, view))
+            or _is_one_in_parts(inner.symbol(one), symbol, view)
         } | {thing})  # fmt: skip
     called: set[Thing] = set()
     names = {symbol.name}
@@ -104,7 +111,19 @@ def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False)
         frozenset(names),
         frozenset(related),
         overrides and view.family == "js",
+        thing,
     )
+
+
+def _is_merged(one: Symbol, other: Symbol, view: View) -> bool:
+    """Whether symbols with one full name in a file are one; types and values of scripts are two."""
+    owner = view.symbol(one.parent).kind if one.parent != MODULE else ""
+    if view.family != "js" or owner in OWNERS:
+        return True
+    kinds = {one.kind, other.kind}
+    if "method" in kinds:  # of an object literal in a function
+        return one == other
+    return not (kinds & ONLY_TYPES and kinds & ONLY_VALUES)
 
 
 def _is_one_in_parts(one: Symbol, other: Symbol, view: View) -> bool:
@@ -171,7 +190,7 @@ class ReferenceSearch:
         answer = References()
         views = self._program.resolver.program.files
         files = list(files)
-        target = self._with_declared(target, files)
+        target = self._in_one_scope(self._with_declared(target, files), files)
         for file in files:
             view = views.get(file.path)
             if view is None or view.family != target.family:
@@ -204,6 +223,29 @@ class ReferenceSearch:
                     more.update(found.thing for found in meanings)
         related = {one for thing in more for one in override_family(self._program, thing)}
         return replace(target, related=(target.related | more | related) - target.things)
+
+    def _in_one_scope(self, target: Target, files: list[ReadFile]) -> Target:
+        """The target without symbols of the same name that other functions of its file declare.
+
+        The locals of a function without a name have the same full name as symbols of the file.
+        """
+        if target.family != "js" or target.asked is None:
+            return target
+        scopes: dict[Thing, int] = {}
+        for file in files:
+            view = self._program.resolver.program.files.get(file.path)
+            if view is None or file.path != target.asked.path:
+                continue
+            for one in file.mentions.found:
+                if one.name == target.name and one.holder >= 0:
+                    at = self._meanings.named_at(view, one)
+                    if at != MODULE:
+                        scopes.setdefault(Thing("symbol", file.path, at), one.scope)
+        own = scopes.get(target.asked)
+        if own is None:
+            return target
+        apart = {thing for thing in target.things if scopes.get(thing, own) != own}
+        return replace(target, apart=frozenset(apart), scope=own)
 
     def table(self, files: Iterable[ReadFile]) -> Mentioned:
         """Every mention in these files, by what it refers to; each is resolved once."""
@@ -250,17 +292,27 @@ class ReferenceSearch:
             hits = [
                 found
                 for found in meaning.found
-                if found.thing in target.things
+                if (found.thing in target.things and _is_meant(target, view, mention, found.thing))
                 or found.thing in target.related
                 or (mention.kind == "call" and found.thing in target.called)
             ]
             if hits:
                 best = max(hits, key=lambda found: found.confidence)
-                share = 1.0 if mention.keyed else _share(meaning.found, hits)
+                both = mention.kind == "import" and target.family == "js"  # a type and a value
+                share = 1.0 if mention.keyed or both else _share(meaning.found, hits)
                 reason = OVERRIDE if best.thing in target.related else best.reason
                 answer.found.append(
                     _reference(view, scope, mention, source, _sure(view, best) * share, reason)
                 )
+
+
+def _is_meant(target: Target, view: View, mention: Mention, thing: Thing) -> bool:
+    """Whether a mention means the target and not a symbol of the same name in another scope."""
+    if target.scope == UNKNOWN:
+        return True
+    if mention.holder >= 0 and not mention.receiver and view.path == thing.path:
+        return mention.scope == target.scope
+    return target.scope == TOP or not target.apart
 
 
 def _share(found: tuple[Found, ...], hits: list[Found]) -> float:

@@ -20,15 +20,23 @@ def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
     while level and len(found) < CLASSES_MAX:
         below: list[Thing] = []
         for base in level:
+            same = _merged(inner, base)
             for path, child in _below(inner, family, base):
                 view = inner.files[path]
                 for index in view.by_qualified.get(child, ()):
                     one = Thing("symbol", view.path, index)
-                    if one not in found and one != thing and base in names.bases(one):
+                    if one not in found and one != thing and same & set(names.bases(one)):
                         found[one] = None
                         below.append(one)
         level = below
     return list(found)
+
+
+def _merged(program: Program, base: Thing) -> set[Thing]:
+    """A class or an interface with its other declarations in the same file."""
+    view = program.files[base.path]
+    same = view.by_qualified.get(view.symbol(base.at).qualified, ())
+    return {base, *(Thing("symbol", base.path, i) for i in same if view.symbol(i).kind in OWNERS)}
 
 
 def _below(program: Program, family: str, base: Thing) -> list[tuple[str, str]]:

@@ -27,6 +27,8 @@ OVERLOADS_MAX = 64
 """The maximum number of members with one name in a class."""
 GUESS_HERE, GUESS_ELSEWHERE = 0.5, 0.35
 ONLY = "only symbol of that name"
+ONLY_TYPES = frozenset({"interface", "type"})
+ONLY_VALUES = frozenset({"function", "variable", "constant"})
 
 
 class Meaning(NamedTuple):
@@ -92,6 +94,8 @@ class Meanings:
                 return self._by_scope(view, scope, mention)
             if mention.local:
                 return UNDECIDED  # nested too deeply
+        if view.family == "js" and mention.holder != UNKNOWN and mention.kind != "import":
+            return self._declared(view, scope, mention)
         if mention.local and mention.kind != "import":
             return self._inner(view, scope, mention)
         if mention.kind == "import":
@@ -192,6 +196,84 @@ class Meanings:
             return OTHER
         return self._bare(view, mention)
 
+    def _declared(self, view: View, scope: int, mention: Mention) -> Meaning:
+        """A bare name of a script: the declaration that binds it is known, or there is none."""
+        if mention.holder == TOP:
+            found = self._named(view, scope, mention.name)
+            if not found and self._names.variable(view, scope, mention.name, mention.line) is None:
+                return self._bare(view, mention)
+            # Without a declaration it is not a variable of a function of this file.
+            return self._symbols([one for one in found if one.thing.path != view.path])
+        own = self._declared_at(view, mention)
+        if own != MODULE:
+            reason = "definition" if mention.start == mention.holder else "same scope"
+            return Meaning("symbols", (Found(Thing("symbol", view.path, own), 0.98, reason),))
+        items = view.aliases.get(mention.name, ())
+        inside = [item for item in items if (item.scope != MODULE) == mention.local]
+        if inside:
+            return self._symbols(self._in_space(self.imported(view, inside[-1]), mention))
+        later = self._assigned(view, scope, mention)
+        return self._symbols(
+            [Found(Thing("symbol", view.path, i), 0.98, "same scope") for i in later]
+        )
+
+    @staticmethod
+    def _assigned(view: View, scope: int, mention: Mention) -> list[int]:
+        """The functions that are assigned to a variable after its declaration: `let f; f = …`."""
+        at = scope
+        while True:
+            owner = f"{view.symbol(at).qualified}." if at != MODULE else ""
+            held = at == MODULE or view.symbol(at).span.start <= mention.holder
+            if held and (at == MODULE or view.symbol(at).name != mention.name):
+                found = view.by_qualified.get(f"{owner}{mention.name}", ())
+                return [
+                    i
+                    for i in found[-OVERLOADS_MAX:]
+                    if view.symbol(i).kind != "method"
+                    and view.symbol(i).span.start > mention.holder
+                ][-1:]
+            at = view.symbol(at).parent
+
+    def _in_space(self, found: list[Found], mention: Mention) -> list[Found]:
+        """The types or the values with an imported name if a module has both; an import is both."""
+        made = []
+        for one in found:
+            if one.thing.kind != "symbol":
+                continue
+            there = self._program.files[one.thing.path]
+            same = there.by_qualified.get(there.symbol(one.thing.at).qualified, ())[:OVERLOADS_MAX]
+            kinds = {there.symbol(i).kind for i in same}
+            if not (kinds & ONLY_TYPES and kinds & ONLY_VALUES):
+                made.append(one)
+                continue
+            other = {"import": frozenset[str](), "annotation": ONLY_VALUES}
+            apart = other.get(mention.kind, ONLY_TYPES)
+            made += [
+                Found(Thing("symbol", there.path, i), one.confidence, one.reason)
+                for i in same
+                if there.symbol(i).kind not in apart
+            ]
+        return made
+
+    def named_at(self, view: View, mention: Mention) -> int:
+        """The symbol whose name is this mention; MODULE if there is none."""
+        if mention.holder == mention.start:
+            return self._declared_at(view, mention)
+        spans = self._named_spans(view, mention.name)
+        at = bisect_right(spans, (mention.start, 0, 0))
+        return spans[at][2] if at < len(spans) and spans[at][0] == mention.start else MODULE
+
+    def _declared_at(self, view: View, mention: Mention) -> int:
+        """The symbol whose name is at the declaration; MODULE if that is not a symbol."""
+        spans = self._named_spans(view, mention.name)
+        last = bisect_right(spans, (mention.holder, sys.maxsize, 0))
+        for start, end, index in reversed(spans[max(0, last - LEVELS_MAX) : last]):
+            if start <= mention.before:
+                break  # the first word in a symbol's text is its name
+            if mention.holder < end:
+                return index
+        return MODULE
+
     def imported(self, view: View, item: Import) -> list[Found]:
         """What an import binds: the symbol itself, even if it is a variable."""
         found = self._names.imported(view, item)
@@ -221,7 +303,7 @@ class Meanings:
             return OTHER
         found, item = self.imported(view, above[-1]), above[-1]
         if view.family != "python":
-            return self._symbols(found)
+            return self._symbols(self._in_space(found, mention) if view.family == "js" else found)
         own = view.by_qualified.get(item.alias, ()) if item.scope == MODULE else ()
         return self._symbols([
             *with_others(self._program, found, self.imported),
@@ -261,9 +343,8 @@ class Meanings:
             return OTHER
         best = min(around)
         symbol = view.symbol(best[1])
-        equals = symbol.signature.find("=")
-        behind = view.family == "js" and 0 < equals < mention.start - symbol.span.start
-        if behind and mention.name in symbol.signature[:equals]:
+        behind = view.family == "js" and mention.before >= symbol.span.start
+        if behind and mention.name in symbol.signature.partition("=")[0]:
             return OTHER  # `cart.total = function total() {…}`: a name of its own
         return Meaning("symbols", (Found(Thing("symbol", view.path, best[1]), 1.0, "definition"),))
 
