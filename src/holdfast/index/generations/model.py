@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import msgspec
 
 from holdfast.files.snapshot import Entry, Snapshot
-from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
     from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.trigrams import KeptFile
 
 
 class SourceFile(msgspec.Struct, frozen=True):

@@ -16,7 +16,6 @@ from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import posting_segment as segments
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.posting_segment import PostingSegment
-from holdfast.index.search.segment_merge import Merger
 
 if TYPE_CHECKING:
     from holdfast.index.generations.change_log import Change
@@ -49,6 +48,8 @@ class SegmentBuilder:
         self._begin()
 
     def _begin(self) -> None:
+        from holdfast.index.search.segment_merge import Merger
+
         self._merger = Merger(self._dimension)
         self._waiting: list[PostingSegment] = []
         self._slots = 0

@@ -16,7 +16,6 @@ is wrong with it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 
@@ -225,7 +224,9 @@ def _checked(
                 language = LANGUAGES.get(f".{language}", language)
             if language in KNOWN_LANGUAGES:
                 return language, None
-            near = difflib.get_close_matches(language, [*KNOWN_LANGUAGES, *_ALIASES], 1)
+            from difflib import get_close_matches
+
+            near = get_close_matches(language, [*KNOWN_LANGUAGES, *_ALIASES], 1)
             meant = f"; did you mean lang:{near[0]}?" if near else ""
             return value, f"unknown language {value!r}{meant}"
         case "re":

@@ -59,12 +59,8 @@ from holdfast.index.tools.search_request import (
     request_of,
     targets_of,
 )
-from holdfast.index.tools.unmatched_words import (
-    BY_MEANING_MAX,
-    unmatched_warning,
-    unmatched_words,
-)
-from holdfast.index.tools.value_lines import asks_for_value, value_lines
+from holdfast.index.tools.unmatched_words import BY_MEANING_MAX, unmatched_warning, unmatched_words
+from holdfast.index.tools.value_questions import asks_for_value
 
 MOVED_MAX = 3
 """How often the tree is checked again because a file changed while it was read."""
@@ -325,6 +321,8 @@ def _values(
     each = searched[0]
     if each.found.weak or not asks_for_value(request.query):
         return ()
+    from holdfast.index.tools.value_lines import value_lines
+
     keep = files_kept(request.retrieval_query, request.scope, each.below)
     try:
         with index.backend.reader(each.root) as reader:

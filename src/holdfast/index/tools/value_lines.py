@@ -25,12 +25,6 @@ from holdfast.index.search_answers import SearchResult, ValueLine
 
 NAMES_MAX, LINES_MAX, LINE_MAX = 6, 4, 120
 SECONDS = 0.2
-_ASKS = re.compile(
-    r"\b(?:default|limit|max|min|maximum|minimum|size|timeout|interval|delay|threshold|value|"
-    r"setting|option|number|count|policy|how (?:many|often|long|much|big))s?\b",
-    re.IGNORECASE,
-)
-"""Questions about a value."""
 _SETTING = frozenset(
     {"default", "limit", "max", "min", "maximum", "minimum", "size", "timeout", "interval", "delay",
      "threshold", "times", "retries", "retry", "count", "policy", "ttl", "lease", "period", "depth",
@@ -43,10 +37,6 @@ _CONFIGURED = re.compile(
 )
 """A name that is read from a configuration is a setting, whatever it is called."""
 _CONSTANT = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]+\b")
-
-
-def asks_for_value(question: str) -> bool:
-    return _ASKS.search(question) is not None
 
 
 def value_lines(

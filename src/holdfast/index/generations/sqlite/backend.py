@@ -33,9 +33,9 @@ from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.chunks import recent_rows
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
-from holdfast.index.generations.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
+    from holdfast.index.generations.sqlite.writer import SqliteWriter
     from holdfast.index.search.corpus import Corpus
     from holdfast.index.search.posting_segment import PostingSegment
 
@@ -298,6 +298,8 @@ class SqliteBackend:
             return self._writer_on(self._new_file(root), root)
 
     def _writer_on(self, connection: apsw.Connection, root: str) -> SqliteWriter:
+        from holdfast.index.generations.sqlite.writer import SqliteWriter
+
         return SqliteWriter(
             connection, root, self._dimension, self._files(root), lambda: self._new_file(root)
         )

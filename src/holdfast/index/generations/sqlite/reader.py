@@ -16,11 +16,11 @@ from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Tot
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.sqlite import chunks, file_lists, tables
 from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS, RecentRows, recent_rows
-from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
     from holdfast.index.calls.link_segment import LinkSegment
     from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.trigrams import KeptFile
 
 SPOTS = 12
 """How many files of an index `spot_check` reads, whatever the size of the tree."""
@@ -130,6 +130,8 @@ class SqliteReader:
 
     def kept_files(self) -> list[KeptFile]:
         """Every file; without signatures and names where they are missing or damaged."""
+        from holdfast.index.search.trigrams import KeptFile
+
         there = tables.row(self._connection, "SELECT 1 FROM sqlite_schema WHERE name = 'trigram'")
         kept = "signatures, names, trigram_check FROM file LEFT JOIN trigram ON file_id = id"
         found = []
