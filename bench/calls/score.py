@@ -17,8 +17,10 @@ UNDECIDED = frozenset({"constructor", "__class__", "call", "apply", "bind"})
 """`new this.constructor()`, `f.call(x)`: for the judge any function, or the platform's own."""
 
 
-ASIDE = frozenset({"called back", "decorated", "inherited constructor", "called property",
-                   "run by the constructor", "overridden in a subclass"})  # fmt: skip
+ASIDE = frozenset({
+    "called back", "called back on an event", "decorated", "inherited constructor",
+    "called property", "run by the constructor", "overridden in a subclass",
+})  # fmt: skip
 """What a call reaches besides what it names: a judge of names says nothing about it."""
 
 

@@ -17,9 +17,11 @@ from tests.index.calls.more_python_features import PROGRAMS as MORE_PYTHON
 from tests.index.calls.python_micro_programs import PROGRAMS as PYTHON_MICRO
 from tests.index.calls.recorded.javascript_by_feature import PROGRAMS as JAVASCRIPT_BY_FEATURE
 from tests.index.calls.recorded.javascript_everyday import PROGRAMS as JAVASCRIPT_EVERYDAY
+from tests.index.calls.recorded.javascript_newest import PROGRAMS as JAVASCRIPT_NEWEST
 from tests.index.calls.recorded.javascript_unseen import PROGRAMS as JAVASCRIPT_UNSEEN
 from tests.index.calls.recorded.python_by_feature import PROGRAMS as PYTHON_BY_FEATURE
 from tests.index.calls.recorded.python_everyday import PROGRAMS as PYTHON_EVERYDAY
+from tests.index.calls.recorded.python_newest import PROGRAMS as PYTHON_NEWEST
 from tests.index.calls.recorded.python_unseen import PROGRAMS as PYTHON_UNSEEN
 from tests.index.calls.recorded_javascript import PROGRAMS as RECORDED_JAVASCRIPT
 from tests.index.calls.recorded_more_javascript import PROGRAMS as RECORDED_MORE_JAVASCRIPT
@@ -88,8 +90,16 @@ def test_calls_of_programs_that_were_recorded_while_they_ran(programs: dict[str,
     assert found / edges >= 0.97, notes
 
 
-NOT_LINKED = {("imports of modules", 17)}
-"""A class that a function of another file gets by `import()`: the caller has no name of it."""
+NOT_LINKED = {
+    "math.default(1, 2);",
+    'new late.default().tokens("p q");',
+    "new Kind().run(text);",
+    "new Made().total();",
+    "return method(node)",
+    "return new this(name);",
+    "this.hooks.before?.(this);",
+}
+"""The caller has no name of what it calls: `import()`, `default`, a name by its beginning."""
 SURE = 0.9
 """What is decided at run time, as one of several values, has less."""
 
@@ -130,20 +140,53 @@ def test_calls_of_the_newest_programs(
 
 
 @pytest.mark.parametrize(
-    ("programs", "least", "sure_least"),
-    [
-        (PYTHON_EVERYDAY, (0.89, 0.95), (0.81, 0.975)),
-        (JAVASCRIPT_EVERYDAY, (0.86, 0.945), (0.735, 0.98)),
-        (PYTHON_UNSEEN, (0.92, 0.945), (0.85, 0.95)),
-        (JAVASCRIPT_UNSEEN, (0.92, 0.93), (0.82, 0.985)),
-    ],
-    ids=["python", "javascript", "more python", "more javascript"],
+    ("programs", "found_at_least", "sure_at_least"),
+    [(PYTHON_EVERYDAY, 0.91, 0.84), (JAVASCRIPT_EVERYDAY, 0.9, 0.81)],
+    ids=["python", "javascript"],
 )
 @pytest.mark.shows("CALLS-FEATURES", "CALLS-CALIBRATED")
 def test_calls_of_everyday_programs(
+    programs: dict[str, str], found_at_least: float, sure_at_least: float
+) -> None:
+    """Asked first: 90 and 87 % found; of the edges of at least 0.9, 98 % were right in both."""
+    assert len(programs) == 30
+    claims, found, edges, notes = counted(programs)
+    assert found / claims >= found_at_least, notes
+    assert found / edges >= 0.95, notes
+    claims, found, edges, notes = counted(programs, SURE)
+    assert found / claims >= sure_at_least, notes
+    assert found / edges >= 0.99, notes
+
+
+@pytest.mark.parametrize(
+    "programs", [PYTHON_UNSEEN, JAVASCRIPT_UNSEEN], ids=["python", "javascript"]
+)
+@pytest.mark.shows("CALLS-FEATURES", "CALLS-CALIBRATED")
+def test_calls_of_programs_that_nothing_was_changed_for(programs: dict[str, str]) -> None:
+    """Asked first: 96 and 94 % found; edges of at least 0.9 are 90 and 86 %, 98 and 99 % right."""
+    assert len(programs) == 15
+    claims, found, edges, notes = counted(programs)
+    assert found / claims >= 0.93, notes
+    assert found / edges >= 0.93, notes
+    claims, found, edges, notes = counted(programs, SURE)
+    assert found / claims >= 0.85, notes
+    assert found / edges >= 0.98, notes
+
+
+@pytest.mark.parametrize(
+    ("programs", "least", "sure_least"),
+    [
+        (PYTHON_NEWEST, (0.955, 0.925), (0.835, 0.98)),
+        (JAVASCRIPT_NEWEST, (0.92, 0.905), (0.835, 0.95)),
+    ],
+    ids=["python", "javascript"],
+)
+@pytest.mark.shows("CALLS-FEATURES", "CALLS-CALIBRATED")
+def test_calls_of_the_last_programs(
     programs: dict[str, str], least: tuple[float, float], sure_least: tuple[float, float]
 ) -> None:
-    """Nothing was changed for these programs: the shares of calls found and of edges right."""
+    """Asked first, by edges of at least 0.9: 85 % found at 98 % right, and 84 % at 95 %."""
+    assert len(programs) == 15
     for share, confidence in ((least, 0.0), (sure_least, SURE)):
         claims, found, edges, notes = counted(programs, confidence)
         assert found / claims >= share[0], notes
@@ -164,8 +207,32 @@ def test_calls_of_everyday_programs(
         RECORDED_MORE_JAVASCRIPT,
         PYTHON_BY_FEATURE,
         JAVASCRIPT_BY_FEATURE,
+        PYTHON_EVERYDAY,
+        JAVASCRIPT_EVERYDAY,
+        PYTHON_UNSEEN,
+        JAVASCRIPT_UNSEEN,
+        PYTHON_NEWEST,
+        JAVASCRIPT_NEWEST,
     ],
-    ids=["p", "j", "mp", "mj", "micro", "rp", "rj", "rmp", "rmj", "pf", "jf"],
+    ids=[
+        "p",
+        "j",
+        "mp",
+        "mj",
+        "micro",
+        "rp",
+        "rj",
+        "rmp",
+        "rmj",
+        "pf",
+        "jf",
+        "pe",
+        "je",
+        "pu",
+        "ju",
+        "pn",
+        "jn",
+    ],
 )
 def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]) -> None:
     missing = []
@@ -176,5 +243,9 @@ def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]
         for file in files:
             edges = resolved(resolver, file.path)[0]
             found = [e for e in edges if e not in linked.incoming(e.callee)]
-            missing += [f"{name}: {e}" for e in found if (name, e.line) not in NOT_LINKED]
+            missing += [
+                f"{name}: {e}"
+                for e in found
+                if not any(text in file.lines[e.line - 1] for text in NOT_LINKED)
+            ]
     assert not missing

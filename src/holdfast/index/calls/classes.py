@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,18 +16,34 @@ BELOW_MAX = 64
 FIELDS_MAX = 6
 """How many assignments of a field are followed: it may hold any of their values."""
 ABOVE_MAX = 64
+ANCESTORS_MAX = 2_000
+"""With more ancestors than this, unless they were asked for before, a class has none."""
+ORDERS_MAX = 8
+"""How many orders of subclasses are looked at for what `super()` means."""
+FIRST, LATER = 2, 1
+_NO_MEMBERS = frozenset({"object", "ABC", "abc.ABC", "Protocol", "typing.Protocol", "Generic",
+                         "typing.Generic"})  # fmt: skip
+"""Classes of the standard library that pass a call of `super()` on."""
+_KNOWN = frozenset({"symbol", "instance", "container", "literal"})
 
 
 def _merged(rows: list[list[Thing]]) -> list[Thing]:
-    """Merge rows of classes into one, keeping the order of each row."""
-    order: list[Thing] = []
-    rows = [list(row) for row in rows if row]
-    while rows and len(order) < ABOVE_MAX:
-        tails = {each for row in rows for each in row[1:]}
-        first = next((row[0] for row in rows if row[0] not in tails), rows[0][0])
-        order.append(first)
-        rows = [kept for row in rows if (kept := [each for each in row if each != first])]
-    return order
+    """Merge rows of classes into one, keeping the order of each row; at most `ABOVE_MAX`."""
+    rows = [row for row in rows if row]
+    at = [0] * len(rows)
+    tails = Counter(each for row in rows for each in row[1:])
+    order: dict[Thing, None] = {}
+    while len(order) < ABOVE_MAX:
+        heads = [row[place] for row, place in zip(rows, at, strict=True) if place < len(row)]
+        if not heads:
+            break
+        order[next((head for head in heads if not tails[head]), heads[0])] = None
+        for number, row in enumerate(rows):
+            while at[number] < len(row) and row[at[number]] in order:
+                at[number] += 1
+                if at[number] < len(row):
+                    tails[row[at[number]]] -= 1
+    return list(order)
 
 
 class Classes(Lookup):
@@ -44,6 +61,11 @@ class Classes(Lookup):
             found += [Found(f.thing, f.confidence * 0.96, because(f, "field type")) for f in held]
             if held and (binding.type or view.family not in ("python", "js")):
                 break
+        if bindings and name in (fields := view.record_fields.get(thing.at, ())):
+            known = [f for f in found if f.thing.kind in _KNOWN]
+            if not known or bindings[0].value:  # `Step(run)` of a data class
+                passed = self.passed(view, thing.at, name, list(fields))
+                found = either(unique([*known, *passed])) or found
         found = unique(found) if len(found) > 1 else found
         if len(bindings) > 1 and not bindings[0].type:
             found = either(found)
@@ -68,13 +90,7 @@ class Classes(Lookup):
         found: list[Thing] = []
         try:
             for base in view.bases.get(symbol.qualified, ()):
-                above = [each.thing for each in self.type(view, symbol.parent, base)]
-                if not above and view.family == "python" and symbol.parent != MODULE:
-                    held = self.evaluate(view, symbol.parent, base)  # a parameter
-                    above = [f.thing for f in held if self.is_type(f.thing)]
-                if not above and view.family == "js":  # `extends Priced(Cart)`: its inner class
-                    named = [f.thing for f in self.name(view, symbol.parent, base)]
-                    above = [t for t in named if t.kind == "symbol"]
+                above = self._named_base(view, symbol.parent, base)
                 found.extend(t for t in above if t != Thing("symbol", thing.path, thing.at))
             for path, child, text in self._bases_apart(view.family, view.full(thing.at)):
                 if (path, child) != (view.path, symbol.qualified):
@@ -86,11 +102,25 @@ class Classes(Lookup):
             self.above[thing.path, thing.at] = found
         return found
 
+    def _named_base(self, view: View, scope: int, base: str) -> list[Thing]:
+        """The known classes that a class statement means by the name of a base."""
+        above = [each.thing for each in self.type(view, scope, base)]
+        if not above and view.family == "python" and scope != MODULE:
+            held = self.evaluate(view, scope, base)  # a parameter
+            above = [f.thing for f in held if self.is_type(f.thing)]
+        if not above and view.family == "js":  # `extends Priced(Cart)`: its inner class
+            named = [f.thing for f in self.name(view, scope, base)]
+            above = [t for t in named if t.kind == "symbol"]
+        return above
+
     def below(self, thing: Thing) -> list[Thing]:
         """The subclasses of a class, direct ones first; may stop after `BELOW_MAX`."""
-        family = self.program.files[thing.path].family
+        family, cuts = self.program.files[thing.path].family, self.cuts
+        start = Thing("symbol", thing.path, thing.at)
+        if (known := self.under.get(start)) is not None:
+            return known
         found: dict[Thing, None] = {}
-        level = [Thing("symbol", thing.path, thing.at)]
+        level = [start]
         while level and len(found) < BELOW_MAX:
             under: list[Thing] = []
             for base in level:
@@ -103,24 +133,89 @@ class Classes(Lookup):
                             found[one] = None
                             under.append(one)
             level = under
+        if cuts == self.cuts:
+            self.under[start] = list(found)
         return list(found)
 
     def in_order(self, thing: Thing) -> list[Thing]:
-        """A class and its ancestors in Python's method resolution order.
+        """A class and its ancestors in Python's method resolution order; at most `ABOVE_MAX`.
 
-        Bases with no consistent order (C3 fails) keep the order in which they were found.
+        Bases with no consistent order (C3 fails) keep the order in which they were found. Every
+        class is merged once: without that, a grid of bases takes exponential time. A class that is
+        above itself, or has too many ancestors, is alone in its order, and so is what inherits it.
         """
-        key = (thing.path, thing.at, "<order>", 0)
         start = Thing("symbol", thing.path, thing.at)
-        if self.blocked(key):
-            return [start]
-        self.busy.add(key)
-        try:
-            bases = self.bases(start)
-            rows = [self.in_order(base) for base in bases]
-        finally:
-            self.busy.discard(key)
-        return [start, *_merged([*rows, bases])]
+        known, cuts = self.ordered, self.cuts
+        if start in known:
+            return known[start]
+        made: dict[Thing, list[Thing]] = {}
+        opened, work = {start}, [(start, iter(self.bases(start)))]
+        while work:
+            one, left = work[-1]
+            base = next((b for b in left if b not in known and b not in made), None)
+            if base is None:
+                work.pop()
+                bases = self.bases(one)
+                rows = [known.get(b) or made[b] for b in bases]
+                lost = any(len(r) == 1 and self.bases(r[0]) for r in rows)
+                made[one] = [one, *([] if lost else _merged([*rows, bases]))]
+            elif base in opened or len(opened) == ANCESTORS_MAX:
+                made |= {each: [each] for each, _ in work}
+                break
+            else:
+                opened.add(base)
+                work.append((base, iter(self.bases(base))))
+        if cuts == self.cuts:  # an incomplete result is not cached
+            known.update(made)
+        return made[start]
+
+    def orders(self, thing: Thing) -> list[tuple[list[Thing], bool]]:
+        """What follows a class in its own order, and in those of its subclasses; each once.
+
+        The flag says that all classes of an order are known. Only the first `ORDERS_MAX` are found.
+        """
+        start = Thing("symbol", thing.path, thing.at)
+        if (known := self.after.get(start)) is not None:
+            return known
+        cuts = self.cuts
+        rows: dict[tuple[Thing, ...], bool] = {}
+        for each in (start, *self.below(start)[:BELOW_MAX]):
+            order = self.in_order(each)
+            if start in order:
+                place = order.index(start)
+                after = tuple(order[place + 1 :])
+                shortened = len(order) > ABOVE_MAX and rows
+                if shortened and after == next(iter(rows))[: len(after)]:
+                    continue  # the same order, less of it
+                rows[after] = rows.get(after, True) and self._all_known(each)
+            if len(rows) == ORDERS_MAX:
+                break
+        found = [(list(row), known_all) for row, known_all in rows.items()]
+        if cuts == self.cuts:
+            self.after[start] = found
+        return found
+
+    def _all_known(self, thing: Thing) -> bool:
+        known = self.closed.get(thing)
+        if known is None:
+            known = not any(self.outside(each) for each in self.in_order(thing))
+            self.closed[thing] = known
+        return known
+
+    def outside(self, thing: Thing) -> int:
+        """Whether a base class is outside the program; `FIRST` if the first one is."""
+        kept = self.foreign.get((thing.path, thing.at))
+        if kept is not None:
+            return kept
+        view, cuts = self.program.files[thing.path], self.cuts
+        symbol, found = view.symbol(thing.at), 0
+        named = [b for b in view.bases.get(symbol.qualified, ()) if b not in _NO_MEMBERS]
+        for place, base in enumerate(named[:ABOVE_MAX]):
+            if not self._named_base(view, symbol.parent, base):
+                found = found or (FIRST if not place else LATER)
+        if cuts == self.cuts:
+            self.foreign[thing.path, thing.at] = found
+        return found
 
     def own_class(self, view: View, scope: int) -> Thing | None:
         """The class that `self` refers to in a scope."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from holdfast.index.calls.lookup import (
+    ANY,
+    EITHER,
     Found,
     Lookup,
     because,
@@ -49,6 +52,8 @@ class Elements(Lookup):
 
     def items(self, things: list[Found], key: str) -> list[Found]:
         """The elements of things: by iteration ("*"), by `with`, or by a key."""
+        several = EITHER if key else ANY
+        key = "" if key == "_" else key
         items = unique(
             Found(
                 each.thing,
@@ -58,7 +63,9 @@ class Elements(Lookup):
             for before in things
             for each in self._item(before.thing, key)
         )
-        return items if key in ("*", "with") else either(items)
+        if key in ("*", "with"):
+            return items
+        return either(items, several)
 
     def _item(self, thing: Thing, key: str) -> list[Found]:
         if thing.kind == "external":
@@ -139,7 +146,12 @@ class Elements(Lookup):
             if thing.kind == "method":
                 given += self._given_by_container(thing, parameter)
             elif thing.kind == "bound" and parameter in ("0", "1"):
-                whole = Found(thing._replace(kind="literal"), each.confidence, each.reason)
+                held = thing.name
+                if held.endswith(")[]"):  # `find`: what it returns is an element
+                    held = held.replace("\0(", "\0", 1)[:-3]
+                whole = Found(
+                    thing._replace(kind="literal", name=held), each.confidence, each.reason
+                )
                 mapped = thing.name.partition("\0")[2][:1] == "{"
                 given += self.items([whole], "" if mapped and parameter == "0" else "*")
             elif thing.kind == "symbol":
@@ -298,22 +310,37 @@ class Elements(Lookup):
             for each in reversed(entries):
                 if each.key == key:
                     found = self.evaluate(each.view, each.scope, each.value, each.line)
-                    return [Found(f.thing, f.confidence * 0.97, "object literal") for f in found]
+                    reason = "object literal"
+                    return [Found(f.thing, f.confidence * 0.97, because(f, reason)) for f in found]
             return []
         result = _method_result(first, text, key)
         made = thing._replace(kind="bound", name=f"{line}\0{result}")
         return [Found(made, 0.97, "element")] if result else []
 
 
+_REORDERING = frozenset({"filter", "sort", "toSorted", "reverse", "toReversed"})
+"""Methods of a list whose result has its elements at other places."""
+
+
+_MIXED = re.compile(r"\[\(\[[^()]*\]\)\[\*\]\]")
+"""What they give: a list with any element in its one place. Once more, it stays the same."""
+LONGEST = 800
+"""Methods of a literal with a longer expression are not followed: each may add to it."""
+
+
 def _method_result(first: Step, text: str, name: str) -> str:
     """The expression of what a method of a list or dictionary literal returns."""
     values = first.parts[1::2] if first.kind == "map" else first.parts
-    if not values or len(values) > 12:
+    if not values or len(values) > 12 or len(text) > LONGEST:
         return ""
     if first.kind == "list" and name == "entries":
         return f"[[?,({text})[*]]]"
     if first.kind == "list" and name in ("find", "findLast"):
         return f"({text})[]"
+    if first.kind == "list" and name == "next":
+        return f"{{value:({text})[*]}}"
+    if first.kind == "list" and name in _REORDERING:
+        return text if _MIXED.fullmatch(text) else f"[({text})[*]]"
     if name in ITERATING or name in ("copy", "slice", "concat", "reverse", "__iter__"):
         return text
     if first.kind == "map":

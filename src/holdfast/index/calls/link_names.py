@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.index.facts.model import FileFacts
+from collections import Counter
+
+from holdfast.index.facts.model import MODULE, SAME_SCOPE, FileFacts
 
 
 def packages_of(facts: FileFacts, family: str) -> list[str]:
@@ -30,3 +32,38 @@ def passing_of(facts: FileFacts) -> list[tuple[str, int]]:
             aliases[item.alias] = item.name
     more = [(aliases[name], number) for name, number in passing if name in aliases]
     return passing + more
+
+
+def record_fields(facts: FileFacts) -> dict[int, list[str]]:
+    """The annotated fields of data classes in their order: the constructor takes them.
+
+    Left out are classes with bases, whose fields come first, and those that write a constructor;
+    and what follows a `field(…)`, which may not be taken.
+    """
+    records = {
+        (call.caller, call.passed[0].partition("=")[2])
+        for call in facts.calls
+        if call.kind == "decorator" and call.passed
+        and "dataclass" in (call.name, call.receiver.removesuffix("()").rpartition(".")[2])
+    }  # fmt: skip
+    if not records:
+        return {}
+    own = {s.parent for s in facts.symbols if s.name == "__init__"}
+    heirs = {each.child for each in facts.inherits}
+    names = Counter(s.qualified for s in facts.symbols)
+    table: dict[int, list[str]] = {}
+    closed: set[int] = set()
+    for each in facts.bindings:
+        at = each.scope
+        if not each.field or not each.type or each.inside != SAME_SCOPE or at == MODULE:
+            continue
+        symbol = facts.symbols[at]
+        if (symbol.parent, symbol.name) not in records or at in own or at in closed:
+            continue
+        if symbol.qualified in heirs or names[symbol.qualified] > 1 or "ClassVar" in each.type:
+            continue
+        if each.value.partition("(")[0].rpartition(".")[2] == "field":
+            closed.add(at)
+            continue
+        table.setdefault(at, []).append(each.name)
+    return table

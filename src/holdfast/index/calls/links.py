@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from collections.abc import Set as Collection
 from functools import cached_property
 
-from holdfast.index.calls.link_names import passing_of
+from holdfast.index.calls.link_names import passing_of, record_fields
 from holdfast.index.calls.link_terms import ANY_DEFAULT, BASE, PASSED_TO, key_of
 from holdfast.index.calls.steps import names as names_in
 from holdfast.index.calls.wordlists import CALLBACK_TAKERS
@@ -134,6 +134,8 @@ class FileLinks:
             # A class without a constructor uses that of its base.
             name = child.child.rpartition(".")[2]
             self.leads[BASE + child.base.rpartition(".")[2]] |= {name, BASE + name}
+        for scope, fields in record_fields(facts).items():  # `Step(run)` of a data class
+            self.leads[PASSED_TO + facts.symbols[scope].name].update(fields)
         self._objects()
         self._signatures()
         self._calls()
@@ -185,7 +187,7 @@ class FileLinks:
         scope = binding.scope
         inside = binding.inside if binding.inside >= MODULE else scope
         held = _base(binding.name)
-        if self._is_local(binding):
+        if self._is_local(binding) and "." not in binding.name:
             into: tuple[int, str] | str = (scope, held)
         elif binding.name in (RESULT, YIELD):
             into = self._result(scope)

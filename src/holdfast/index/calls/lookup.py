@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.index.calls.program import Program, Thing, View
 from holdfast.index.calls.signatures import Shape, documented, shape
-from holdfast.index.facts.model import Binding, Import
+from holdfast.index.facts.model import Binding, Call, Import
 
 SELF = {
     "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
@@ -35,6 +35,14 @@ EITHER = "one of several"
 """The reason for a value that a branch, a condition or a key decides: only one of them is met."""
 
 
+ANY = "any element"
+"""The reason for an element by a key that is unknown: most programs meet all of them."""
+
+
+PERHAPS = "super past an unknown class"
+"""The reason for what `super()` means if a class outside the program may define it before."""
+
+
 class Found(NamedTuple):
     """A thing, the confidence in it, and the reason: the step that found it."""
 
@@ -53,6 +61,18 @@ class Lookup(ABC):
         self.program = program
         self.memo: dict[tuple[str, int, str, int], list[Found]] = {}
         self.above: dict[tuple[str, int], list[Thing]] = {}
+        self.after: dict[Thing, list[tuple[list[Thing], bool]]] = {}
+        """What follows a class in the orders of its subclasses."""
+        self.ordered: dict[Thing, list[Thing]] = {}
+        """Each class with its ancestors, in the order of lookups."""
+        self.closed: dict[Thing, bool] = {}
+        """Classes whose ancestors are all known."""
+        self.foreign: dict[tuple[str, int], int] = {}
+        """Which classes have bases outside the program."""
+        self.supers: dict[tuple[Thing, str], list[Found]] = {}
+        """What `super()` means in classes, by the name of the member."""
+        self.under: dict[Thing, list[Thing]] = {}
+        """The subclasses of classes."""
         self.own: dict[tuple[str, str], list[Found]] = {}
         """What names mean at the top of the file that defines them."""
         self.busy: set[tuple[str, int, str, int]] = set()
@@ -85,6 +105,12 @@ class Lookup(ABC):
         """Clear the caches, after the program changed."""
         self.memo.clear()
         self.above.clear()
+        self.after.clear()
+        self.ordered.clear()
+        self.under.clear()
+        self.foreign.clear()
+        self.closed.clear()
+        self.supers.clear()
         self.own.clear()
         self.members.clear()
         self.sites.clear()
@@ -117,6 +143,8 @@ class Lookup(ABC):
     @abstractmethod
     def member(self, thing: Thing, name: str) -> list[Found]: ...
     @abstractmethod
+    def decorator(self, view: View, call: Call) -> list[Found]: ...
+    @abstractmethod
     def field(self, thing: Thing, name: str) -> list[Found]: ...
     @abstractmethod
     def bases(self, thing: Thing) -> list[Thing]: ...
@@ -124,6 +152,10 @@ class Lookup(ABC):
     def below(self, thing: Thing) -> list[Thing]: ...
     @abstractmethod
     def in_order(self, thing: Thing) -> list[Thing]: ...
+    @abstractmethod
+    def orders(self, thing: Thing) -> list[tuple[list[Thing], bool]]: ...
+    @abstractmethod
+    def outside(self, thing: Thing) -> int: ...
     @abstractmethod
     def own_class(self, view: View, scope: int) -> Thing | None: ...
     @abstractmethod
@@ -159,6 +191,8 @@ class Lookup(ABC):
     @abstractmethod
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None: ...
     @abstractmethod
+    def passed(self, view: View, at: int, name: str, parameters: list[str]) -> list[Found]: ...
+    @abstractmethod
     def result(self, thing: Thing) -> list[Thing]: ...
     @abstractmethod
     def as_owner(self, method: Thing, result: Thing, owner: Thing | None) -> Thing: ...
@@ -173,21 +207,24 @@ def instance_of(thing: Thing) -> Thing:
 
 
 def joined(before: Found, after: Found) -> str:
-    if before.reason == EITHER:
-        return EITHER
+    if before.reason in _SEVERAL:
+        return before.reason
     return after.reason if after.reason not in ("member", "import") else before.reason
 
 
 def because(before: Found, reason: str) -> str:
     """The reason for what follows from a value; that it is one of several is kept."""
-    return EITHER if before.reason == EITHER else reason
+    return before.reason if before.reason in _SEVERAL else reason
 
 
-def either(things: list[Found]) -> list[Found]:
-    """Values of which only one is met."""
+def either(things: list[Found], reason: str = EITHER) -> list[Found]:
+    """Values of which only one is met at a time."""
     if len(things) < 2 or any(f.thing.kind in _WHOLE for f in things):
         return things
-    return [f._replace(reason=EITHER) for f in things]
+    return [f if f.reason == EITHER else f._replace(reason=reason) for f in things]
+
+
+_SEVERAL = frozenset({EITHER, ANY})
 
 
 _WHOLE = frozenset({"literal", "container"})

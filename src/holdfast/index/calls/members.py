@@ -8,8 +8,17 @@ from __future__ import annotations
 import re
 
 from holdfast.index.calls import modules
-from holdfast.index.calls.lookup import CALLABLE, Found, Lookup, instance_of
-from holdfast.index.calls.program import Thing, View
+from holdfast.index.calls.classes import FIRST, ORDERS_MAX
+from holdfast.index.calls.lookup import (
+    CALLABLE,
+    PERHAPS,
+    Found,
+    Lookup,
+    either,
+    instance_of,
+    unique,
+)
+from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.calls.type_texts import (
     container,
     member_result,
@@ -19,6 +28,8 @@ from holdfast.index.calls.type_texts import (
 from holdfast.index.facts.model import MODULE, VALUE, Call
 
 LIKE_MAX = 8
+ASSIGNED_MAX = 4
+"""How many assignments of an attribute of a function are looked at."""
 _METACLASS = re.compile(r"\bmetaclass\s*=\s*([\w.]+)")
 
 
@@ -53,6 +64,8 @@ class Members(Lookup):
         if thing.kind == "symbol" and symbol.kind in ("variable", "constant", "property"):
             known = self.read([Found(thing, 1.0, "member")])
             return [e for f in known if f.thing != thing for e in self.member(f.thing, name)]
+        if name == "prototype" and view.family == "js" and symbol.kind in OWNERS | CALLABLE:
+            return [Found(instance_of(thing), 0.97, "member")]
         if name == "__class__" and view.family == "python":
             return [Found(thing._replace(kind="symbol"), 0.97, "member")]
         if name == "__base__" and view.family == "python":
@@ -63,11 +76,23 @@ class Members(Lookup):
         found = self._member_of_class(thing, name)
         if not found and symbol.kind == "function" and view.family == "python":
             found = self._member_of_decorator(view, thing, name)
+        if not found and symbol.kind == "function":
+            found = self._attribute(view, thing, name)
         if not found and name == "constructor" and view.family == "js" and symbol.kind == "class":
             found = [Found(thing._replace(kind="symbol"), 0.97, "member")]  # without one written
         if cuts == self.cuts:  # an incomplete result is not cached
             self.members[thing, name] = found
         return found
+
+    def _attribute(self, view: View, thing: Thing, name: str) -> list[Found]:
+        """An attribute that is assigned to a function where it is defined: `run.stop = halt`."""
+        symbol = view.symbol(thing.at)
+        for owner in (symbol.name, symbol.qualified):
+            bound = view.bindings.get((symbol.parent, f"{owner}.{name}"), ())[:ASSIGNED_MAX]
+            if bound:
+                found = unique(f for each in bound for f in self.bound(view, each))
+                return either(found) if len(bound) > 1 else found
+        return []
 
     def decorator(self, view: View, call: Call) -> list[Found]:
         """What a decorator is, once its own arguments were given."""
@@ -223,6 +248,37 @@ class Members(Lookup):
                     Found(f.thing, f.confidence * (0.97 if own else 0.95), reason) for f in found
                 ]
         return self._member_of_metaclass(thing, name)
+
+    def above_in_order(self, thing: Thing, name: str) -> list[Found]:
+        """The members that `super().name` may mean in a class.
+
+        A subclass with several bases may put other classes between this one and its bases. An order
+        without the member does not count if all of its classes are known: the call would fail.
+        """
+        kept = self.supers.get((thing, name))
+        if kept is not None:
+            return kept
+        found: dict[Thing, Found] = {}
+        cuts, orders = self.cuts, self.orders(thing)
+        sure = len(orders) < ORDERS_MAX
+        own = set(orders[0][0]) if orders else set()
+        for order, whole in orders:
+            outside = self.outside(thing) == FIRST
+            for each in order:
+                held = self._own_member(each._replace(kind="instance"), name)
+                if held:
+                    found |= {f.thing: Found(f.thing, 0.95, "super") for f in held}
+                    outside = outside or not (whole or each in own)
+                    break
+                outside = outside or bool(self.outside(thing) or self.outside(each))
+            else:
+                outside = outside or not whole or name[:2] == "__"  # `object` has those
+            sure = sure and not outside
+        things = list(found.values())
+        things = either(things) if sure else [f._replace(reason=PERHAPS) for f in things]
+        if cuts == self.cuts:
+            self.supers[thing, name] = things
+        return things
 
     def _member_of_metaclass(self, thing: Thing, name: str) -> list[Found]:
         """A member of a class itself that its metaclass defines."""

@@ -151,6 +151,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                     if assigned:
                         return assigned, 2
             if own and of_class:
+                if len(steps) == 1 and self._is_hook(view, scope):
+                    return [], 1  # a new subclass, and never the class itself
                 return [Found(own, 0.98, name)], 1
             if own or view.family != "python":
                 return [Found(instance_of(own), 0.98, name)] if own else [], 1
@@ -203,6 +205,11 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         known = bool(made) and all(f.thing.kind == "instance" for f in made)
         found = made if known else self.bound(view, latest)
         return [Found(f.thing, f.confidence * 0.96, because(f, "field type")) for f in found]
+
+    @staticmethod
+    def _is_hook(view: View, scope: int) -> bool:
+        """Whether a place is in a function that a new subclass is passed to."""
+        return scope != MODULE and view.symbol(scope).name == "__init_subclass__"
 
     @staticmethod
     def _taking(view: View, scope: int, name: str) -> int:

@@ -13,10 +13,18 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from holdfast.index.calls.link_names import packages_of, passing_of
+from holdfast.index.calls.link_names import packages_of, passing_of, record_fields
 from holdfast.index.calls.links import MEMBERS_APART, FileLinks
 from holdfast.index.facts.languages import FAMILIES
-from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol, file_id
+from holdfast.index.facts.model import (
+    MODULE,
+    Binding,
+    Call,
+    FileFacts,
+    Import,
+    Symbol,
+    file_id,
+)
 from holdfast.index.facts.walk import CONTAINERS
 
 TYPES = CONTAINERS | {"type"}
@@ -108,6 +116,11 @@ class View:
             if call.kind == "decorator" and call.passed:
                 table[call.caller, call.passed[0].partition("=")[2]].append(call)
         return dict(table)
+
+    @cached_property
+    def record_fields(self) -> dict[int, list[str]]:
+        """The annotated fields of each data class in their order: its constructor takes them."""
+        return record_fields(self.facts)
 
     @cached_property
     def aliases(self) -> dict[str, list[Import]]:

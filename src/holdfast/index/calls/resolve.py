@@ -18,10 +18,10 @@ from typing import Literal
 import msgspec
 
 from holdfast.index.calls.confidence import calibrated
-from holdfast.index.calls.lookup import CALLABLE, EITHER, SELF, SUPER, Found
+from holdfast.index.calls.lookup import ANY, CALLABLE, EITHER, SELF, SUPER, Found, because
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, MemoryProgram, Program, Thing, View
-from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS
+from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS, EVENT_TAKERS
 from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, Import, file_id
 from holdfast.index.facts.protocols import ACCESSOR, PROTOCOLS
 
@@ -31,6 +31,7 @@ SEVERAL = frozenset({"python", "js"})
 """Language families whose values are followed; if several symbols fit, all are callees."""
 SEVERAL_MAX = 8
 OVERRIDDEN = "overridden in a subclass"
+ABSTRACT = "abstract"
 NO_MEMBER = "no such member on the known receiver"
 
 
@@ -95,12 +96,12 @@ class Resolver:
         symbols = [f for f in found if f.thing.kind == "symbol"]
         chosen = self._fitting(view, call, symbols)
         alone = len(chosen) == 1 and len(symbols) == len(found)
-        if alone and chosen[0].reason == EITHER:  # all of them have this one
+        if alone and chosen[0].reason in (ANY, EITHER):  # all of them have this one
             chosen = [chosen[0]._replace(reason="assigned name")]
         if view.family == "python":
-            named = [f.thing for f in chosen if f.reason != "passed as an argument"]
+            named = [f for f in chosen if f.reason != "passed as an argument"]
             here = Thing("symbol", view.path, call.caller)
-            around = [f for thing in named for f in self._decorated(thing)]
+            around = [f for each in named for f in self._decorated(each)]
             chosen += [f for f in around if f.thing != here]
         if len(chosen) == 1 or (chosen and view.family in SEVERAL and len(chosen) <= SEVERAL_MAX):
             return tuple(self._edge(view, call, each) for each in chosen)
@@ -120,14 +121,18 @@ class Resolver:
 
     def _callbacks(self, view: View, call: Call) -> list[Found]:
         """Functions passed to a built-in that calls them: `map(double, xs)`."""
-        values = [p.partition("=")[2] for p in call.passed]
-        found = [f for v in values for f in self.names.evaluate(view, call.caller, v, call.line)]
-        return [
-            Found(f.thing, f.confidence * 0.9, "called back") for f in found if self._runs(f.thing)
-        ]
+        found: list[Found] = []
+        for each in call.passed:
+            place, _, value = each.partition("=")
+            late = call.name in EVENT_TAKERS or (call.name == "then" and place != "0")
+            reason = "called back on an event" if late else "called back"
+            held = self.names.evaluate(view, call.caller, value, call.line)
+            found += [Found(f.thing, f.confidence * 0.9, reason) for f in held]
+        return [f for f in found if self._runs(f.thing)]
 
-    def _decorated(self, thing: Thing) -> list[Found]:
+    def _decorated(self, target: Found) -> list[Found]:
         """The functions that decorators replace a function with."""
+        thing, reason = target.thing, because(target, "decorated")
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         found: list[Found] = []
@@ -136,7 +141,7 @@ class Resolver:
                 break  # the outermost decorator's function calls those of the others
             for maker in self.names.decorator(view, made):
                 for result in self.names.result(maker.thing):
-                    run = self._of_values([Found(result, 0.9, "decorated")])
+                    run = self._of_values([Found(result, 0.9, reason)])
                     found += [f for f in run if self._inside(f.thing, maker.thing)]
         return found
 
@@ -197,6 +202,10 @@ class Resolver:
         receivers = names.evaluate(view, call.caller, call.receiver, call.line)
         if name == VALUE:
             return self._of_values(receivers), "the value that is called is not known"
+        if call.receiver == "super()" and view.family == "python" and call.kind != "implicit":
+            above = self._above(view, call)
+            if above:
+                return above, ""
         found = []
         for receiver in receivers:
             if name in ("call", "apply") and view.family == "js" and self._callable(receiver.thing):
@@ -233,10 +242,21 @@ class Resolver:
                 found = self._in_subclasses(receivers, name, "defined in a subclass")
             elif len(found) == 1 and self._callable(found[0].thing):
                 below = self._in_subclasses(receivers, name, OVERRIDDEN)
-                found += [f for f in below if f.thing != found[0].thing][: SEVERAL_MAX - 1]
+                others = [f for f in below if f.thing != found[0].thing][: SEVERAL_MAX - 1]
+                if others and self._is_abstract(found[0].thing):
+                    found = [found[0]._replace(reason=ABSTRACT)]
+                found += others
         if receivers and not found and not all(self._is_open(f.thing) for f in receivers):
             return [], NO_MEMBER
         return found, "the type of the receiver is not known"
+
+    def _above(self, view: View, call: Call) -> list[Found]:
+        """What `super().name` means: the next in the order of the class, or of a subclass."""
+        own = self.names.own_class(view, call.caller)
+        if own is None:
+            return []
+        found = [f for f in self.names.above_in_order(own, call.name) if self._makes(f.thing)]
+        return found if len(found) <= SEVERAL_MAX else []
 
     def _is_open(self, thing: Thing) -> bool:
         """Whether code elsewhere may add members to a thing: an object or function of a script."""
@@ -278,6 +298,13 @@ class Resolver:
                     if f.thing.kind == "symbol" and self._callable(f.thing):
                         found[f.thing] = Found(f.thing, 0.9, reason)
         return list(found.values()) if len(found) <= SEVERAL_MAX else []
+
+    def _is_abstract(self, thing: Thing) -> bool:
+        """Whether a method is declared only for subclasses to define it."""
+        view = self.program.files[thing.path]
+        symbol = view.symbol(thing.at)
+        made = view.decorated.get((symbol.parent, symbol.name), ())
+        return any(m.name == "abstractmethod" for m in made)
 
     def _has_outside(self, thing: Thing) -> bool:
         """Whether a base class is outside the program and may define the member."""
@@ -397,7 +424,7 @@ class Resolver:
         symbol = view.symbol(target.thing.at)
         known = self.names.variable(view, symbol.parent, symbol.name, 0) or []
         held = [
-            Found(f.thing, f.confidence * target.confidence, "assigned name")
+            Found(f.thing, f.confidence * target.confidence, because(f, "assigned name"))
             for f in known
             if f.thing.kind == "external" or self._makes(f.thing)
         ]

@@ -12,7 +12,9 @@ from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.model import MODULE, RESULT, YIELD, Symbol
 
 RESULTS_MAX = 6
-_OWN_VALUES = frozenset({"self", "this", "cls()", "self.__class__()", "this.constructor()"})
+_OWN_VALUES = frozenset(
+    {"self", "this", "cls()", "self.__class__()", "this.constructor()", "this()"}
+)
 """What a method returns that is of the class it is called on."""
 
 

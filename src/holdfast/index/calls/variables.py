@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from operator import attrgetter
 
 from holdfast.index.calls.lookup import (
     CALLABLE,
@@ -151,7 +153,7 @@ class Variables(Lookup):
                 bound = [b for b in bound if b.inside == SAME_SCOPE]  # not `this.cart = …`
             inside = symbol is not None and symbol.kind in CALLABLE
             if name == "arguments" and inside and view.family == "js":
-                return self._passed(view, at, name, [name])
+                return self.passed(view, at, name, [name])
             shape = self.shape(view, at) if inside else None
             parameters = shape.parameters if shape else {}
             if shape and name in shape.own:
@@ -254,14 +256,14 @@ class Variables(Lookup):
         if type_.startswith("="):
             found = self.evaluate(view, view.symbol(at).parent, type_[1:])
             found = [Found(f.thing, f.confidence * 0.9, "default value") for f in found]
-            return unique([*found, *self._passed(view, at, name, list(parameters))])
+            return unique([*found, *self.passed(view, at, name, list(parameters))])
         place = list(parameters).index(name)
         if not type_ and not place and (own := self._receiver(view, at)):
             return own
         found = self.declared(view, at, type_) if type_ else self._contextual(view, at, place)
         if found and found[0].thing.kind != "external":
             return found
-        return self._passed(view, at, name, list(parameters)) or found
+        return self.passed(view, at, name, list(parameters)) or found
 
     def _receiver(self, view: View, at: int) -> list[Found]:
         """What the first parameter of a Python method holds, whatever its name."""
@@ -288,7 +290,7 @@ class Variables(Lookup):
             for part in split_list(pattern[1:-1]):
                 key, _, inner = part.partition(":")
                 if (inner or key).partition("=")[0].strip() == name:
-                    given = self._passed(view, at, pattern, list(parameters))
+                    given = self.passed(view, at, pattern, list(parameters))
                     member = key.partition("=")[0].strip()
                     usual = (inner or key).partition("=")[2].strip()
                     held = self.evaluate(view, view.symbol(at).parent, chain(usual))
@@ -334,7 +336,7 @@ class Variables(Lookup):
                     return self.declared(there, each.thing.at, types[place])
         return []
 
-    def _passed(self, view: View, at: int, name: str, parameters: list[str]) -> list[Found]:
+    def passed(self, view: View, at: int, name: str, parameters: list[str]) -> list[Found]:
         """The values that calls anywhere in the program pass to a parameter."""
         symbol = view.symbol(at)
         functions = {Thing("symbol", view.path, at)}
@@ -368,6 +370,9 @@ class Variables(Lookup):
                     continue
                 if self._on_class(site, call, symbol):
                     value = given(without_first(call.passed), name, parameters, spread)
+                if call.kind == "decorator" and (made := self._made_below(site, call, value)):
+                    found += made
+                    continue
                 found += self.evaluate(site, call.caller, value, call.line) if value else []
         finally:
             self.busy.discard(key)
@@ -377,6 +382,19 @@ class Variables(Lookup):
         if cuts == self.cuts:
             self.memo[key] = passed
         return passed
+
+    def _made_below(self, site: View, call: Call, name: str) -> list[Found]:
+        """What the next decorator below one makes of the function, if that is known."""
+        rows = site.decorated.get((call.caller, name), [])
+        place = bisect_right(rows, call.start, key=attrgetter("start"))
+        around = f"{site.symbol(call.caller).qualified}." if call.caller != MODULE else ""
+        same = site.by_qualified.get(around + name, [])
+        at = bisect_right(same, call.start, key=lambda i: site.symbol(i).span.start) - 1
+        if place == len(rows) or at < 0 or rows[place].start >= site.symbol(same[at]).span.end:
+            return []
+        makers = [f for f in self.decorator(site, rows[place]) if f.thing.kind == "symbol"]
+        results = [t for f in makers if not self.is_type(f.thing) for t in self.result(f.thing)]
+        return [Found(t, 0.9, "decorated") for t in results if t.kind == "symbol"]
 
     def _on_class(self, site: View, call: Call, method: Symbol) -> bool:
         """Whether a call names a method by its class, and passes `self`: `Base.__init__(self)`."""

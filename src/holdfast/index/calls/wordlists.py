@@ -67,3 +67,7 @@ COMMON_METHODS = frozenset(_COMMON.split()) | _OF_BUILT_INS
 
 CALLBACK_TAKERS = frozenset(_CALLBACKS.split())
 """Built-in and library functions that call the functions passed to them."""
+EVENT_TAKERS = frozenset({
+    "on", "once", "addListener", "addEventListener", "catch", "subscribe", "register",
+}) & CALLBACK_TAKERS  # fmt: skip
+"""Those that call a function only when something happens."""

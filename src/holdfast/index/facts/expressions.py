@@ -7,6 +7,7 @@ expressions that the resolver can evaluate:
     a.b().c           a chain
     a|b               one of several: `a or b`, `b if a else c`, `a ?? b`
     a[]   a[2]  a['k']  an element: by any key, by position, by a name
+    a[_]              an element by one key that is not known: `a[KEYS.first]`
     a[*]              what an iteration gives
     a[with]           what `with a` gives
     <T>               an instance of the type, as written: `cast(T, x)`, `x as T`
@@ -24,7 +25,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts import builtin_values, chains, platform_values
+from holdfast.index.facts import builtin_values, chains, fixed_keys, platform_values
 from holdfast.index.facts.builtin_values import ASYNC, BY_KEY, SPECIAL
 from holdfast.index.facts.expression_text import KEY, UNKNOWN, either, grouped, typed
 from holdfast.index.facts.model import MODULE
@@ -246,15 +247,9 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
         return walk.text(index, 80).strip("\"'")
     if index.type in _JOINED and (key := platform_values.member_name(walk, index)):
         return f"{text}.{key}"
-    if index.type in ("integer", "number"):
-        key = walk.text(index, 8)
-        return f"{text}[{key}]" if key.isdecimal() else f"{text}[]"
-    if index.type == "unary_operator" and _BOUNDS.match(walk.text(index, 8) + ":"):
-        return f"{text}[{walk.text(index, 8)}]"
-    if index.type == "string":
-        key = walk.text(index, 80).strip("\"'")
-        return f"{text}['{key}']" if KEY.match(key) else f"{text}[]"
-    return f"{text}[]"
+    if (key := fixed_keys.exact(walk, index)) and node.named_child_count == 2:
+        return f"{text}[{key}]"
+    return f"{text}[_]" if fixed_keys.is_fixed(walk, node) else f"{text}[]"
 
 
 _JOINED = frozenset({"binary_operator", "binary_expression", "template_string"})

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 11
+FACTS_VERSION = 12
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -42,6 +42,9 @@ FACTS_VERSION = 11
    taken apart into; what a promise resolves to and a generator is sent; `super` of another class.
 11: arguments of `new`; a named class expression that is assigned is one symbol; branches without
    braces; members of a prototype that are others.
+12: constants that are keys, and keys that are fixed but not known; elements added to private
+   fields, to `table['k']` and to `(x ||= [])`; functions assigned to a variable of an enclosing
+   function; `__init_subclass__`.
 """
 
 Kind = Literal[

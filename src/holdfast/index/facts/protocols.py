@@ -53,7 +53,7 @@ _ITERATING = frozenset({"__iter__", "__next__"})
 PROTOCOLS = frozenset(
     {*_BINARY.values(), *_UNARY.values(), *_FUNCTIONS.values(), *_ITERATING, "__enter__",
      "__exit__", "__aenter__", "__aexit__", "__aiter__", "__anext__", "__getitem__",
-     "__setitem__", "__delitem__", "__contains__", "__iadd__", ITERATOR}
+     "__setitem__", "__delitem__", "__contains__", "__iadd__", "__init_subclass__", ITERATOR}
 )  # fmt: skip
 
 

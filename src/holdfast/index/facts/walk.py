@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from holdfast.index.facts import chains, expressions
 from holdfast.index.facts.comments import comment_above
+from holdfast.index.facts.constants import constants
 from holdfast.index.facts.function_arguments import (
     nameable,
     names_passed,
@@ -207,6 +208,11 @@ class Walk(RawFacts):
         """The names bound by loops around the current expression."""
         self.elsewhere: dict[tuple[int, str], int] = {}
         """Names that a function declares as global or nonlocal, and their scope."""
+        self.strings: dict[str, str] = {}
+        """The constants of the module that are strings."""
+        self._constants: frozenset[str] | None = None
+        self.searched: dict[tuple[int, str], int] = {}
+        self.has_subclass_hook = b"__init_subclass__" in source
         self.imported_values = ImportedValues(language, self.imports, self.bindings, self.symbols)
         self._bound: set[str] | None = None
         self.passing: list[tuple[int, int, int]] = []
@@ -356,6 +362,13 @@ class Walk(RawFacts):
             if scope.kind in CONTAINERS:
                 return scope.symbol
         return MODULE
+
+    @property
+    def constants(self) -> frozenset[str]:
+        """The names in capitals that the file writes once."""
+        if self._constants is None:
+            self._constants = constants(self.source)
+        return self._constants
 
     # writing
 

@@ -15,8 +15,8 @@ from holdfast.index.facts.languages.javascript_modules import (
     REQUIRE,
     specifiers,
 )
-from holdfast.index.facts.languages.rules import grow, heritage
-from holdfast.index.facts.model import MODULE, RESULT, Kind
+from holdfast.index.facts.languages.rules import constant_string, grow, heritage, home
+from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def declarator_rule(walk: Walk, node: Node) -> None:
     left, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if left is None:
         return
+    constant_string(walk, left, value)
     if walk.scopes and (value is None or value.type in LITERALS):
         if walk.language.name == "javascript":
             return
@@ -205,7 +206,7 @@ def _members(walk: Walk, node: Node, index: int) -> None:
 
 
 _NAMED_VALUES = frozenset({
-    "identifier", "member_expression", "call_expression", "new_expression", "object",
+    "identifier", "member_expression", "call_expression", "new_expression", "object", "array",
 })  # fmt: skip
 _ATTRIBUTE_VALUES = frozenset({"identifier", "member_expression", "new_expression"})
 
@@ -295,7 +296,11 @@ def assignment_rule(walk: Walk, node: Node) -> None:
         if not assigned(walk, node, name, right, f"{owner}.{name}") and kind in _ATTRIBUTE_VALUES:
             walk.bind(node, f"{owner}.{name}", expression=expressions.read_chain(walk, right))
     elif right.type in FUNCTIONS:
+        here = walk.symbol()
+        at = home(walk, node, name) if here != MODULE else MODULE
         assigned(walk, node, name, right, None)
+        if at != here:  # a variable of an enclosing function
+            walk.bind(node, name, expression=f".{name}", scope=at, inside=here, last=ANY_TIME)
     else:
         found = expressions.read_chain(walk, right)
         last = -branch_end(node) if found != "?" else 0
@@ -349,7 +354,8 @@ def added_rule(walk: Walk, node: Node) -> None:
     ):
         return
     count = arguments.named_child_count
-    if not call.receiver or count != (2 if call.name == "set" else 1):
+    owner = _assigned_if_missing(walk, node) if call.receiver == "?" else call.receiver
+    if not owner or count != (2 if call.name == "set" else 1):
         return
     argument, first = arguments.named_child(count - 1), arguments.named_child(0)
     if argument is None or first is None or argument.type in LITERALS:
@@ -358,7 +364,19 @@ def added_rule(walk: Walk, node: Node) -> None:
     if call.name == "set":
         text = walk.text(first, 80).strip("'\"`")
         key = f"'{text}'" if first.type == "string" and text.isidentifier() else ""
-    grow(walk, node, call.receiver, key, expressions.read_chain(walk, argument))
+    grow(walk, node, owner, key, expressions.read_chain(walk, argument))
+
+
+def _assigned_if_missing(walk: Walk, call: Node) -> str:
+    """The container in `(table[name] ||= []).push(f)`."""
+    function = call.child_by_field_name("function")
+    owner = function.child_by_field_name("object") if function is not None else None
+    inner = _unwrapped(owner) if owner is not None else None
+    if inner is None or inner.type != "augmented_assignment_expression":
+        return ""
+    if walk.field(inner, "operator", 4) not in ("||=", "??="):
+        return ""  # `+=` makes another value
+    return walk.field(inner, "left", 100)
 
 
 def pair_rule(walk: Walk, node: Node) -> None:
@@ -426,6 +444,12 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
         elif kind == "pair_pattern":
             name = each.child_by_field_name("value")
             item = f"{value}.{walk.field(each, 'key', 100)}"
+            if name is not None and name.type == "assignment_pattern":
+                default = name.child_by_field_name("right")
+                name = name.child_by_field_name("left")
+                usual = expressions.read_chain(walk, default) if default is not None else "?"
+                item = either("?" if value == "?" else item, usual)
+                item = item if len(item) <= expressions.LONGEST else "?"
         elif kind in ("object_assignment_pattern", "assignment_pattern"):
             name, default = each.child_by_field_name("left"), each.child_by_field_name("right")
             if kind == "object_assignment_pattern":

@@ -143,10 +143,21 @@ def _class(walk: Walk, node: Node) -> None:
     )
     if bases is None or index == MODULE:
         return
+    if walk.has_subclass_hook:
+        _subclassed(walk, node, bases, walk.symbols[index].parent)
     for base in bases.named_children:
         if base.type not in ("keyword_argument", "comment"):
             child = walk.symbols[index].qualified
             walk.inherit(child, walk.text(base), "extends", node.start_point[0] + 1)
+
+
+def _subclassed(walk: Walk, node: Node, bases: Node, caller: int) -> None:
+    """A class statement calls `__init_subclass__` of its base; of several, the order decides."""
+    named = [c for c in bases.named_children[:3] if c.type not in ("keyword_argument", "comment")]
+    if len(named) == 1 and named[0].type in ("identifier", "attribute"):
+        owner, line, start = walk.text(named[0], 100), node.start_point[0] + 1, node.start_byte
+        name = "__init_subclass__"
+        walk.calls.append(Call(caller, name, owner, "implicit", line, start, 0))
 
 
 _CALL = calling()

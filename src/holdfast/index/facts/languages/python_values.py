@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import expressions
 from holdfast.index.facts.branches import branch_end
 from holdfast.index.facts.chains import PLAIN
-from holdfast.index.facts.languages.rules import grow
+from holdfast.index.facts.languages.rules import constant_string, grow
 from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Walk
 
@@ -23,6 +23,7 @@ def assignment_rule(walk: Walk, node: Node) -> None:
     if right is not None and right.type == "lambda" and left.type == "identifier":
         _lambda(walk, node, left, right)
         return
+    constant_string(walk, left, right)
     literal = right is not None and right.type in LITERALS and walk.scopes
     if literal and node.child_by_field_name("type") is None:
         return
@@ -119,6 +120,10 @@ def _lambda(walk: Walk, node: Node, left: Node, right: Node) -> None:
     """`name = lambda x: …` defines a function with that name."""
     block = right.child_by_field_name("body")
     name = walk.text(left, 120)
+    here = walk.symbol()
+    scope = walk.elsewhere.get((here, name)) if walk.elsewhere else None
+    if scope is not None:  # `nonlocal name`
+        walk.bind(node, name, expression=f".{name}", scope=scope, inside=here, last=ANY_TIME)
     kind: Kind = "method" if walk.inside() in CONTAINERS else "function"
     end = block.start_byte if block else None
     index = walk.define(node, name, kind, signature_end=end, exported=not name.startswith("_"))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import chains, expressions
+from holdfast.index.facts.expression_text import KEY
 from holdfast.index.facts.model import (
     ANY_TIME,
     MODULE,
@@ -73,7 +75,9 @@ def calling(arguments: str = "arguments", kind: CallKind = "") -> Rule:
         known = walk.callees.get(raw)
         if known is None:
             known = walk.read_callee(raw)
-            if walk.language.values and (known[0] == "?" or _REWRITTEN.search(known[0])):
+            if walk.language.values and (
+                known[0] == "?" or b"](" in raw or _REWRITTEN.search(known[0])
+            ):
                 known = callee_value(walk, node, known)
                 if _OF_FILE.search(raw):
                     del walk.callees[raw]  # it depends on the rest of the file
@@ -98,7 +102,7 @@ _REWRITTEN = re.compile(
     r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require|getattr|import_module|__import__|"
     r"dict|type|max|min|copy|deepcopy|super)\(\)|\.(?:get|pop|setdefault|enter_context)\(\)"
 )
-_OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(|super\s*\(\s*\w")
+_OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(|super\s*\(\s*\w|\[")
 
 
 def callee_value(walk: Walk, node: tree_sitter.Node, value: tuple[str, str]) -> tuple[str, str]:
@@ -176,48 +180,68 @@ NEAR = 200
 """How many symbols are searched for a variable of the module."""
 FAR = 20_000
 """How much of a function is searched for a declaration."""
+CLIMBED_MAX = 8
+"""How many functions around a name are searched for its declaration."""
+PLACES_MAX = 200
+"""How many places of a name in one function are looked at."""
+DECLARED = sys.maxsize
 _NEW_LINE = 10
 DECLARED_BEFORE = 200
 """How far before a name `const`, `let` or `var` is searched for."""
 _DECLARED = re.compile(rb"\b(?:const|let|var)\s+\Z")
 _ASSIGNED = re.compile(rb"\s*(?::[^=\n]+)?=[^=]")
 _WORD_ENDS = re.compile(rb".\b", re.DOTALL)
-_NESTED = re.compile(r"([\w$.]+)(?:\[[^\[\]]*\]|\.setdefault\(\)|\.get\(\))")
+_NESTED = re.compile(r"([\w$.#]+)(?:\[(?:[\"'](\w+)[\"']|[^\[\]]*)\]|\.setdefault\(\)|\.get\(\))")
 
 
-def _home(walk: Walk, node: tree_sitter.Node, name: str) -> int:
-    """The scope of a container: the function that declares it, or the module."""
+def home(walk: Walk, node: tree_sitter.Node, name: str) -> int:
+    """The scope of a container: the function that declares it, or the module.
+
+    After `CLIMBED_MAX` functions without a declaration it is the function around the node.
+    """
     word = name.encode()
     scope = walk.symbol()
-    while scope != MODULE:
+    for _ in range(CLIMBED_MAX):
+        if scope == MODULE:
+            break
         symbol = walk.symbols[scope]
         given = symbol.signature.partition("(")[2]
         if name in given and re.search(rf"\b{re.escape(name)}\b", given):
             return scope
-        if _declares(walk.source, word, symbol.start, min(node.start_byte, symbol.start + FAR)):
+        end, seen = min(node.start_byte, symbol.start + FAR), walk.searched.get((scope, name), 0)
+        found = _declares(walk.source, word, symbol.start, end, max(symbol.start, seen))
+        walk.searched[scope, name] = found
+        if found == DECLARED:
             return scope
         scope = symbol.parent
+    if scope != MODULE:
+        return walk.symbol()
     known = any(s.name == name and s.parent == MODULE for s in walk.symbols[:NEAR])
     return MODULE if known else walk.symbol()
 
 
-def _declares(source: bytes, word: bytes, start: int, end: int) -> bool:
-    """Whether a name is declared, or assigned at the beginning of a line, in a part of the source.
+def _declares(source: bytes, word: bytes, start: int, end: int, seen: int) -> int:
+    """`DECLARED` if a name is declared, or assigned at the beginning of a line, in a part of the
+    source; otherwise up to where it was searched for. Up to `seen` it was searched for before.
 
     The places of the name are found first: a pattern for every name would have to be compiled.
     """
-    at = source.find(word, start, end)
-    while at >= 0:
+    if seen == DECLARED:
+        return DECLARED
+    at = source.find(word, seen, end)
+    for _ in range(PLACES_MAX):
+        if at < 0:
+            return max(seen, end - len(word) + 1)
         after = at + len(word)
-        line = max(start, source.rfind(b"\n", start, at) + 1)
+        line = max(start, source.rfind(b"\n", max(start, at - DECLARED_BEFORE), at) + 1)
         begins = line == 0 or source[line - 1] == _NEW_LINE
         if begins and not source[line:at].strip(b" \t") and _ASSIGNED.match(source, after, end):
-            return True
+            return DECLARED
         before = source[max(start, at - DECLARED_BEFORE) : at]
         if _DECLARED.search(before) and _WORD_ENDS.match(source, after - 1, end):
-            return True
+            return DECLARED
         at = source.find(word, at + 1, end)
-    return False
+    return at if at >= 0 else max(seen, end - len(word) + 1)
 
 
 def _constructor_of(walk: Walk) -> int:
@@ -230,17 +254,31 @@ def _constructor_of(walk: Walk) -> int:
     return MODULE
 
 
+def constant_string(walk: Walk, left: tree_sitter.Node, value: tree_sitter.Node | None) -> None:
+    """Remember a constant of the module that is a string: it may be a key.
+
+    Only if the file writes its name once, and otherwise only reads it.
+    """
+    if walk.scopes or value is None or value.type != "string":
+        return
+    name = walk.text(left, 60)
+    text = walk.text(value, 60).strip("\"'")
+    if name.isupper() and KEY.match(text) and name in walk.constants:
+        walk.strings[name] = text
+
+
 def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -> None:
     """Record an element added to a container: `+` for appended, else by its key."""
     if nested := _NESTED.fullmatch(owner):  # `table[name].append(f)`
         owner, text = nested.group(1), f"{key or '?'}:{value}".replace("'", "")
-        key, value = "", f"[{value}]" if key == "+" else f"{{{text}}}"
-    if not chains.PLAIN.match(owner) or "?" in value:
+        value = f"[{value}]" if key == "+" else f"{{{text}}}"
+        key = f"'{nested.group(2)}'" if nested.group(2) else ""
+    if not chains.PLAIN.match(owner.replace(".#", ".")) or "?" in value:
         return
     head, _, name = owner.rpartition(".")
     scope = walk.enclosing_class()
     if not head:
-        at = _home(walk, node, owner)
+        at = home(walk, node, owner)
         here = at == walk.symbol()
         inside, last = (SAME_SCOPE, 0) if here else (walk.symbol(), ANY_TIME)
         named = f"{owner}[{key}]"

@@ -1,0 +1,82 @@
+"""Keys of containers: whether a place asks for one element, or for any as it runs again and again.
+
+`table[name]` in a function meets most elements of the table sooner or later. `table["a b"]`,
+`table[Kind.A]` and `table[1, 2]` meet one, although it is not known which.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts.expression_text import KEY
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from holdfast.index.facts.walk import Walk
+
+_LITERALS = frozenset({
+    "string", "integer", "number", "float", "true", "false", "none", "null", "undefined",
+    "concatenated_string", "ellipsis", "regex",
+})  # fmt: skip
+_JOINED = frozenset({"binary_operator", "binary_expression", "template_string"})
+_WITHIN = frozenset({"tuple", "expression_list", "parenthesized_expression", "unary_operator",
+                     "unary_expression", "array", "sequence_expression"})  # fmt: skip
+_CONSTANT = re.compile(r"[A-Z]\w*(?:\.[\w.]+)?\Z|[A-Z][A-Z\d_]*\b")
+_PLACE = re.compile(r"-?\d{1,4}\Z")
+_AGAIN = frozenset({
+    "for_statement", "while_statement", "for_in_statement", "do_statement", "for_in_clause",
+    "list_comprehension", "set_comprehension", "dictionary_comprehension",
+    "generator_expression", "lambda", "arrow_function", "function_expression",
+    "function_declaration", "function_definition", "method_definition",
+    "generator_function", "generator_function_declaration",
+})  # fmt: skip
+CLIMBED_MAX = 24
+BEFORE = 2_000
+"""How far before a key an assignment of a literal to it is searched for."""
+
+
+def exact(walk: Walk, index: Node) -> str:
+    """A key as an expression has it: a position, or a name in quotes; "" if it is not known."""
+    if index.type in ("integer", "number", "unary_operator"):
+        text = walk.text(index, 8)
+        return text if _PLACE.match(text) else ""
+    text = walk.text(index, 80)
+    if index.type == "string":
+        text = text.strip("\"'")
+        return f"'{text}'" if KEY.match(text) else ""
+    return f"'{walk.strings[text]}'" if text in walk.strings else ""
+
+
+def is_fixed(walk: Walk, node: Node) -> bool:
+    """Whether a subscript asks for one element whenever it runs, or runs only once."""
+    keys = node.named_children[1:9]
+    return all(_fixed(walk, key, 0) for key in keys) or _runs_once(node)
+
+
+def _fixed(walk: Walk, key: Node, depth: int) -> bool:
+    kind = key.type
+    if kind in _LITERALS or kind in _JOINED:
+        return True
+    if kind in _WITHIN:
+        return depth < 4 and all(_fixed(walk, c, depth + 1) for c in key.named_children[:8])
+    text = walk.text(key, 60)
+    if _CONSTANT.match(text):
+        return True
+    if kind != "identifier":
+        return False
+    near = walk.source[max(0, key.start_byte - BEFORE) : key.start_byte]
+    return re.search(rb"\b" + re.escape(text.encode()) + rb"\s*=\s*[\"'\d]", near) is not None
+
+
+def _runs_once(node: Node) -> bool:
+    """Whether a node is outside of functions and loops."""
+    at = node.parent
+    for _ in range(CLIMBED_MAX):
+        if at is None:
+            return True
+        if at.type in _AGAIN:
+            return False
+        at = at.parent
+    return True

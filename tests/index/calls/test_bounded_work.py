@@ -1,0 +1,182 @@
+"""Programs that mean harm: twice as much source takes at most about twice as much work.
+
+Work is the number of functions that are called, so nothing depends on the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+
+from holdfast.index.calls.resolve import Resolver
+from holdfast.index.facts.extract import extract
+
+SMALL = 60
+LARGER = {"a chain of super": 150}
+"""Up to 64 classes are looked at above and below each, so these cases begin above that."""
+
+
+def grid(n: int) -> str:
+    """Rows of two classes, each with both of the row above as bases: 2 to the n paths."""
+    text = "class A0:\n    def m(self): ...\nclass B0:\n    def m(self): ...\n"
+    for i in range(1, n):
+        for name in "AB":
+            text += f"class {name}{i}(A{i - 1}, B{i - 1}):\n    def m(self): super().m()\n"
+    return text
+
+
+def diamonds(n: int) -> str:
+    text = "class T0:\n    def m(self): ...\n"
+    for i in range(1, n):
+        text += f"class L{i}(T{i - 1}):\n    def m(self): super().m()\n"
+        text += f"class R{i}(T{i - 1}):\n    def m(self): super().m()\n"
+        text += f"class T{i}(L{i}, R{i}):\n    def m(self): super().m()\n"
+    return text
+
+
+def chain(n: int) -> str:
+    text = "class C0:\n    def m(self): ...\n"
+    for i in range(1, n):
+        text += (
+            f"class C{i}(C{i - 1}):\n    def m(self):\n        super().m()\n        super().no()\n"
+        )
+    return text
+
+
+def wide(n: int) -> str:
+    bases = [f"class W{i}:\n    def m{i}(self): super().m{i}()\n" for i in range(n)]
+    return "".join(bases) + f"class All({', '.join(f'W{i}' for i in range(n))}):\n    pass\n"
+
+
+def circle(n: int) -> str:
+    return "".join(
+        f"class O{i}(O{(i + 1) % n}, O{(i + 2) % n}):\n    def m(self): super().m()\n"
+        for i in range(n)
+    )
+
+
+def records(n: int) -> str:
+    text = "from dataclasses import dataclass\n"
+    for i in range(n):
+        text += f"@dataclass\nclass D{i}:\n    act: object\n    def run(self): self.act()\n"
+        text += f"def f{i}(): ...\nD{i}(f{i}).run()\n"
+    return text
+
+
+def decorators(n: int) -> str:
+    text = "".join(f"def d{i}(f):\n    def w(): return f()\n    return w\n" for i in range(n))
+    return text + "".join(f"@d{i}\n" for i in range(n)) + "def run(): ...\nrun()\n"
+
+
+def keys(n: int) -> str:
+    text = "".join(f"K{i} = 'k{i}'\ndef f{i}(): ...\n" for i in range(n))
+    text += "T = {" + ", ".join(f"'k{i}': f{i}" for i in range(n)) + "}\n"
+    return text + "".join(f"def g{i}(x):\n    T[K{i}]()\n    T[x]()\n" for i in range(n))
+
+
+def written(n: int) -> str:
+    return "K = 'a'\n" * n + "T = {}\n" + "T[K]()\n" * n
+
+
+def filters(n: int) -> str:
+    text = "class A { m() {} }\nconst l0 = [new A(), new A()];\n"
+    for i in range(1, n):
+        text += f"const l{i} = l{i - 1}.filter((x) => x).sort((x) => x);\nl{i}[0].m();\n"
+    return text
+
+
+def one_filter(n: int) -> str:
+    return "class A { m() {} }\nconst l = [new A()];\nl" + ".filter((x) => x)" * n + "[0].m();\n"
+
+
+def closures(n: int) -> str:
+    return "".join(f"a = function () {{ b{i} = () => 1;\n" for i in range(n)) + "};" * n
+
+
+def values(n: int) -> str:
+    """Function values deep in functions, none of which declares their name."""
+    deep = "".join(f"function f{i}() {{ " for i in range(n))
+    return deep + ";a=()=>1;" * n + "}" * n
+
+
+def beside(n: int) -> str:
+    return "function f() {\n" + "a = function () { a(); };\n" * n + "}\n"
+
+
+def missing(n: int) -> str:
+    return "const t = {};\n" + "".join(
+        f"(t.k{i} ||= []).push(() => 1);\n(t.k{i} += []).push(f);\n" for i in range(n)
+    )
+
+
+def defaults(n: int) -> str:
+    """Patterns in patterns, as deep as the parser is asked to go."""
+    deep = min(n, 150)
+    return ("const " + "{ a: " * deep + "x = f" + " }" * deep + " = o;\n") * (n // deep)
+
+
+def subscripts(n: int) -> str:
+    return "t = {}\nf = 1\n" + "".join(f"def g{i}(k): t[k][k][1, k](k)\n" for i in range(n))
+
+
+CASES: dict[str, tuple[str, Callable[[int], str]]] = {
+    "a grid of bases": ("a.py", grid),
+    "diamonds": ("a.py", diamonds),
+    "a chain of super": ("a.py", chain),
+    "many bases": ("a.py", wide),
+    "bases in a circle": ("a.py", circle),
+    "data classes": ("a.py", records),
+    "decorators": ("a.py", decorators),
+    "a large table": ("a.py", keys),
+    "a constant that is written often": ("a.py", written),
+    "lists of filtered lists": ("a.js", filters),
+    "filters of filters": ("a.js", one_filter),
+    "nested functions": ("a.js", closures),
+    "values in nested functions": ("a.js", values),
+    "functions beside each other": ("a.js", beside),
+    "lists that are made when they are missing": ("a.js", missing),
+    "defaults in patterns": ("a.js", defaults),
+    "subscripts": ("a.py", subscripts),
+}
+
+
+class TooMuchWorkError(Exception):
+    pass
+
+
+def work(path: str, text: str, most: int) -> int:
+    """How many functions are called to extract a file and to resolve all of its calls."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+        if calls > most:
+            raise TooMuchWorkError(f"more than {most} calls in {frame.f_code.co_name}")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        facts = extract(path, text.encode())
+        resolver = Resolver([facts])
+        view = resolver.program.files[path]
+        for call in reversed(facts.calls):  # the lowest class first
+            resolver.calls(view, call)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.shows("CALLS-CALLERS-BOUNDED")
+def test_twice_the_source_takes_about_twice_the_work(case: str) -> None:
+    """A grid of 600 classes took a minute, and nested functions in 12 KB took 20 s."""
+    path, make = CASES[case]
+    size = LARGER.get(case, SMALL)
+    work(path, make(4), 10**7)  # what is made once
+    small = work(path, make(size), 3 * 10**6)
+    large = work(path, make(2 * size), 3 * small + 10_000)
+    assert large <= 2.5 * small + 10_000, (small, large)
