@@ -53,7 +53,15 @@ def tree_of(path: Path) -> ast.Module:
 @cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
     """Every node of a file, in the order of `ast.walk`."""
-    return tuple(ast.walk(tree_of(path)))
+    found: list[ast.AST] = [tree_of(path)]
+    for node in found:  # which grows; `ast.walk` takes twice as long
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                found.append(value)
+            elif isinstance(value, list):
+                found += [each for each in value if isinstance(each, ast.AST)]
+    return tuple(found)
 
 
 @cache
