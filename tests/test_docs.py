@@ -29,10 +29,18 @@ PAGES = [
     ROOT / "SECURITY.md",
 ]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
+TAKE_LONG = {"client.md"}
+"""Its programs start servers."""
 
 
 @pytest.mark.shows("DOCS-RUN")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.long] * (page.name in TAKE_LONG))
+        for page in PAGES
+    ],
+)
 def test_what_a_page_shows_is_what_happens(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ def test_the_help_of_a_question_imports_nothing_that_answers_it(command: str) ->
     assert not heavy & set(ran.stdout.split())
 
 
+@pytest.mark.long
 def test_a_search_imports_nothing_about_repositories(tmp_path: Path) -> None:
     """Each search imported the whole module to learn that its tree is an ordinary directory."""
     tree = tmp_path / "tree"

@@ -15,7 +15,7 @@ from tests.scale import size
 Capture = pytest.CaptureFixture[str]
 NONE = "[no line has one of the words: retry]"
 TOO_LARGE = (64 << 20) + 1
-LONG = size(100_000, 15_000)
+LONG = size(100_000, 6_000)
 DEEP = size(700, 300)
 
 
@@ -56,6 +56,7 @@ def test_a_very_long_line_is_cut_and_the_answer_says_so(folder: Path, capsys: Ca
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.shows("READ-ABOUT")
 def test_a_long_range_is_looked_at_to_its_end(folder: Path, capsys: Capture) -> None:
     lines = [f"value_{n} = {n}\n" for n in range(1, 6_001)]

@@ -184,6 +184,7 @@ def test_a_read_that_a_change_tore_is_not_said_to_be_damaged(
         read()
 
 
+@pytest.mark.long
 @pytest.mark.shows("CLI-READ-ONLY")
 def test_roots_are_seen_where_nothing_may_be_written(home: Path, tmp_path: Path) -> None:
     """A repair there saw none."""

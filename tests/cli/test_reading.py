@@ -47,6 +47,7 @@ def test_read_without_a_session_prints_the_text(work: Path, capsys: Capture) -> 
     assert not (work.parent / "home").exists()
 
 
+@pytest.mark.long
 @pytest.mark.shows("READ-CLI-READ", "READ-PROMISE")
 def test_a_text_that_the_terminal_cannot_show_does_not_count_as_shown(work: Path) -> None:
     """Where the output is not UTF-8 a letter it has no place for was shown as an escape, and the

@@ -29,6 +29,7 @@ def plant(folder: Path) -> dict[str, Path]:
     return hostile
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-DASHBOARD-FILES")
 def test_a_file_that_would_block_or_fill_the_memory_is_refused(
     service: DashboardService, demo: Demo

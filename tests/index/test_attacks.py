@@ -226,6 +226,7 @@ def deny(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
     monkeypatch.setattr(os, "scandir", listing)
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-COMPLETE")
 def test_an_answer_is_not_complete_while_changed_files_are_unread(ready: World) -> None:
     """More files changed than one answer reads. An exact search said that nothing held the text,

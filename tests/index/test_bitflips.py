@@ -5,7 +5,7 @@ import pytest
 from tests.index.bitflips import KINDS, campaign
 from tests.scale import QUICK, SOAKING, size
 
-FLIPS = 20_000 if SOAKING else size(90, 24)
+FLIPS = 20_000 if SOAKING else size(90, 16)
 SEEDS = [1] if QUICK else [1, 2]
 
 

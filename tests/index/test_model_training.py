@@ -51,6 +51,7 @@ def corpus(cache: Path, packages: int = 24) -> None:
         path.write_bytes(msgspec.msgpack.encode(package))
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-MODEL-TRAIN")
 def test_a_tiny_model_learns_words_that_mean_the_same(tmp_path: Path) -> None:
     cache, out = tmp_path / "cache", tmp_path / "tiny.bin"

@@ -226,6 +226,7 @@ def test_what_the_user_allows_is_read_without_a_restart(tmp_path: Path) -> None:
         machine.talk(story)
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-BOUNDARY-HOME")
 def test_a_client_that_was_started_in_the_home_directory(tmp_path: Path) -> None:
     with machine_in(tmp_path, forks_host=True) as machine:

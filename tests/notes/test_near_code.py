@@ -66,6 +66,7 @@ def test_a_store_that_fails_means_no_line_and_no_failure(tmp_path: Path) -> None
     assert NotesByFile(broken).near({str(tmp_path): None}, judge) == []
 
 
+@pytest.mark.long
 @pytest.mark.shows("NOTES-NEAR")
 def test_reads_searches_and_outlines_name_the_notes_about_what_they_show(tmp_path: Path) -> None:
     with machine_in(tmp_path, forks_host=True) as machine:

@@ -72,6 +72,7 @@ for _ in range(300):
 """
 
 
+@pytest.mark.long
 @pytest.mark.shows("READ-OBJ-PARALLEL")
 def test_processes_share_one_store(objects: Objects) -> None:
     """They write the same objects, and collect each other's, all at once."""

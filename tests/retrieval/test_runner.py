@@ -49,6 +49,7 @@ def test_the_report_has_every_measure_by_language_and_category(report: Any) -> N
     assert report["answers"][0]["systems"]["holdfast"]["ranks"] == [1]
 
 
+@pytest.mark.long
 @pytest.mark.shows("RETR-ROBUST")
 def test_what_cannot_be_indexed_is_reported_and_the_rest_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -74,6 +75,7 @@ def test_what_cannot_be_indexed_is_reported_and_the_rest_goes_on(
     assert failed == {("gone", "all"), ("unknown", "all"), ("shop", "labels")}
 
 
+@pytest.mark.long
 @pytest.mark.shows("RETR-ROBUST")
 def test_a_labelled_file_that_is_not_searched_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

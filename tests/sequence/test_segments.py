@@ -371,6 +371,7 @@ def test_a_wrong_bit_anywhere_in_a_segment_is_noticed(tmp_path: Path) -> None:
         assert (arrays(found), found.documents) == (arrays(made), made.documents), at
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEQ-HOSTILE-LARGE")
 def test_a_long_run_some_of_whose_copies_were_deleted_is_not_compared_with_itself() -> None:
     """Where one of its places had been deleted every place was compared with the first, all that

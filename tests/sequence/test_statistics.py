@@ -77,6 +77,7 @@ def test_one_token_a_hundred_thousand_times_asked_with_itself() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEQ-STATISTICS", "SEQ-HOSTILE-LARGE")
 def test_a_copy_with_a_fault_now_and_then() -> None:
     """Shared prefixes longer than sixteen bits can say, and a match that ends and begins again."""

@@ -487,6 +487,7 @@ print(json.dumps({"landed": landed, "refused": refused}))
 """
 
 
+@pytest.mark.long
 @pytest.mark.shows("STORE-PROCESSES", "INV-1", "INV-22")
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_processes_that_read_modify_and_write_lose_no_update(

@@ -152,6 +152,7 @@ def test_processes_that_kill_each_other_on_one_root(
     assert check_truthful(index, tree) == "ok", seed
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-KILL", "INDEX-POOL")
 def test_workers_end_with_their_parent(tmp_path: Path, tree: Path) -> None:
     """What went wrong elsewhere: a killed build left workers behind that held its lock for ever."""

@@ -36,6 +36,7 @@ def test_a_prepared_file_leaves_no_cycles(suffix: str) -> None:
             gc.enable()
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-MEMORY-WORKERS")
 def test_a_parser_keeps_no_text_it_has_read() -> None:
     parser = parser_of(("tree_sitter_python", "language"))

@@ -151,6 +151,7 @@ def test_vectors_and_facts_are_reused_across_clones_branches_and_failures(
     assert len(provider.embedded) == first + 1
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-PARSER-CRASH")
 def test_a_file_that_kills_the_parser_is_kept_as_text(world: World) -> None:
     for number in range(40):

@@ -54,13 +54,14 @@ def job(path: str, source: bytes) -> SourceFile:
     return SourceFile(path, source, Entry(Stat(len(source), 0, 0), path))
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-PARSE-BUDGET")
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     "total_bytes",
     [
         pytest.param(1 << 30, id="by workers"),
-        pytest.param(1, id="in this process", marks=pytest.mark.long),
+        pytest.param(1, id="in this process"),
     ],
 )
 def test_many_hostile_files_cost_no_more_than_the_budget(total_bytes: int) -> None:

@@ -113,7 +113,10 @@ def no_process(serve: Callable[[], None], stdin: int, stdout: int) -> processes.
     raise BlockingIOError("no process to be had")
 
 
-HINDRANCES = ["ends at once", "cannot be found", "cannot be told", "no process"]
+HINDRANCES = [
+    *("ends at once", "cannot be told", "no process"),
+    pytest.param("cannot be found", marks=pytest.mark.long),
+]
 
 
 @pytest.mark.shows("INDEX-POOL-UNSTARTED")

@@ -24,7 +24,7 @@ from tests.scale import size
 
 SECONDS = 30.0
 SCOPES = b"a<b>::" * 60
-LONG = size(400_000, 100_000)
+LONG = size(400_000, 50_000)
 
 TEXTS = {
     "scopes.cpp": b"int " + SCOPES + b"x[3], *" + SCOPES + b"y;\n" + SCOPES + b"z w;\n",

@@ -165,7 +165,7 @@ HARD = {
 }
 
 
-EVERY = size(1, 8)
+EVERY = size(1, 16)
 """In `make quick` the languages take turns."""
 
 

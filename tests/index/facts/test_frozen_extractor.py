@@ -11,6 +11,7 @@ import pytest
 from holdfast.index.facts import extractor, trial_parse
 
 
+@pytest.mark.long
 @pytest.mark.shows("SEC-FROZEN-WORKER")
 def test_a_frozen_parsing_process_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that needed it never ended."""

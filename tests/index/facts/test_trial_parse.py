@@ -195,6 +195,7 @@ def test_a_trial_that_somebody_ended_says_nothing_about_the_text() -> None:
     assert extract("good.py", GOOD["good.py"]) == expected
 
 
+@pytest.mark.long
 @pytest.mark.shows("FACT-ENDS")
 def test_threads_take_turns() -> None:
     expected = {path: extract(path, source) for path, source in GOOD.items()}
@@ -248,6 +249,7 @@ def test_the_trial_holds_nothing_of_ours_and_ends_with_us(tmp_path: Path, how: s
         os.close(ended)
 
 
+@pytest.mark.long
 def test_an_interrupted_trial_says_nothing_about_the_next_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

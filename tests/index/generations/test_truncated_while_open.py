@@ -39,6 +39,7 @@ index.close()
 """
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-SEGMENT-FILES")
 @pytest.mark.parametrize("kept", first_in_quick(["0", "4096"]))
 def test_a_search_after_a_segment_was_truncated_is_refused_and_mended(

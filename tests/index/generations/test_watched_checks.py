@@ -94,6 +94,7 @@ def test_a_file_with_another_name_elsewhere_is_looked_at_each_time(
     assert "src/extra.py" in files(world, "handling_of")
 
 
+@pytest.mark.long
 @pytest.mark.shows("INDEX-WATCHED-CHECKS")
 def test_searches_that_come_often_compare_a_share_of_the_files_each(
     world: World, walks: list[str], monkeypatch: pytest.MonkeyPatch

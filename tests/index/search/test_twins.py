@@ -38,7 +38,7 @@ from tests.scale import QUICK, examples
 
 PARTS: tuple[str, ...] = ("index", "files")
 if QUICK:
-    PARTS = ("index/search", "index/generations")
+    PARTS = ("index/generations",)
 SOURCES = Path(__file__).parents[3] / "src" / "holdfast"
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [

@@ -280,6 +280,7 @@ def test_the_nearest_commit_before_is_used_and_a_sync_follows(
     assert search_code(member.index, str(there), "later").warnings == ()
 
 
+@pytest.mark.long
 @pytest.mark.shows("TEAM-GENERATION-TAKEN")
 def test_a_tree_that_differs_much_is_built(tmp_path: Path, repository: Path) -> None:
     store = MemoryRows()
