@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.timing import Row, report
-from holdfast.edits import attempts, explain
+from holdfast.edits import explain, patch_attempts
 
 GOAL = 0.95
 FILES = 300
@@ -167,7 +167,7 @@ def hunk(rng: random.Random, lines: list[str], first: int, last: int) -> Planted
     changed, old, meant = made
     body = "\n".join((" " if n else "-") + line for n, line in enumerate(old))
     patch = f"*** Begin Patch\n*** Update File: f\n@@\n{body}\n+new\n*** End Patch"
-    (attempt,) = attempts({"input": patch})
+    (attempt,) = patch_attempts(patch)
     return changed, attempt.old.split("\n"), meant
 
 

@@ -138,7 +138,7 @@ def test_the_six_checks_hold_in_one_conversation(warm: Place) -> None:
     assert verdict.counts["stale"] == 1, "told once"
 
 
-@pytest.mark.shows("CLAUDE-INSIDE")
+@pytest.mark.shows("CLAUDE-INSIDE", "EDIT-ATTEMPTS")
 def test_an_edit_whose_old_text_is_not_unique_is_told_what_tells_the_places_apart(
     warm: Place,
 ) -> None:

@@ -36,7 +36,7 @@ def replace(place: Place, old: str, new: str) -> Turn:
     return call("replace", file_path=name, old_string=old, new_string=new, instruction="do it")
 
 
-@pytest.mark.shows("AGENT-GEMINI", "HISTORY-READERS")
+@pytest.mark.shows("AGENT-GEMINI", "EDIT-ATTEMPTS", "HISTORY-READERS")
 def test_a_failed_edit_is_helped_and_reads_are_untouched(place: Place) -> None:
     name = str(place.work / "a.py")
     shown = run(
@@ -64,7 +64,7 @@ def edit(place: Place, old: str, new: str) -> Turn:
     return call("edit", file_path=str(place.work / "a.py"), old_string=old, new_string=new)
 
 
-@pytest.mark.shows("AGENT-QWEN", "HISTORY-READERS")
+@pytest.mark.shows("AGENT-QWEN", "EDIT-ATTEMPTS", "HISTORY-READERS")
 @pytest.mark.parametrize("name", ["qwen"])
 def test_qwen_is_helped_with_failed_edits_and_its_reads_are_its_own(place: Place) -> None:
     file = str(place.work / "a.py")

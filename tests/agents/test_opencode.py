@@ -32,7 +32,7 @@ def run(place: Place, *turns: Turn, options: tuple[str, ...] = ()) -> list[str]:
     return played(opencode, place, *turns, options=options)
 
 
-@pytest.mark.shows("AGENT-OPENCODE", "HISTORY-READERS", "SAVINGS-OWN")
+@pytest.mark.shows("AGENT-OPENCODE", "EDIT-ATTEMPTS", "HISTORY-READERS", "SAVINGS-OWN")
 def test_the_six_checks(place: Place) -> None:
     file = place.work / "a.py"
     name = str(file)

@@ -25,7 +25,7 @@ def run(place: Place, *turns: Turn, options: tuple[str, ...] = ()) -> list[str]:
     return played(pi, place, *turns, options=options)
 
 
-@pytest.mark.shows("AGENT-PI-TOOLS")
+@pytest.mark.shows("AGENT-PI-TOOLS", "EDIT-ATTEMPTS")
 def test_the_six_checks(place: Place) -> None:
     file = place.work / "a.py"
 

@@ -1,39 +1,22 @@
-"""The old texts of a failed call, in the words of every agent, and what its error says."""
+"""The old texts of a patch, and which failure the error of each agent reports."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.edits import Attempt, Failure, attempts, failure_of
+from holdfast.edits import Attempt, Failure, failure_of, patch_attempts
 
 
 def patched(path: str, old: str) -> Attempt:
     return Attempt(path, old, every=True, by_lines=True)
 
 
-CALLS: dict[str, tuple[dict[str, Any], list[Attempt]]] = {
-    "claude": ({"file_path": "/a", "old_string": "x", "new_string": "y"}, [Attempt("/a", "x")]),
-    "claude, every": (
-        {"file_path": "/a", "old_string": "x", "new_string": "", "replace_all": True},
-        [Attempt("/a", "x", every=True)],
-    ),
-    "opencode": ({"filePath": "a", "oldString": "x", "newString": "y"}, [Attempt("a", "x")]),
-    "pi": (
-        {"path": "a", "edits": [{"oldText": "x", "newText": ""}, {"oldText": "y", "newText": ""}]},
-        [Attempt("a", "x"), Attempt("a", "y")],
-    ),
-    "a write": ({"file_path": "/a", "content": "x"}, []),
-    "blank": ({"file_path": "/a", "old_string": " \n", "new_string": ""}, []),
-    "other types": ({"file_path": 3, "old_string": ["x"], "edits": "no"}, []),
+PATCHES = {
     "codex": (
-        {
-            "input": "*** Begin Patch\n*** Update File: a.py\n@@ def f\n keep\n-old\n+new\n@@\n"
-            "-two\n*** Add File: b.py\n+made\n*** Update File: c.py\n@@\n \n-three\n*** End Patch"
-        },
+        "*** Begin Patch\n*** Update File: a.py\n@@ def f\n keep\n-old\n+new\n@@\n"
+        "-two\n*** Add File: b.py\n+made\n*** Update File: c.py\n@@\n \n-three\n*** End Patch",
         [
             patched("a.py", "def f"),
             patched("a.py", "keep\nold"),
@@ -42,18 +25,18 @@ CALLS: dict[str, tuple[dict[str, Any], list[Attempt]]] = {
         ],
     ),
     "a unified diff": (
-        {"patch": "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"},
+        "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
         [patched("x.py", "one\ntwo")],
     ),
-    "a command": ({"command": "ls -la"}, []),
+    "a command": ("ls -la", []),
 }
 
 
 @pytest.mark.shows("EDIT-ATTEMPTS")
-@pytest.mark.parametrize("case", CALLS)
-def test_the_old_texts_of_a_call(case: str) -> None:
-    call, expected = CALLS[case]
-    assert list(attempts(call)) == expected
+@pytest.mark.parametrize("case", PATCHES)
+def test_the_old_texts_of_a_patch(case: str) -> None:
+    patch, expected = PATCHES[case]
+    assert list(patch_attempts(patch)) == expected
 
 
 ERRORS = {
@@ -93,5 +76,5 @@ def test_which_failure_an_error_reports(error: str) -> None:
 @pytest.mark.shows("EDIT-ATTEMPTS")
 @given(st.text(alphabet="*+- @\nabUpdate File:", max_size=300))
 def test_any_patch_is_read_without_failing(patch: str) -> None:
-    for attempt in attempts({"input": "*** Update File: a\n" + patch}):
-        assert attempt.old.strip()
+    for attempt in patch_attempts("*** Update File: a\n" + patch):
+        assert attempt.path

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edits import Attempt, attempts, help_text, patch_attempts
+from holdfast.edits import Attempt, help_text, patch_attempts
+from holdfast.edits.help import ATTEMPTS_MAX
 
 TEXT = "def one():\n    return 1\n\n\ndef two():\n    return 1\n"
 
@@ -19,11 +20,19 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.mark.shows("EDIT-HELP")
 def test_the_first_of_several_edits_that_fails_is_explained(work: Path) -> None:
-    call = {"path": "a.py", "edits": [{"oldText": "def one():"}, {"oldText": "def too():"}]}
-    told = help_text(attempts(call), str(work))
+    told = help_text([Attempt("a.py", "def one():"), Attempt("a.py", "def too():")], str(work))
     assert told is not None
     assert told.startswith("[holdfast: the old text is not in a.py; nearest is line")
     assert "5\tdef two():" in told
+
+
+@pytest.mark.shows("EDIT-HELP")
+def test_blank_old_texts_and_those_after_many_others_get_no_help(work: Path) -> None:
+    assert help_text([Attempt("a.py", " \n")], str(work)) is None
+    assert help_text([Attempt("a.py", "")], str(work)) is None
+    fine, wrong = Attempt("a.py", "def one():"), Attempt("a.py", "def too():")
+    assert help_text([*[fine] * (ATTEMPTS_MAX - 1), wrong], str(work)) is not None
+    assert help_text([*[fine] * ATTEMPTS_MAX, wrong], str(work)) is None
 
 
 @pytest.mark.shows("EDIT-HELP")

@@ -1,33 +1,17 @@
-"""What an agent tried to change: the path and the old text, from the call as the model wrote it.
+"""What an agent tried to change: the path and the old text.
 
-Every agent has its own names for the same two things, and some send several edits in one call or a
-whole patch. A call of unknown shape gives no attempts, so its agent gets no help.
-
-| agent | tool | path | old text |
-|---|---|---|---|
-| Claude Code | Edit, MultiEdit | file_path | old_string, edits[].old_string |
-| OpenCode | edit | filePath | oldString |
-| pi | edit | path | oldText, edits[].oldText |
-| Gemini, Qwen | replace, edit | file_path | old_string |
-| Codex | apply_patch | in the patch | the lines with a blank or a minus |
+The hook of each agent reads them from its calls; the old text of a patch is its lines with a blank
+or a minus.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from holdfast.edits.patch import hunks
-
-ATTEMPTS_MAX = 50
-
-_PATHS = ("file_path", "filePath", "path", "absolute_path")
-_OLD = ("old_string", "oldString", "oldText", "old_text", "old_str")
-_ALL = ("replace_all", "replaceAll", "allow_multiple")
-_PATCHES = ("input", "patch", "patchText", "command")
 
 
 class Failure(StrEnum):
@@ -80,44 +64,6 @@ def failure_of(error: str) -> Failure | None:
     if _NOT_UNIQUE.search(head):
         return Failure.NOT_UNIQUE
     return Failure.NOT_FOUND if _NOT_FOUND.search(head) else None
-
-
-def attempts(call: Mapping[str, Any]) -> tuple[Attempt, ...]:
-    """The old texts of a call, in order; none if its shape is unknown."""
-    found = []
-    for attempt in _attempts(call):
-        if attempt.old.strip():
-            found.append(attempt)
-        if len(found) == ATTEMPTS_MAX:
-            break
-    return tuple(found)
-
-
-def _attempts(call: Mapping[str, Any]) -> Iterator[Attempt]:
-    path = _text(call, _PATHS)
-    if path is None:
-        patch = _text(call, _PATCHES)
-        if patch is not None:
-            yield from patch_attempts(patch)
-        return
-    every = any(call.get(name) is True for name in _ALL)
-    old = _text(call, _OLD)
-    if old is not None:
-        yield Attempt(path, old, every)
-    edits = call.get("edits")
-    if isinstance(edits, list):
-        for one in edits:
-            old = _text(one, _OLD) if isinstance(one, Mapping) else None
-            if old is not None:
-                yield Attempt(path, old, any(one.get(name) is True for name in _ALL))
-
-
-def _text(call: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    for name in names:
-        value = call.get(name)
-        if isinstance(value, str):
-            return value
-    return None
 
 
 def patch_attempts(patch: str) -> Iterator[Attempt]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from holdfast.edits.attempt import Attempt
 from holdfast.edits.explain import explain
@@ -16,6 +17,8 @@ from holdfast.files.regular import read_regular
 from holdfast.files.secrets import masked, secret_name
 
 TEXT_BYTES_MAX = 8 << 20
+ATTEMPTS_MAX = 50
+"""More attempts of one call are not tried: each of them searches a whole file."""
 
 ReadText = Callable[[str], str | None]
 
@@ -40,7 +43,8 @@ def help_text(tried: Iterable[Attempt], cwd: str, read: ReadText = read_text) ->
     """What to tell the model; None if nothing is known to be wrong with these attempts."""
     texts: dict[str, str | None] = {}
     succeeding: list[tuple[Attempt, str, str]] = []
-    for attempt in tried:
+    with_text = (attempt for attempt in tried if attempt.old.strip())
+    for attempt in islice(with_text, ATTEMPTS_MAX):
         if ".." in attempt.path.split("/"):
             continue  # after a symbolic link, `..` leads to another directory than the text says
         path = os.path.normpath(os.path.join(cwd, attempt.path))
