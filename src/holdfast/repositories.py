@@ -101,11 +101,6 @@ class Repositories:
             return None
         return self._read(f"{os.path.basename(root)}.tree")
 
-    def named(self, name: str) -> GitTree | None:
-        """The repository of this name; None if there is none, or if there are several."""
-        found = [tree for tree in self.known() if name in (tree.name, tree.source)]
-        return found[0] if len(found) == 1 else None
-
     def find(self, source: str, ref: str) -> GitTree | None:
         """The repository that was added from a source and a ref."""
         key = _tree_key(source, ref)

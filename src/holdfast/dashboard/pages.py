@@ -19,7 +19,6 @@ from contextlib import AbstractAsyncContextManager
 from importlib import resources
 from urllib.parse import parse_qsl
 
-from holdfast.dashboard.actions import ACTIONS
 from holdfast.dashboard.answers import Answer
 from holdfast.errors import HoldfastError
 from holdfast.live import SPACE
@@ -45,6 +44,8 @@ KINDS = {
 
 BODY_BYTES_MAX = 1 << 20
 SAME_SITE = ("same-origin", "none", "")
+ACTIONS = frozenset({"sync", "memory/note"})
+"""The questions that change something; they require a POST."""
 
 Question = Callable[[Mapping[str, str]], Answer]
 """Answers a request with these parameters."""

@@ -26,7 +26,6 @@ from holdfast.ids import SpaceId
 from holdfast.observed import Values
 from holdfast.observed.codebases import CodebaseObserver
 from holdfast.observed.sessions import SessionObserver
-from holdfast.observed.spaces import space_values
 from holdfast.store import roots
 from holdfast.store.errors import UnknownSpace
 from holdfast.store.store import Store, open_store
@@ -164,7 +163,7 @@ class DashboardService:
         spaces: dict[str, Values] = {}
         for name in self._names():
             try:
-                spaces[name] = space_values(name, self._open(name))
+                spaces[name] = _space_values(name, self._open(name))
             except (HoldfastError, OSError) as error:
                 problems.append(live.problem(f"Space {name}", error))
         for name, seen in spaces.items():
@@ -355,3 +354,11 @@ def _sessions_check(observed: Mapping[str, Values]) -> Values:
 
 def _check(name: str, state: str, text: str, hint: str | None = None) -> Values:
     return {"name": name, "state": state, "text": text, "hint": hint}
+
+
+def _space_values(name: str, store: Store) -> Values:
+    return {
+        "name": name,
+        "seq": int(store.newest_seq()),
+        "branches": [branch.to_wire() for branch in store.branches()],
+    }

@@ -69,9 +69,6 @@ class HostContext:
     def new_id(self) -> str:
         return self.app.new_id()
 
-    def now_ms(self) -> int:
-        return self.app.clock.now_ms()
-
     # the index
 
     @property

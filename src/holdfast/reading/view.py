@@ -69,12 +69,6 @@ class View:
         self.named_digest = ""
         """The file's digest at that answer."""
 
-    def copy(self) -> View:
-        other = View()
-        other.lines, other.named = dict(self.lines), self.named
-        other.named_digest = self.named_digest
-        return other
-
     def apply(self, event: ViewEvent, at: int, load: Load) -> None:
         """Apply one event, which was shown when the model had seen `at` bytes."""
         named, self.named = self.named, None

@@ -80,10 +80,6 @@ class TokenCorpus:
     def tokens(self) -> int:
         return sum(live.tokens for live in self.lives)
 
-    @property
-    def documents(self) -> int:
-        return sum(len(live.living()) for live in self.lives)
-
     def find(self, query: Sequence[bytes]) -> CorpusMatch:
         """The longest prefix of the query that occurs, where, and which vertex contains it."""
         if not query:

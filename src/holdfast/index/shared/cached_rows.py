@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from holdfast.errors import CodeIndexError
 from holdfast.index.shared.rows import Seal
-from holdfast.index.shared.store import ASK_MAX, SharedStore, SharedUnavailable
+from holdfast.index.shared.store import ASK_MAX, SharedStore
 
 
 class CachedRows:
@@ -52,12 +52,6 @@ class CachedRows:
                 return None
             parts.append(part)
         return b"".join(parts)
-
-    @property
-    def remote(self) -> SharedStore:
-        if self._remote is None:
-            raise SharedUnavailable("no shared index is set", "set HOLDFAST_INDEX_URL")
-        return self._remote
 
     def close(self) -> None:
         self._local.close()

@@ -59,10 +59,6 @@ class SharedIndex:
             return away(self.store.name, error)
         return f"Shared index: {self.store.name} answers."
 
-    @property
-    def failed(self) -> bool:
-        return any(run.failure for run in self.runs.values())
-
     def close(self) -> None:
         self.store.close()
 

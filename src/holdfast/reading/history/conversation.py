@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from holdfast.files.regular import open_regular
 from holdfast.reading.history import claude, pi
 from holdfast.reading.history.signals import Heard
 from holdfast.reading.history.steps import Step
-from holdfast.reading.history.tail import newest_objects
+from holdfast.reading.hosts.lines import objects
 
 if TYPE_CHECKING:
     from holdfast.reading.session_log import SessionLog
+
+TAIL_BYTES = 6_000_000
+"""How much of a log's end is read: these rules need speed more than completeness."""
 
 
 def heard_in_log(log: SessionLog | None) -> Heard:
@@ -25,13 +30,13 @@ def heard_in_log(log: SessionLog | None) -> Heard:
     from holdfast.reading.hosts.pi_bridge import PiBridge
 
     if isinstance(log, PiLog | PiBridge):
-        return _listen(lambda: pi.contexts("", newest_objects(log.path))[0].steps)
+        return _listen(lambda: pi.contexts("", _newest_objects(log.path))[0].steps)
     return _listen(lambda: getattr(log, "steps", ()))
 
 
 def heard_in_transcript(path: str, *, subagent: bool = False) -> Heard:
     """What was said in a transcript of Claude Code; only its newest part if it is long."""
-    return _listen(lambda: claude.contexts("", newest_objects(path), subagent=subagent)[0].steps)
+    return _listen(lambda: claude.contexts("", _newest_objects(path), subagent=subagent)[0].steps)
 
 
 def _listen(steps: Callable[[], Iterable[Step]]) -> Heard:
@@ -40,3 +45,18 @@ def _listen(steps: Callable[[], Iterable[Step]]) -> Heard:
         for step in steps():
             found.take(step)
     return found
+
+
+def _newest_objects(path: str) -> list[object]:
+    """The JSON values of a log's last lines, and of its first line, which has the task."""
+    with open(open_regular(path), "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL_BYTES))
+        data = file.read(TAIL_BYTES)
+        head = b""
+        if size > TAIL_BYTES:
+            data = data.partition(b"\n")[2]
+            file.seek(0)
+            head = file.read(TAIL_BYTES // 10).rpartition(b"\n")[0]
+    lines = [*head.split(b"\n"), *data.split(b"\n")]
+    return [one for line in lines if line.strip() for one in objects(line)]

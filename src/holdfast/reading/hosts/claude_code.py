@@ -33,13 +33,12 @@ from collections.abc import Sequence
 
 from holdfast.reading import shell
 from holdfast.reading.errors import NotOurs
-from holdfast.reading.events import LINES, Event, Pieced, Printed, Refreshed, Seen, Together
+from holdfast.reading.events import LINES, Event, Refreshed, Seen, Together
 from holdfast.reading.hosts import claude_results
 from holdfast.reading.hosts.claude_lines import EDIT, SHORT, SIZE, TranscriptLine
 from holdfast.reading.hosts.claude_transcript import Transcript, idle
 from holdfast.reading.hosts.lines import Follower, objects
-from holdfast.reading.hosts.sidecar import Sidecar
-from holdfast.reading.result import Answer
+from holdfast.reading.hosts.sidecar import Sidecar, SidecarRecords
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evidence_at
 from holdfast.reading.trust import Ledger
 
@@ -47,7 +46,7 @@ BYTES_BACK_MAX = 400_000
 """How much text the model may have seen between an anchor and now: some 100,000 tokens."""
 
 
-class ClaudeCodeLog:
+class ClaudeCodeLog(SidecarRecords):
     """One transcript file, read as it grows."""
 
     counts_when_recorded = False
@@ -114,23 +113,6 @@ class ClaudeCodeLog:
         return Evidence(
             session, leaf.uuid, found.ledger, went_on, found.boundary, self._evidence_count
         )
-
-    def record(self, answer: Answer, call: str | None = None) -> None:
-        """Note what an answer claims; it counts once the transcript shows its text."""
-        if self.sidecar is not None and call is not None:
-            self.sidecar.record(call, answer)
-
-    def record_short(
-        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
-    ) -> None:
-        """Note a short form of the agent's own result; it counts once the log shows its text."""
-        if self.sidecar is not None:
-            self.sidecar.record_short(call, event, text, rule, saved_bytes)
-
-    def record_shown(self, lines: Sequence[Printed], text: str, call: str) -> None:
-        """Note the lines that an answer printed; they count once the log shows its text."""
-        if self.sidecar is not None:
-            self.sidecar.record_shown(call, text, lines)
 
     def was_folded(self, path: str) -> bool:
         """Whether a read of this file was folded since the latest compaction."""

@@ -34,15 +34,12 @@ from holdfast.reading.events import (
     Event,
     Forgotten,
     Patched,
-    Pieced,
-    Printed,
     Refreshed,
     Seen,
 )
 from holdfast.reading.hosts import calls, codex_cut
 from holdfast.reading.hosts.lines import Follower, loads, objects
-from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
-from holdfast.reading.result import Answer
+from holdfast.reading.hosts.sidecar import Sidecar, SidecarRecords, text_digest, texts_of
 from holdfast.reading.shell import unwrapped
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evidence_at
 
@@ -76,7 +73,7 @@ class _Item(NamedTuple):
     size: int = 0
 
 
-class CodexLog:
+class CodexLog(SidecarRecords):
     """One rollout file, read as it grows."""
 
     counts_when_recorded = False
@@ -117,23 +114,6 @@ class CodexLog:
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
         self._questions += 1
         return evidence_at(self.tree, last, self._session, self._questions)
-
-    def record(self, answer: Answer, call: str | None = None) -> None:
-        """Note what an answer claims; it counts once the rollout shows its text."""
-        if self.sidecar is not None and call is not None:
-            self.sidecar.record(call, answer)
-
-    def record_short(
-        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
-    ) -> None:
-        """Note a short form of the agent's own result; it counts once the log shows its text."""
-        if self.sidecar is not None:
-            self.sidecar.record_short(call, event, text, rule, saved_bytes)
-
-    def record_shown(self, lines: Sequence[Printed], text: str, call: str) -> None:
-        """Note the lines that an answer printed; they count once the log shows its text."""
-        if self.sidecar is not None:
-            self.sidecar.record_shown(call, text, lines)
 
     def was_folded(self, path: str) -> bool:
         """Whether a read of this file was ever folded in this session."""

@@ -272,6 +272,29 @@ class Sidecar:
         append_lines(self.path, [msgspec.json.encode(one) for one in raw], durable=durable)
 
 
+class SidecarRecords:
+    """What a log does to record our answers, if it has a sidecar."""
+
+    sidecar: Sidecar | None
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Note what an answer claims; it counts once the log shows its text."""
+        if self.sidecar is not None and call is not None:
+            self.sidecar.record(call, answer)
+
+    def record_short(
+        self, event: Pieced, text: str, call: str, rule: str = "", saved_bytes: int = 0
+    ) -> None:
+        """Note a short form of the agent's own result; it counts once the log shows its text."""
+        if self.sidecar is not None:
+            self.sidecar.record_short(call, event, text, rule, saved_bytes)
+
+    def record_shown(self, lines: Sequence[Printed], text: str, call: str) -> None:
+        """Note the lines that an answer printed; they count once the log shows its text."""
+        if self.sidecar is not None:
+            self.sidecar.record_shown(call, text, lines)
+
+
 def _shown_record(call: str, text: str, lines: Sequence[Printed]) -> dict[str, Any]:
     """The record of the lines that an answer printed."""
     line = {"v": FORMAT_VERSION, "kind": "shown", "call": call, "excerpt": lines[0].excerpt}

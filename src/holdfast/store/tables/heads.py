@@ -112,10 +112,6 @@ class HeadTable(RevisionTable):
             self._masked(rows),
         )
 
-    def heads(self, branch: BranchName) -> list[tuple[EntityId, Seq, int]]:
-        sql = "SELECT id, seq, op_index FROM head WHERE branch = $1 ORDER BY id"
-        return [(EntityId(i), Seq(s), o) for i, s, o in self._db.rows(sql, (branch,))]
-
     def all_heads(self) -> Iterator[Row]:
         """(branch, id, seq, op_index, crc) of every head, in that order."""
         found = self._paged(

@@ -1,5 +1,0 @@
-"""The questions that change something; they require a POST."""
-
-from __future__ import annotations
-
-ACTIONS = frozenset({"sync", "memory/note"})
