@@ -42,12 +42,12 @@ def focuser(
     def fold(path: str, rows: Sequence[str]) -> Focus | None:
         if not presets.applies(len(rows), subagent=subagent) or focus.stays_whole(path):
             return None
-        found = signals(path, rows)
+        signs = signals(path, rows)
         data = "\n".join(rows).encode("utf-8", "surrogatepass")
-        if found.whole or len(data) > BYTES_MAX:
+        if signs.whole or len(data) > BYTES_MAX:
             return None
         facts = outline(path, data)
-        return None if facts is None else focus.focus(rows, units_of(facts, rows), found)
+        return None if facts is None else focus.focus(rows, units_of(facts, rows), signs)
 
     return fold
 

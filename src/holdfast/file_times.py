@@ -30,7 +30,7 @@ class Touched(NamedTuple):
 def touched(path: Path) -> Touched | None:
     """The state of a file now; None if it does not exist."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return Touched(found.st_mtime_ns, found.st_size, found.st_ino)
+    return Touched(status.st_mtime_ns, status.st_size, status.st_ino)

@@ -59,20 +59,20 @@ class Home:
     def make(self) -> None:
         """Create the directory, readable by its owner only; raises OSError if it cannot be made."""
         os.makedirs(self.root, mode=0o700, exist_ok=True)
-        found = os.stat(self.root)
-        if found.st_mode & 0o022 and found.st_uid == os.getuid():
+        status = os.stat(self.root)
+        if status.st_mode & 0o022 and status.st_uid == os.getuid():
             # Users with write access could replace the token and the settings.
-            os.chmod(self.root, found.st_mode & 0o7755)
+            os.chmod(self.root, status.st_mode & 0o7755)
 
     def make_run(self) -> str:
         """Create `run/` for its owner only; raises PermissionError if another user owns it."""
         self.make()
         run = self.run_directory
         os.makedirs(run, mode=0o700, exist_ok=True)
-        found = os.stat(run)
-        if found.st_uid != os.getuid():
+        status = os.stat(run)
+        if status.st_uid != os.getuid():
             raise PermissionError(f"{run} belongs to another user")
-        if found.st_mode & 0o077:
+        if status.st_mode & 0o077:
             os.chmod(run, 0o700)
         return run
 

@@ -113,10 +113,10 @@ def judge(link: CodeLink, read: Read) -> Judged:
     source = read(link.path, link.root)
     if source is None:
         return Judged(link, "missing", "there is no such file")
-    found = _part(link, source)
-    if found is None:
+    part = _part(link, source)
+    if part is None:
         return Judged(link, "missing", f"the file has no {link.symbol}")
-    text, lines = found
+    text, lines = part
     now = hashlib.sha256(text).hexdigest()
     if link.sha256 is None:
         return Judged(link, "unverified", "the link carries no digest", lines, now)
@@ -145,10 +145,10 @@ def link_to(
     path: str, source: bytes, symbol: str | None = None, root: str | None = None
 ) -> CodeLink:
     """A link to code as it is now; raises KeyError when there is no such symbol."""
-    found = _part(CodeLink(path, symbol), source)
-    if found is None:
+    part = _part(CodeLink(path, symbol), source)
+    if part is None:
         raise KeyError(symbol)
-    return CodeLink(path, symbol, hashlib.sha256(found[0]).hexdigest(), root)
+    return CodeLink(path, symbol, hashlib.sha256(part[0]).hexdigest(), root)
 
 
 def with_digests(value: Any, root: str | None, read: Read, depth: int = 0) -> Any:

@@ -86,17 +86,17 @@ def documents_of(
     health: Any,
 ) -> Documents:
     """The observed state as documents by id; the board links to all of them."""
-    found: Documents = {}
+    documents: Documents = {}
     board: dict[str, Any] = {"format": FORMAT}
     for kind, members in (("codebase", codebases), ("session", sessions), ("space", spaces)):
         ids = {name: f"live:{kind}/{name}" for name in sorted(members)}
         board[f"{kind}s"] = {name: link(id) for name, id in ids.items()}
-        found |= {id: {"value": members[name]} for name, id in ids.items()}
-    found["live:savings"] = {"value": {"hours": list(hours)}}
-    found["live:health"] = {"value": health}
+        documents |= {id: {"value": members[name]} for name, id in ids.items()}
+    documents["live:savings"] = {"value": {"hours": list(hours)}}
+    documents["live:health"] = {"value": health}
     board["savings"], board["health"] = link("live:savings"), link("live:health")
-    found[BOARD] = {"value": board}
-    return found
+    documents[BOARD] = {"value": board}
+    return documents
 
 
 def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:

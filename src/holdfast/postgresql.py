@@ -229,8 +229,8 @@ def _parameters(url: str) -> dict[str, str]:
 
 def _place(url: str) -> tuple[str, str]:
     """The host and port of an address, with libpq's defaults."""
-    found = _parameters(url)
-    return found.get("host", "localhost"), found.get("port", "5432")
+    parameters = _parameters(url)
+    return parameters.get("host", "localhost"), parameters.get("port", "5432")
 
 
 def _without_password(line: str, url: str) -> str:

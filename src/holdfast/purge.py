@@ -100,7 +100,7 @@ def purge(app: App, paths: Sequence[Path] | None, texts: Sequence[bytes] = ()) -
 
 def lines_of(paths: Iterable[Path]) -> set[bytes]:
     """Lines that identify these files and the files below these directories."""
-    found: set[bytes] = set()
+    lines: set[bytes] = set()
     for path in paths:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in files:
@@ -110,10 +110,10 @@ def lines_of(paths: Iterable[Path]) -> set[bytes]:
                 continue
             for line in (data or b"").splitlines():
                 if len(line.strip()) >= LINE_BYTES_MIN:
-                    found.add(line.strip())
-                if len(found) >= LINES_MAX:
-                    return found
-    return found
+                    lines.add(line.strip())
+                if len(lines) >= LINES_MAX:
+                    return lines
+    return lines
 
 
 def find(home: Path, lines: set[bytes]) -> tuple[int, list[str]]:

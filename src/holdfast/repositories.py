@@ -90,10 +90,10 @@ class Repositories:
 
     def _read(self, name: str) -> GitTree | None:
         try:
-            found = _decode((self._directory / name).read_bytes())
+            tree = _decode((self._directory / name).read_bytes())
         except (OSError, msgspec.DecodeError, ValueError):
             return None
-        return found if found.version == TREE_VERSION else None
+        return tree if tree.version == TREE_VERSION else None
 
     def at(self, root: str) -> GitTree | None:
         """The repository whose files are at a root."""

@@ -87,13 +87,13 @@ class StoredLog:
 
 def names(store: Store, limit: int = 200) -> list[str]:
     """The sessions that have entries, by name, without reading them all."""
-    found: list[str] = []
+    names: list[str] = []
     first = "session:"
-    while len(found) < limit and (one := store.scan(first, "session;", 1)):
+    while len(names) < limit and (one := store.scan(first, "session;", 1)):
         name = one[0].id.removeprefix("session:").rpartition("/")[0]
-        found.append(name)
+        names.append(name)
         first = f"session:{name}0"  # sorts after every `/<number>` of this session
-    return found
+    return names
 
 
 def open_log(open_space: Callable[[str], Store], name: str, new_id: Callable[[], str]) -> StoredLog:

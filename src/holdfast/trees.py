@@ -87,11 +87,11 @@ def opened(
     progress: Progress,
 ) -> SourceTree:
     """Update the segments of a tree that was just listed, and open them."""
-    found, taken_ns = listing.found, listing.taken_ns
-    unreadable = set(found.unreadable)
+    walk, taken_ns = listing.found, listing.taken_ns
+    unreadable = set(walk.unreadable)
     try:
         store = segment_store_of(sequence_root, root, options)
-        update_segments(store, root, found.stats, unreadable, taken_ns, progress)
+        update_segments(store, root, walk.stats, unreadable, taken_ns, progress)
     except (OSError, SegmentTooNew) as error:
         # Segments of a newer version are not overwritten, and a read-only home is not written.
         if isinstance(error, OSError) and error.errno not in READ_ONLY:
@@ -100,11 +100,11 @@ def opened(
             ) from error
         # Build them for this command only: slower, with the same answer.
         store = _temporary_store(root, options)
-        unreadable = set(found.unreadable)
-        update_segments(store, root, found.stats, unreadable, taken_ns, progress)
-    skipped = found.skipped
+        unreadable = set(walk.unreadable)
+        update_segments(store, root, walk.stats, unreadable, taken_ns, progress)
+    skipped = walk.skipped
     return SourceTree(
-        root, store, found.stats, compressed(unreadable), skipped["large"], skipped["unnameable"]
+        root, store, walk.stats, compressed(unreadable), skipped["large"], skipped["unnameable"]
     )
 
 

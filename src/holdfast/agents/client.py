@@ -172,7 +172,7 @@ def found_by(
 
     def detect(target: InstallTarget) -> bool:
         path = target.environment.get("PATH")
-        found = any(shutil.which(command, path=path) for command in commands)
-        return found or folder(target).exists()
+        has_command = any(shutil.which(command, path=path) for command in commands)
+        return has_command or folder(target).exists()
 
     return detect

@@ -107,9 +107,9 @@ def _home(app: App) -> Iterator[Finding]:
 def _store(app: App) -> Iterator[Finding]:
     import apsw
 
-    found = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
     message = f"SQLite {apsw.sqlite_lib_version()}"
-    if found < SQLITE_SOUND:
+    if version < SQLITE_SOUND:
         yield Finding("store", "wrong", f"{message} can lose data", "pip install --upgrade apsw")
     else:
         yield Finding("store", "ok", message)
@@ -186,10 +186,10 @@ def _host(app: App) -> Iterator[Finding]:
 
 
 def _agents(app: App, target: InstallTarget) -> Iterator[Finding]:
-    found = [client for client in CLIENTS.values() if client.detect(target)]
-    if not found:
+    clients = [client for client in CLIENTS.values() if client.detect(target)]
+    if not clients:
         yield Finding("agents", "note", "no agent was found on this machine")
-    for client in found:
+    for client in clients:
         try:
             edits = client.install(target)
         except HoldfastError as error:

@@ -117,7 +117,7 @@ def _entries(text: str, event: str, path: Path) -> list[Any]:
     if jsonfile.blank(text):
         return []
     node = jsonfile.find(jsonfile.scan(text, str(path)), ("hooks", event))
-    found = None if node is None else jsonfile.value_of(text, node)
-    if node is not None and not isinstance(found, list):
+    value = None if node is None else jsonfile.value_of(text, node)
+    if node is not None and not isinstance(value, list):
         raise BadSettingsFile(str(path), f"hooks.{event} must be a list")
-    return found or []
+    return value or []

@@ -187,10 +187,10 @@ def blank(text: str) -> bool:
 def find(root: Node, path: tuple[str, ...]) -> Node | None:
     """The node at a path of keys, or None."""
     for key in path:
-        found = root.member(key) if root.kind == "object" else None
-        if found is None:
+        node = root.member(key) if root.kind == "object" else None
+        if node is None:
             return None
-        root = found[1]
+        root = node[1]
     return root
 
 
@@ -203,11 +203,11 @@ def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") ->
         if root.kind != "object":
             place = ".".join(path[:done]) or "the file"
             raise BadSettingsFile(name, f"{place} must be an object")
-        found = root.member(key)
-        if found is None:
+        node = root.member(key)
+        if node is None:
             rest = _nested(path[done + 1 :], value)
             return _inserted(text, root, f"{json.dumps(key, ensure_ascii=False)}: ", rest)
-        root = found[1]
+        root = node[1]
     if value_of(text, root) == value:
         return text
     indent = _line_indent(text, root.start)
@@ -308,8 +308,8 @@ _REMARK = re.compile(r"[ \t]*(?://[^\r\n]*|/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*)(?=\r
 
 def _remark(rest: str) -> str:
     """The comment at the end of the line, with the blanks before it; empty if there is none."""
-    found = _REMARK.match(rest)
-    return found[0] if found else ""
+    match = _REMARK.match(rest)
+    return match[0] if match else ""
 
 
 def _cut(text: str, parent: Node, numbers: list[int]) -> str:

@@ -142,17 +142,17 @@ class Receipts:
 
     def load(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
+            records = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        if not isinstance(found, dict) or found.get("v") not in range(1, RECEIPT_VERSION + 1):
+        if not isinstance(records, dict) or records.get("v") not in range(1, RECEIPT_VERSION + 1):
             return {}
-        entries = found.get("receipts")
+        entries = records.get("receipts")
         return entries if isinstance(entries, dict) else {}
 
     def get(self, key: str) -> dict[str, Any]:
-        found = self.load().get(key)
-        return found if isinstance(found, dict) else {}
+        record = self.load().get(key)
+        return record if isinstance(record, dict) else {}
 
     def put(self, key: str, receipt: dict[str, Any] | None) -> None:
         """Store a receipt, or delete it."""

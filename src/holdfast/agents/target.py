@@ -60,15 +60,15 @@ def _command(start: str | None, project: Path | None) -> tuple[str, ...]:
     """How an agent starts us: by name in a project that others share, else by full path."""
     if start is not None:
         return (start,)
-    found = shutil.which("holdfast")
-    if found is not None and not os.path.isabs(found):
-        found = None  # a relative entry of PATH depends on the working directory
-    if project is not None and found is not None:
+    program = shutil.which("holdfast")
+    if program is not None and not os.path.isabs(program):
+        program = None  # a relative entry of PATH depends on the working directory
+    if project is not None and program is not None:
         return ("holdfast",)
     started = Path(sys.argv[0])
     if started.name == "holdfast" and started.is_file():
         return (str(started.resolve().absolute()),)
-    if found is not None:
-        return (str(Path(found).absolute()),)
+    if program is not None:
+        return (str(Path(program).absolute()),)
     # -P: without it Python would import modules from the working directory, which is a repository.
     return (sys.executable, "-P", "-m", "holdfast")

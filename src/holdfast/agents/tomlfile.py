@@ -82,10 +82,10 @@ def _check(
     """Check that the new text has the old values except at this path."""
     place = ".".join(path)
     try:
-        found = tomllib.loads(after)
+        table = tomllib.loads(after)
     except tomllib.TOMLDecodeError:
         raise BadSettingsFile(name, f"{place} is not a table of its own there") from None
-    if _at(found, path) != wanted or _without(found, path) != _without(before, path):
+    if _at(table, path) != wanted or _without(table, path) != _without(before, path):
         raise BadSettingsFile(name, f"{place} is not a table of its own there")
 
 

@@ -21,14 +21,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, app: App) -> int:
     log = session_args.session_log(args, app, newest_leaf=args.call is None)
     assert log is not None, "the session is required"
-    found = session_args.reader(app).context(log)
+    context = session_args.reader(app).context(log)
     if args.json:
-        print_json(found.to_wire())
+        print_json(context.to_wire())
         return 0
 
     def command(path: str, run: Lines | None) -> str:
         place = path if run is None else f"{path}:{line_range(run.first, run.last)}"
         return shlex.join(["holdfast", "read", place, "--session", args.session])
 
-    print(found.to_text(here(), command))
+    print(context.to_text(here(), command))
     return 0

@@ -96,17 +96,17 @@ def _clients(
         return [CLIENTS[args.client]]
     # What was installed can be removed even if the agent itself is gone.
     known = set() if install else set(receipts.load())
-    found = [
+    clients = [
         client
         for client in CLIENTS.values()
         if client.detect(target) or _key(client, target) in known
     ]
-    if not found and install:
+    if not clients and install:
         raise UsageError(
             "no agent was found",
             f"name one: --client {'|'.join(CLIENTS)}",
         )
-    return found
+    return clients
 
 
 def _key(client: Client, target: InstallTarget) -> str:

@@ -41,7 +41,7 @@ def code_lines(path: str, source: bytes) -> frozenset[int]:
     from holdfast.sequence.tokens.families import family_of
     from holdfast.sequence.tokens.lexer import TokenKind, kind_of, lex
 
-    starts = [0, *(found.end() for found in re.finditer(rb"\n", source))]
+    starts = [0, *(line_end.end() for line_end in re.finditer(rb"\n", source))]
     lexed = lex(source, family_of(path))
     code: set[int] = set()
     tokens: dict[int, list[tuple[bytes, int, int]]] = {}

@@ -48,14 +48,14 @@ def near_notes(app: App, shown: Shown) -> str:
     space = app.environment.get(SETTING, "") or DEFAULT_SPACE
     if space == OFF:
         return ""
-    found = _notes(app, space).near(shown, linked_code(app).judge, here())
+    notes = _notes(app, space).near(shown, linked_code(app).judge, here())
 
     def more(first: NearNote) -> str:
         words = ["holdfast", "memory"]
-        if len(found) == 1:
+        if len(notes) == 1:
             words += ["get", first.note.id]
         else:
             words += ["find", "--code", first.note.link.path]
         return shlex.join([*words, *(["--space", space] if space != DEFAULT_SPACE else [])])
 
-    return note_line(found, more)
+    return note_line(notes, more)

@@ -39,8 +39,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     if args.json:
         print_json(answer.to_wire())
     else:
-        found = answer.outline.symbols if answer.outline is not None else ()
-        lines = [(s.span.start_line, s.span.end_line) for s in found] if args.symbol else None
+        symbols = answer.outline.symbols if answer.outline is not None else ()
+        lines = [(s.span.start_line, s.span.end_line) for s in symbols] if args.symbol else None
         if answer.status == "ok" and (about := near_notes(app, {whole: lines})):
             print(plain(about))
         print(outline_text(answer, terminal(), more="--symbol NAME shows any of them"))

@@ -23,19 +23,19 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[Any, list[str]]:
         before = None if namespace is None else argparse.Namespace(**vars(namespace))
-        found, left = super().parse_known_args(args, namespace)
+        parsed, left = super().parse_known_args(args, namespace)
         if not left or self._again or any(map(_takes_all, self._actions)):
-            return found, left
+            return parsed, left
         self._again = True
         try:
             # Parse options first, then all positional arguments in order.
-            found, left = self.parse_known_intermixed_args(args, before)
+            parsed, left = self.parse_known_intermixed_args(args, before)
         finally:
             self._again = False
         if left:
             # Reported here and not by the parser above, whose usage line lacks these options.
             self.error(f"unrecognized arguments: {' '.join(left)}")
-        return found, left
+        return parsed, left
 
 
 class DeferredParser:

@@ -59,19 +59,19 @@ def places_of(
     path, colon, rest = typed.rpartition(":")
     if is_file(typed) or not colon or not rest or not is_file(path):
         return [Place(typed)], None
-    found: list[Place] = []
+    places: list[Place] = []
     missing: list[str] = []
     known = cache(symbols)  # the file is parsed once, and only if a symbol is named
     for part in rest.split(","):
         if _RANGE.match(part):
             first, _, last = part.partition("-")
-            found.append(Place(path, int(first), int(last or first)))
+            places.append(Place(path, int(first), int(last or first)))
             continue
         named = symbols_named(part, known(path))
         if not named:
             missing.append(part)
-        found += [Place(path, one.first, one.last, one.name) for one in named]
-    return found, _no_symbols(path, missing, known(path)) if missing else None
+        places += [Place(path, one.first, one.last, one.name) for one in named]
+    return places, _no_symbols(path, missing, known(path)) if missing else None
 
 
 def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
@@ -80,9 +80,9 @@ def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
     Without prototypes of what the file defines: declarations with the parameters of a definition.
     """
     exact = [one for one in symbols if one.name == name]
-    found = exact or [one for one in symbols if one.name.endswith(f".{name}")]
-    defined = {(one.name, _parameters(one)) for one in found if one.defined}
-    return [one for one in found if one.defined or (one.name, _parameters(one)) not in defined]
+    named = exact or [one for one in symbols if one.name.endswith(f".{name}")]
+    defined = {(one.name, _parameters(one)) for one in named if one.defined}
+    return [one for one in named if one.defined or (one.name, _parameters(one)) not in defined]
 
 
 def _parameters(symbol: NamedLines) -> str:

@@ -137,12 +137,12 @@ def _places(typed: str) -> tuple[list[Place], CommandRefused | None]:
             for one in facts.symbols
         ]
 
-    found, refused = places_of(typed, is_file, symbols)
-    one = found[0] if len(found) == 1 and refused is None else None
+    places, refused = places_of(typed, is_file, symbols)
+    one = places[0] if len(places) == 1 and refused is None else None
     if one is not None and not one.symbol and (one.first is None or one.first != one.last):
         # The reader resolves a single range, by its own rules.
         return [Place(typed)], None
-    return found, refused
+    return places, refused
 
 
 def _request(place: Place, args: argparse.Namespace) -> Request:
@@ -161,12 +161,12 @@ def _read_about(place: Place, args: argparse.Namespace, app: App, title: str) ->
     """Print the lines of a place that are about the words."""
     request, reader = _request(place, args), session_args.reader(app)
     try:
-        found = read_about(request, reader, args.about, has_head=bool(place.symbol))
+        about = read_about(request, reader, args.about, has_head=bool(place.symbol))
     except ReadingError as error:
         raise _refused(error, place, app) from None
-    print(_title(title, place), found.text, sep="\n", flush=True)
+    print(_title(title, place), about.text, sep="\n", flush=True)
     _print_notes(paths.locate(request, reader.place), app)
-    return found
+    return about
 
 
 def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -> None:
@@ -263,11 +263,11 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
 
     here = absolute(typed)
     bare = here.rpartition(":")[0]
-    found = suggestion(error, bare if os.path.exists(bare) else here, listed)
-    if found is not None and not error.hint:
-        words = ["holdfast", "read", relative(found.path)]
-        words += [] if found.offset is None else ["--offset", str(found.offset)]
-        error.hint = f"{found.why}: {shlex.join(words)}"
+    similar = suggestion(error, bare if os.path.exists(bare) else here, listed)
+    if similar is not None and not error.hint:
+        words = ["holdfast", "read", relative(similar.path)]
+        words += [] if similar.offset is None else ["--offset", str(similar.offset)]
+        error.hint = f"{similar.why}: {shlex.join(words)}"
     return error
 
 

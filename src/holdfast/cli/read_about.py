@@ -51,18 +51,18 @@ def read_about(request: Request, reader: Reader, words: str, *, has_head: bool) 
     if len(data) > FILE_BYTES_MAX:
         size = f"{FILE_BYTES_MAX >> 20} MiB"
         raise UsageError(f"{target.typed} is larger than {size}", "no line of it was looked at")
-    found = about(target.path, data, words, target.offset, target.limit, has_head=has_head)
-    if not found.shown and b"\0" in data:
+    answer = about(target.path, data, words, target.offset, target.limit, has_head=has_head)
+    if not answer.shown and b"\0" in data:
         raise UsageError(
             f"{target.typed} has NUL bytes: it is binary or UTF-16",
             "words are found in UTF-8 only; a copy: iconv -f UTF-16 -t UTF-8",
         )
-    if not found.shown and not _is_utf8(data):
+    if not answer.shown and not _is_utf8(data):
         raise UsageError(
             f"{target.typed} is not UTF-8",
             "words are found in UTF-8 only; a copy: iconv -f LATIN1 -t UTF-8",
         )
-    return found
+    return answer
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -169,8 +169,8 @@ def _matched(lines: Sequence[str], words: str) -> list[int]:
 
     def has_term(line: str) -> bool:
         # Longer words have no terms and would only fill the cache.
-        found = (word for word in WORD.findall(line) if len(word) <= WORD_CHARACTERS_MAX)
-        return any(not plain.isdisjoint(terms_of(word)) for word in found)
+        words = (word for word in WORD.findall(line) if len(word) <= WORD_CHARACTERS_MAX)
+        return any(not plain.isdisjoint(terms_of(word)) for word in words)
 
     has_as_is = _has_one_of(as_is)
     matched = [i for i, line in enumerate(lines) if has_as_is(line) or (plain and has_term(line))]

@@ -38,11 +38,11 @@ def run(args: argparse.Namespace, app: App) -> int:
     if not 0 < args.since < 100_000:
         raise UsageError(f"--since must be a number of days above 0 (got {args.since:g})")
     agent = CLIENTS.get(args.client, args.client)
-    found = app.own_savings(args.since * DAY_S, agent, args.limit, _progress)
+    savings = app.own_savings(args.since * DAY_S, agent, args.limit, _progress)
     if args.json:
-        print_json(found.to_wire())
+        print_json(savings.to_wire())
     else:
-        _show(found)
+        _show(savings)
     return 0
 
 

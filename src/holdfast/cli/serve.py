@@ -182,16 +182,16 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 def _warnings(args: argparse.Namespace, *, loopback: bool, signatures: bool) -> list[str]:
     """Warnings about who can reach this server."""
-    found = []
+    warnings = []
     if args.open_sync and not signatures:
         everyone = "every user of this machine" if loopback else f"everyone who reaches {args.host}"
-        found.append(f"--open-sync: {everyone} may read and write through /sync")
+        warnings.append(f"--open-sync: {everyone} may read and write through /sync")
     if not loopback:
-        found.append(
+        warnings.append(
             f"the token is sent unencrypted to {args.host}; put a proxy with TLS in front, or use "
             "the default --host and a tunnel"
         )
-    return found
+    return warnings
 
 
 def _raise_open_files() -> int:

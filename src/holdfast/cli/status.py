@@ -92,7 +92,7 @@ def _spaces(app: App) -> list[Space]:
     folder = app.home.spaces
     if app.database_url is not None or not folder.is_dir():
         return []
-    found = []
+    spaces = []
     for path in sorted(folder.rglob("*.sqlite")):
         seq, branches, problem = None, tuple[str, ...](), None
         try:
@@ -102,8 +102,8 @@ def _spaces(app: App) -> list[Space]:
         except (HoldfastError, OSError) as error:
             problem = str(error)  # an unreadable space must not hide the others
         size = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
-        found.append(Space(space=path.stem, seq=seq, branches=branches, error=problem, bytes=size))
-    return found
+        spaces.append(Space(space=path.stem, seq=seq, branches=branches, error=problem, bytes=size))
+    return spaces
 
 
 def _agents(app: App) -> list[Agent]:
@@ -111,7 +111,7 @@ def _agents(app: App) -> list[Agent]:
     from holdfast.agents.target import target_of
 
     target = target_of(app)
-    found = []
+    agents = []
     for client in CLIENTS.values():
         if not client.detect(target):
             continue
@@ -119,8 +119,8 @@ def _agents(app: App) -> list[Agent]:
             ready = not any(edit.needed for edit in client.install(target))
         except HoldfastError:
             ready = False
-        found.append(Agent(client.name, client.title, ready))
-    return found
+        agents.append(Agent(client.name, client.title, ready))
+    return agents
 
 
 def _show(status: Status, user_home: str) -> None:

@@ -92,8 +92,8 @@ def prepared(
 def is_discarded(stream: TextIO) -> bool:
     """Whether output is discarded: the stream was closed, or is /dev/null."""
     try:
-        found = os.fstat(stream.fileno())
-        return stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev
+        status = os.fstat(stream.fileno())
+        return stat.S_ISCHR(status.st_mode) and status.st_rdev == os.stat(os.devnull).st_rdev
     except (OSError, ValueError):
         return False  # not a file, for example a buffer that keeps the text
 

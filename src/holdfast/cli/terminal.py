@@ -89,12 +89,12 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
     if os.path.exists(absolute(whole)) and not is_folder:
         return CommandRefused("NotAFile", f"{typed} is not a regular file")
     kind = "EISDIR" if is_folder else "ENOENT"
-    found = suggestion(Unreadable(kind, "", "", whole), absolute(whole), listed)
+    similar = suggestion(Unreadable(kind, "", "", whole), absolute(whole), listed)
     message = f"{typed} is a directory" if is_folder else f"there is no file {typed}"
     hint = ""
-    if found is not None:
-        near = shlex.join(["holdfast", command, relative(found.path), *rest])
-        hint = f"{found.why}: {near}"
+    if similar is not None:
+        near = shlex.join(["holdfast", command, relative(similar.path), *rest])
+        hint = f"{similar.why}: {near}"
     return CommandRefused("IsDirectory" if is_folder else "NoSuchFile", message, hint)
 
 

@@ -176,19 +176,19 @@ class CodeQuestions:
 
         typed = need(params, "query")
         words = typed.lower().split()
-        found: dict[tuple[str, str, str | None], NamedPlace] = {}
+        places: dict[tuple[str, str, str | None], NamedPlace] = {}
         for root in self._index.registry.records():
             answer = search_code(self._index, root, typed, scope="mixed", limit=20)
             for one in answer.results if answer.status == "ok" else ():
                 for place in one.places:
                     label = place.symbol_label
                     if label is not None and all(word in label.lower() for word in words):
-                        found[root, one.file, place.symbol_id] = NamedPlace(
+                        places[root, one.file, place.symbol_id] = NamedPlace(
                             root=root, file=one.file, symbol_id=place.symbol_id, symbol_label=label
                         )
                 if all(word in one.file.lower() for word in words):
-                    found.setdefault((root, one.file, None), NamedPlace(root=root, file=one.file))
-        return NamedPlaces(tuple(found.values())[:NAMES_MAX])
+                    places.setdefault((root, one.file, None), NamedPlace(root=root, file=one.file))
+        return NamedPlaces(tuple(places.values())[:NAMES_MAX])
 
     def sync(self, params: Members) -> Done:
         """Index the changed files of a tree; an action of the page."""

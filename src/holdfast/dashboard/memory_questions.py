@@ -37,12 +37,12 @@ class MemoryQuestions:
         """The documents of a branch, now or as of a seq."""
         store, branch = self._space(params.get("space") or "local"), params.get("branch", "")
         at = number(params, "at", 0) or None
-        found = [
+        documents = [
             s for s in store.documents(branch, at) if s.id.startswith(params.get("prefix", ""))
         ]
-        shown = found[:DOCUMENTS_MAX]
+        shown = documents[:DOCUMENTS_MAX]
         titles = (DocumentTitle(s.id, s.seq, s.branch, _title(s.document)) for s in shown)
-        return DocumentList(len(found), tuple(titles))
+        return DocumentList(len(documents), tuple(titles))
 
     def note(self, params: Members) -> Done:
         """Write a new note or update one, optionally about code of a tracked tree."""
@@ -93,14 +93,14 @@ class MemoryQuestions:
                     return source
             return None
 
-        found = []
+        states = []
         only = params.get("id")
         for state in store.documents(params.get("branch", "")):
             if only and state.id != only:
                 continue
             for path, link in links.links_in(state.document):
                 judged = links.judge(link, read)
-                found.append(
+                states.append(
                     LinkState(
                         id=state.id,
                         at="/" + "/".join(path),
@@ -111,7 +111,7 @@ class MemoryQuestions:
                         **link.to_wire()["code"],
                     )
                 )
-        return LinkStates(tuple(found))
+        return LinkStates(tuple(states))
 
 
 def _having(roots: Sequence[str], places: Sequence[str]) -> str | None:

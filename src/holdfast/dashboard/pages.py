@@ -85,13 +85,13 @@ class Pages:
 
     async def _page(self, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
         name = "index.html" if scope["path"] == "/" else scope["path"].removeprefix("/assets/")
-        found = self._files.get(name)
-        if found is None:
+        file = self._files.get(name)
+        if file is None:
             await answer_json(send, 404, {"error": "there is no such page"})
             return
         if name == "index.html":
             asyncio.get_running_loop().run_in_executor(None, self._visited)
-        kind, body, tag = found
+        kind, body, tag = file
         extra = [
             (b"etag", tag.encode()),
             (b"cache-control", b"no-cache"),
@@ -163,11 +163,11 @@ async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
 def _assets(space: str) -> dict[str, tuple[str, bytes, str]]:
     """Every file of the page: its content type, its bytes, its ETag."""
     named = f'data-space="{html.escape(space)}"'.encode()
-    found = {}
+    assets = {}
     for file in (resources.files(__package__) / "assets").iterdir():
         suffix = file.name.rpartition(".")[2]
         if suffix in KINDS:
             body = file.read_bytes().replace(b'data-space="holdfast"', named)
             tag = hashlib.sha256(body).hexdigest()[:20]
-            found[file.name] = (KINDS[suffix], body, f'"{tag}"')
-    return found
+            assets[file.name] = (KINDS[suffix], body, f'"{tag}"')
+    return assets

@@ -85,9 +85,9 @@ class Questions:
         from holdfast.agents.doctor import examine
         from holdfast.agents.target import target_of
 
-        found = tuple(
+        findings = tuple(
             HealthFinding(one.about, one.state, one.said, one.fix or None)
             for one in examine(self._app, target_of(self._app))
         )
-        wrong = any(one.state == "wrong" for one in found)
-        return HealthAnswer("wrong" if wrong else "ok", found)
+        wrong = any(one.state == "wrong" for one in findings)
+        return HealthAnswer("wrong" if wrong else "ok", findings)

@@ -233,11 +233,11 @@ class DashboardService:
     def _names(self) -> list[str]:
         """The spaces to show, without the live space and the session logs."""
         root = roots.resolve_root(self._store_url)
-        found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
+        names = {DEFAULT_SPACE, *self._spaces, *self._opened()}
         if root is not None and root.is_dir():
-            found |= set(roots.spaces(self._store_url))
-        found -= {self.live_space, sessions.SPACE}
-        return sorted(n for n in found if not (self._on_postgres and live.is_live(n)))
+            names |= set(roots.spaces(self._store_url))
+        names -= {self.live_space, sessions.SPACE}
+        return sorted(n for n in names if not (self._on_postgres and live.is_live(n)))
 
     def _open(self, name: str, *, make: bool = False) -> Store:
         """A space, which stays open. Only with `make` is a missing space created.
@@ -290,13 +290,13 @@ class DashboardService:
     # noticing
 
     def _directories(self) -> list[Path]:
-        found = [self._app.home.index, self._app.home.run]
+        directories = [self._app.home.index, self._app.home.run]
         root = roots.resolve_root(self._store_url)
         if root is not None:
-            found.append(root)
-        for directory in found:
+            directories.append(root)
+        for directory in directories:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return found
+        return directories
 
     def _wanted(self, path: Path) -> bool:
         """Whether a changed file can affect what is shown; files that we write ourselves do not."""

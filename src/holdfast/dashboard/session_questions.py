@@ -64,8 +64,8 @@ class SessionQuestions:
 
         path = need(params, "path")
         with self._turn:
-            found = self.reader.context(self._followed(params).host)
-        named = [file for file in (*found.held, *found.lost) if file.path == path]
+            context = self.reader.context(self._followed(params).host)
+        named = [file for file in (*context.held, *context.lost) if file.path == path]
         if not named:
             raise UsageError(f"the session has not read {path}")
         return line_rows(named[0], self.reader.objects.load, LINES_MAX)

@@ -27,10 +27,10 @@ def blank_differences(old: str, there: Sequence[str], first: int) -> list[BlankD
 
     Each kind is named once. Lines in `there` keep a carriage return at their end.
     """
-    found: dict[str, BlankDifference] = {}
+    differences: dict[str, BlankDifference] = {}
 
     def note(kind: str, what: str, line: int) -> None:
-        found.setdefault(kind, BlankDifference(what, line))
+        differences.setdefault(kind, BlankDifference(what, line))
 
     ours = old.split("\n")
     if len(ours) > 1:
@@ -47,7 +47,7 @@ def blank_differences(old: str, there: Sequence[str], first: int) -> list[BlankD
     lines = [number for number, line in enumerate(theirs) if line.strip()]
     if [_dense(mine[n]) for n in filled] != [_dense(theirs[n]) for n in lines]:
         note("breaks", "the lines are broken at other places", first)
-        return list(found.values())
+        return list(differences.values())
     if [n - filled[0] for n in filled] != [n - lines[0] for n in lines]:
         at = next(
             (b for (a, b) in zip(filled, lines, strict=True) if a - filled[0] != b - lines[0]), 0
@@ -72,7 +72,7 @@ def blank_differences(old: str, there: Sequence[str], first: int) -> list[BlankD
         if tails[0] != tails[1] and (a != filled[-1] or tails[0]):
             who = "the file's line ends in blanks" if tails[1] else "the old text has blanks at the"
             note("tail", who if tails[1] else f"{who} end of a line", first + b)
-    return list(found.values())
+    return list(differences.values())
 
 
 def _dense(line: str) -> str:

@@ -80,23 +80,23 @@ def explain(text: str, old: str, name: str) -> EditHelp:
             f"the old text is not in {name} ({_plural(len(lines), 'line')}), and no lines of it "
             "are similar; read it again"
         )
-    found = places[0]
-    where = _span(found.first, found.last)
-    if found.same_tokens:
-        there = lines[found.first - 1 : found.last]
-        blanks = blank_differences(old.strip("\n"), there, found.first)
+    place = places[0]
+    where = _span(place.first, place.last)
+    if place.same_tokens:
+        there = lines[place.first - 1 : place.last]
+        blanks = blank_differences(old.strip("\n"), there, place.first)
         says = f"the old text is {where} of {name}, but for blanks"
         notes = tuple(f"differs: {one}" for one in blanks)
-        return EditHelp(says, _shown(lines, old, found, [one.line for one in blanks]), notes)
+        return EditHelp(says, _shown(lines, old, place, [one.line for one in blanks]), notes)
     says = f"the old text is not in {name}; nearest is {where}"
-    shown = _shown(lines, old, found, [found.theirs_line])
+    shown = _shown(lines, old, place, [place.theirs_line])
     if len(places) > 1:
         other = places[1]
         also = _shown(lines, old, other, [other.theirs_line])
         if len(shown) + len(also) <= LINES_MAX:
             says += f", almost as near {_span(other.first, other.last)}"
             shown = tuple(sorted({*shown, *also}))
-    return EditHelp(says, shown, (_difference(found),))
+    return EditHelp(says, shown, (_difference(place),))
 
 
 def _occurrences(text: str, old: str) -> list[int]:

@@ -151,8 +151,8 @@ class _TreeWalk:
 
     def again(self, before: Walk, directories: Iterable[str]) -> Walk | None:
         """What a walk found before, with these directories as they are now; see `walk_again`."""
-        found = self._walk
-        found.stats, found.left_out = dict(before.stats), dict(before.left_out)
+        walk = self._walk
+        walk.stats, walk.left_out = dict(before.stats), dict(before.left_out)
         self._seen = dict(before.directories)
         skipped = before.skipped - Counter(before.left_out.values())
         for key in sorted(directories):
@@ -161,8 +161,8 @@ class _TreeWalk:
                 return None
             prefix = f"{key}/" if key else ""
             for name in (*known.files, *known.unsure):
-                found.stats.pop(prefix + name, None)
-                found.left_out.pop(prefix + name, None)
+                walk.stats.pop(prefix + name, None)
+                walk.left_out.pop(prefix + name, None)
             skipped -= Counter(known.skipped)
             directory = f"{self._root}/{key}" if key else self._root
             try:
@@ -171,19 +171,19 @@ class _TreeWalk:
                 return None
             self._list_directory(key, directory, known.above, known, stamp)
             now = self._seen[key]
-            if found.unreadable or now is known:
+            if walk.unreadable or now is known:
                 return None
             if now.folders != known.folders or now.rules != known.rules:
                 return None
-        found.skipped.update(skipped)
+        walk.skipped.update(skipped)
         return self._finished()
 
     def _finished(self) -> Walk:
-        found = self._walk
-        found.skipped.update(found.left_out.values())
+        walk = self._walk
+        walk.skipped.update(walk.left_out.values())
         remember(self._root, self._policy, self._seen)
-        found.directories = self._seen
-        return found
+        walk.directories = self._seen
+        return walk
 
     def _not_listed(self, key: str, error: OSError) -> None:
         if error.errno != errno.ENOENT or not key:
@@ -230,21 +230,21 @@ class _TreeWalk:
 
         This loop is most of a walk that finds nothing new, so it is inlined.
         """
-        found, lstat, is_regular = self._walk, os.lstat, modes.S_ISREG
-        stats, size_bytes_max, make = found.stats, self._policy.size_bytes_max, tuple.__new__
+        walk, lstat, is_regular = self._walk, os.lstat, modes.S_ISREG
+        stats, size_bytes_max, make = walk.stats, self._policy.size_bytes_max, tuple.__new__
         for name in listing.files:
             try:
                 seen = lstat(f"{directory}/{name}")
             except FileNotFoundError:
                 continue
             except OSError:
-                found.unreadable.add(prefix + name)
+                walk.unreadable.add(prefix + name)
                 continue
             size = seen.st_size
             if size <= size_bytes_max and is_regular(seen.st_mode):
                 stats[prefix + name] = make(Stat, (size, seen.st_mtime_ns, seen.st_ctime_ns))
                 if seen.st_nlink > 1:
-                    found.linked += 1
+                    walk.linked += 1
             else:
                 self._take(prefix + name, seen)
         for name in listing.unsure:
@@ -253,7 +253,7 @@ class _TreeWalk:
             except FileNotFoundError:
                 continue
             except OSError:
-                found.unreadable.add(prefix + name)
+                walk.unreadable.add(prefix + name)
                 continue
             self._take_script(f"{directory}/{name}", prefix + name, seen, listing.rules)
         for name in listing.folders:
@@ -276,7 +276,7 @@ class _TreeWalk:
         prefix: str,
     ) -> bool:
         """Decide on every name of a directory; False if the names alone do not decide."""
-        found, rules, plain = self._walk, listing.rules, True
+        walk, rules, plain = self._walk, listing.rules, True
         for entry in entries:
             name, path = entry.name, prefix + entry.name
             try:
@@ -284,7 +284,7 @@ class _TreeWalk:
                 why = reason_left_out(name, path, kind, before, self._extensions, rules)
                 if kind == DIRECTORY and why is None and self._is_mounted(entry, path):
                     # Another file system may be gone next time, so its files are not indexed.
-                    found.unreadable.add(path)
+                    walk.unreadable.add(path)
                     why = "mount"
                 if why == "kind" and "." not in name:
                     # It may be a script, which its mode and its content tell, each time anew.
@@ -305,7 +305,7 @@ class _TreeWalk:
             except FileNotFoundError:
                 continue  # Deleted meanwhile.
             except OSError:
-                found.unreadable.add(path)
+                walk.unreadable.add(path)
                 plain = False
         return plain
 

@@ -147,8 +147,8 @@ class Repository:
 
     def first_commit(self, commit: str) -> str | None:
         """The commit that the history of a commit began with, by first parents."""
-        found = self.run("rev-list", "--max-parents=0", "--first-parent", commit, "--")
-        return None if found is None else found.decode().strip() or None
+        output = self.run("rev-list", "--max-parents=0", "--first-parent", commit, "--")
+        return None if output is None else output.decode().strip() or None
 
     def files_of(self, commit: str) -> Iterator[TreeEntry] | None:
         """Everything in a commit, by path; None if it cannot be listed."""
@@ -201,23 +201,23 @@ class Repository:
 def open_repository(directory: Path) -> Iterator[Repository | None]:
     """The repository around a directory; None without one, or without a git to ask."""
     program = shutil.which("git")
-    found = find_git(directory)
-    if program is None or not os.path.isabs(program) or found is None:
+    git = find_git(directory)
+    if program is None or not os.path.isabs(program) or git is None:
         yield None
         return
-    index = found.own / "index"
+    index = git.own / "index"
     if os.path.lexists(index) and not _is_file(index):
         yield None  # git would wait for a pipe
         return
     with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
         try:
-            _link(found.own, found.common, Path(made))
-            below = real(directory).relative_to(found.top).as_posix()
+            _link(git.own, git.common, Path(made))
+            below = real(directory).relative_to(git.top).as_posix()
         except (OSError, ValueError):
             yield None
             return
         prefix = "" if below == "." else below + "/"
-        yield Repository(directory, found.top, prefix, Path(made), index, program, found.common)
+        yield Repository(directory, git.top, prefix, Path(made), index, program, git.common)
 
 
 @contextmanager
@@ -272,8 +272,8 @@ def fetch(mirror: Path, address: str, ref: str, timeout_s: float = FETCH_S) -> s
 
 def protocol_of(address: str) -> str | None:
     """How git reaches an address: https, http, ssh or git; None for a path and anything else."""
-    scheme, found, _ = address.partition("://")
-    if found:
+    scheme, separator, _ = address.partition("://")
+    if separator:
         return scheme if scheme in ("https", "http", "ssh", "git") else None
     host, colon, path = address.partition(":")
     is_short = colon and path and not path.startswith(":") and "/" not in host
@@ -299,8 +299,8 @@ def _names(listed: bytes) -> frozenset[str]:
 
 def configuration_of(common: Path) -> str | None:
     """The text of a repository's configuration, for our own reading; git is never shown it."""
-    found = small_file(common / "config")
-    return None if found is None else found.decode("utf-8", "replace")
+    text = small_file(common / "config")
+    return None if text is None else text.decode("utf-8", "replace")
 
 
 def _link(own: Path, common: Path, repository: Path) -> None:

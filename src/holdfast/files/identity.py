@@ -164,20 +164,20 @@ class RepositoryPlace:
 
 def place_of(file: str) -> RepositoryPlace | None:
     """Where a file is in its repository, by its remote; None without one. Starts no git."""
-    found = find_git(Path(os.path.dirname(file)))
-    remote = None if found is None else remote_of(found.common)
-    if found is None or remote is None:
+    git = find_git(Path(os.path.dirname(file)))
+    remote = None if git is None else remote_of(git.common)
+    if git is None or remote is None:
         return None
-    top = os.fspath(found.top)
+    top = os.fspath(git.top)
     return RepositoryPlace(remote, os.path.relpath(file, top), top)
 
 
 def _setting(work_tree: Path, names: Mapping[str, str]) -> str | None:
     """The name of the nearest directory at or above the work tree that the settings name."""
     for place in (work_tree, *work_tree.parents):
-        found = names.get(os.fspath(place))
-        if found is not None:
-            return found
+        name = names.get(os.fspath(place))
+        if name is not None:
+            return name
     return None
 
 
@@ -185,12 +185,12 @@ def repository_names(settings: Path, user_home: str) -> dict[str, str]:
     """`[repositories]` of the settings: directories and the names of their repositories."""
     table = settings_table(settings, "repositories")
     example = '[repositories] "/srv/checkout" = "team/project"'
-    found = {}
+    names = {}
     for place, name in table.items():
         place = user_home + place[1:] if place == "~" or place.startswith("~/") else place
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise UsageError(f"{settings}: the name of {place!r} must be a text", example)
         if not os.path.isabs(place) or len(name) > NAME_MAX:
             raise UsageError(f"{settings}: {place!r} is not an absolute path", example)
-        found[os.path.realpath(place)] = name.strip()
-    return found
+        names[os.path.realpath(place)] = name.strip()
+    return names

@@ -260,12 +260,12 @@ class RuleStack(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def _digest(stack: RuleStack) -> bytes:
-    found = hashlib.blake2b(b"" if stack.user is None else stack.user.digest, digest_size=16)
+    digest = hashlib.blake2b(b"" if stack.user is None else stack.user.digest, digest_size=16)
     for rules, prefix, drop in stack.layers:
         place = prefix.encode("utf-8", "surrogatepass")
-        found.update(rules.digest + drop.to_bytes(4, "little") + len(place).to_bytes(4, "little"))
-        found.update(place)
-    return found.digest()
+        digest.update(rules.digest + drop.to_bytes(4, "little") + len(place).to_bytes(4, "little"))
+        digest.update(place)
+    return digest.digest()
 
 
 @lru_cache(maxsize=4096)

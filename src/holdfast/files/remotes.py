@@ -22,21 +22,21 @@ NAME_MAX = 400
 
 def remotes_of(configuration: str) -> dict[str, str]:
     """The first address of each remote, by the remote's name."""
-    found: dict[str, str] = {}
+    remotes: dict[str, str] = {}
     for section, name, key, value in _settings(configuration):
         if section == "remote" and name is not None and key == "url" and value:
-            found.setdefault(name, value)
-    return found
+            remotes.setdefault(name, value)
+    return remotes
 
 
 def work_tree_setting(configuration: str) -> str | None:
     """The work tree that a git directory says it belongs to, as written."""
-    found = [
+    values = [
         value
         for section, name, key, value in _settings(configuration)
         if (section, name, key) == ("core", None, "worktree")
     ]
-    return found[-1] if found else None
+    return values[-1] if values else None
 
 
 def main_remote(remotes: dict[str, str]) -> str | None:

@@ -196,9 +196,9 @@ TOKEN_ENTROPY_MIN_BITS = 3.0
 
 def secrets_in(text: bytes) -> list[Secret]:
     """The secrets in a text, in order. Takes time in proportion to its length."""
-    found = sorted(_found(text), key=lambda secret: (secret.start, -secret.end))
+    secrets = sorted(_found(text), key=lambda secret: (secret.start, -secret.end))
     kept: list[Secret] = []
-    for secret in found:
+    for secret in secrets:
         if not kept or secret.start >= kept[-1].end:
             kept.append(secret)
     return kept

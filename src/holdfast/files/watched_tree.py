@@ -125,10 +125,10 @@ class WatchedTree:
         proof, reported = advanced
         look = replace(last, proof=proof, by_reports=True)
         if reported:
-            found = self._listed_again(last.found, policy, reported)
-            if found is None:
+            walk = self._listed_again(last.found, policy, reported)
+            if walk is None:
                 return None
-            look = replace(look, found=found, version=self._version)
+            look = replace(look, found=walk, version=self._version)
         if not 0 <= (began - last.compared_at) * 1000 < compared_ms_max:
             if not disk.stats_hold(self._root, look.found.stats):
                 return None
@@ -141,11 +141,11 @@ class WatchedTree:
         directories = {directory for directory, _ in reported}
         if len(directories) > DIRECTORIES_AGAIN_MAX:
             return None
-        found = disk.walk_again(self._root, policy, before, directories)
-        if found is None or found.linked or found.unreadable:
+        walk = disk.walk_again(self._root, policy, before, directories)
+        if walk is None or walk.linked or walk.unreadable:
             return None
         keys = {f"{directory}/{name}" if directory else name for directory, name in reported}
-        listings = (before.directories, found.directories)
+        listings = (before.directories, walk.directories)
         for directory in directories:
             # A file may have other times than before, although its last report was read earlier.
             prefix = f"{directory}/" if directory else ""
@@ -155,28 +155,28 @@ class WatchedTree:
             keys.update(
                 key
                 for key in (prefix + name for name in names)
-                if before.stats.get(key) != found.stats.get(key)
+                if before.stats.get(key) != walk.stats.get(key)
             )
         self._version = next(_versions)
         self._touched.update(dict.fromkeys(keys, self._version))
         if len(self._touched) > TOUCHED_MAX:
             self._forget_touched()
-        return found
+        return walk
 
     def _walked(self, policy: Policy) -> Look:
         began = self._clock()
         self._version = next(_versions)
         self._forget_touched()
         proof = QuietWalk.begin(self._watch, self._root, policy)
-        found = disk.walk(self._root, policy)
-        new = self._watch.add(found.directories)
+        walk = disk.walk(self._root, policy)
+        new = self._watch.add(walk.directories)
         if new and len(new) <= DIRECTORIES_AGAIN_MAX:
             # They were not watched when they were walked, and are now.
-            again = disk.walk_again(self._root, policy, found, new)
+            again = disk.walk_again(self._root, policy, walk, new)
             if again is not None:
-                found, new = again, []
-        covered = new == [] and not found.linked and not found.unreadable
-        return Look(found, self._version, proof if covered else None, began, began)
+                walk, new = again, []
+        covered = new == [] and not walk.linked and not walk.unreadable
+        return Look(walk, self._version, proof if covered else None, began, began)
 
     def _forget_touched(self) -> None:
         self._touched.clear()

@@ -61,11 +61,11 @@ class Workspace:
         """A descriptor of a file inside; raises `OutsideWorkspace` or OSError."""
         descriptor = os.open(self._resolved(path), OPENING)
         try:
-            found = os.fstat(descriptor)
-            opened = _opened_path(descriptor, found, path)
-            if found.st_dev in system_devices():
+            status = os.fstat(descriptor)
+            opened = _opened_path(descriptor, status, path)
+            if status.st_dev in system_devices():
                 opened = SYSTEM[0]
-            self._admitted(path, opened, found.st_uid)
+            self._admitted(path, opened, status.st_uid)
         except BaseException:
             os.close(descriptor)
             raise
@@ -152,11 +152,11 @@ def system_devices() -> frozenset[int]:
     """The devices of `/proc`, `/sys` and `/dev`, which may be mounted at other places too."""
     global _system_devices
     if _system_devices is None:
-        found = set()
+        devices = set()
         for place in SYSTEM:
             with suppress(OSError):
-                found.add(os.stat(place).st_dev)
-        _system_devices = frozenset(found - {os.stat("/").st_dev})
+                devices.add(os.stat(place).st_dev)
+        _system_devices = frozenset(devices - {os.stat("/").st_dev})
     return _system_devices
 
 
@@ -223,14 +223,14 @@ def settings_table(settings: Path, name: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        found = tomllib.loads(settings.read_text(encoding="utf-8")).get(name, {})
+        table = tomllib.loads(settings.read_text(encoding="utf-8")).get(name, {})
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{settings} cannot be read: {error}", "correct or remove it") from error
-    if not isinstance(found, dict):
+    if not isinstance(table, dict):
         raise UsageError(f"{settings}: {name} must be a table", f"[{name}]")
-    return found
+    return table
 
 
 def allowed_directories(settings: Path, user_home: str) -> list[str]:

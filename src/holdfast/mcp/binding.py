@@ -120,13 +120,13 @@ class Sessions:
         from holdfast.errors import HoldfastError
 
         try:
-            found = self._find(caller, meta, tool, arguments)
+            result = self._find(caller, meta, tool, arguments)
         except (HoldfastError, OSError) as error:
-            found = Unbound(str(error))
-        if isinstance(found, Unbound):
-            yield found
+            result = Unbound(str(error))
+        if isinstance(result, Unbound):
+            yield result
             return
-        bound, lock = found
+        bound, lock = result
         bound = replace(bound, turn=lock)
         with lock:
             from holdfast.reading.hosts.claude_code import ClaudeCodeLog
@@ -214,9 +214,9 @@ class Sessions:
 
     def _with_subagents(self, caller: Caller) -> Iterator[tuple[str, str]]:
         """The candidates, followed by the newest subagents of each."""
-        found = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
-        yield from found
-        for path, _ in found:
+        transcripts = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
+        yield from transcripts
+        for path, _ in transcripts:
             for below in _newest(os.path.join(path.removesuffix(".jsonl"), "subagents")):
                 yield below, "it is the transcript of a subagent and holds the call"
 
@@ -226,12 +226,12 @@ class Sessions:
         if not _ID.match(thread):
             return Unbound("the thread id that Codex sent is not valid")
         sessions = os.path.join(_codex_home(caller), "sessions")
-        found = glob.glob(f"{glob.escape(sessions)}/**/rollout-*-{thread}.jsonl", recursive=True)
-        if len(found) != 1:
-            how_many = "no rollout" if not found else f"{len(found)} rollouts"
+        files = glob.glob(f"{glob.escape(sessions)}/**/rollout-*-{thread}.jsonl", recursive=True)
+        if len(files) != 1:
+            how_many = "no rollout" if not files else f"{len(files)} rollouts"
             return Unbound(f"there is {how_many} for the thread that Codex named")
-        host, lock = self.adapter("codex", found[0])
-        pending = pending_call(found[0], tool, arguments)
+        host, lock = self.adapter("codex", files[0])
+        pending = pending_call(files[0], tool, arguments)
         how = "Codex named its thread, and the rollout is of that thread"
         return Bound(host, "codex", thread, how, pending), lock
 
@@ -251,14 +251,14 @@ class Sessions:
     def adapter(self, kind: str, name: str) -> tuple[SessionLog, threading.RLock]:
         """The adapter of a log. It is reused, because it has already read most of the log."""
         with self._turn:
-            found = self._adapters.get((kind, name))
-            if found is None:
-                found = self._open_session(name, kind), threading.RLock()
-                self._adapters[kind, name] = found
+            adapter = self._adapters.get((kind, name))
+            if adapter is None:
+                adapter = self._open_session(name, kind), threading.RLock()
+                self._adapters[kind, name] = adapter
                 while len(self._adapters) > ADAPTERS_MAX:
                     self._adapters.popitem(last=False)
             self._adapters.move_to_end((kind, name))
-            return found
+            return adapter
 
 
 def pending_call(rollout: str, tool: str, arguments: Mapping[str, Any]) -> str | None:
@@ -317,11 +317,11 @@ def mentions(path: str, call: str) -> bool:
 
 def _newest(folder: str) -> list[str]:
     try:
-        found = [e for e in os.scandir(folder) if e.name.endswith(".jsonl")]
-        found.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
+        entries = [e for e in os.scandir(folder) if e.name.endswith(".jsonl")]
+        entries.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
     except OSError:
         return []
-    return [entry.path for entry in found[:CANDIDATES_MAX]]
+    return [entry.path for entry in entries[:CANDIDATES_MAX]]
 
 
 def _may_be_codex(caller: Caller, meta: Mapping[str, Any]) -> bool:

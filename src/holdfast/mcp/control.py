@@ -35,15 +35,15 @@ def answers(app: App) -> bool:
 
 def status(app: App, *, as_json: bool) -> int:
     place = rendezvous_of(app.home, app.environment)
-    found = running(place)
+    host = running(place)
     if as_json:
-        facts = {"running": found is not None, **(found or {}), "log": place.log}
-        print(json.dumps(facts if found is None else {**facts, "answers": answers(app)}))
-    elif found is None:
+        facts = {"running": host is not None, **(host or {}), "log": place.log}
+        print(json.dumps(facts if host is None else {**facts, "answers": answers(app)}))
+    elif host is None:
         print("no host is running; the next agent starts one")
     else:
         frozen = "" if answers(app) else ", but it does not answer; stop it: holdfast mcp --stop"
-        print(f"a host is running: process {found['pid']}, version {found['version']}{frozen}")
+        print(f"a host is running: process {host['pid']}, version {host['version']}{frozen}")
         print(f"log: {place.log}")
     return 0
 
@@ -51,10 +51,10 @@ def status(app: App, *, as_json: bool) -> int:
 def end_host(app: App) -> bool:
     """Stop the host and wait until it has ended; whether none runs now."""
     place = rendezvous_of(app.home, app.environment)
-    found = running(place)
-    ended = found is None
-    if found is not None:
-        pid = int(found["pid"])
+    host = running(place)
+    ended = host is None
+    if host is not None:
+        pid = int(host["pid"])
         os.kill(pid, signal.SIGTERM)
         # A frozen host does not receive the signal, and a blocked one does not handle it.
         ended = not answers(app) and end_frozen_host(place, CHECK_S)
@@ -68,12 +68,12 @@ def end_host(app: App) -> bool:
 
 def stop(app: App, *, as_json: bool) -> int:
     """Stop the host. The next call of an agent starts a new one."""
-    found = running_host(app)
+    host = running_host(app)
     ended = end_host(app)
     if as_json:
-        print(json.dumps({"stopped": found is not None and ended}))
-    elif found is None:
+        print(json.dumps({"stopped": host is not None and ended}))
+    elif host is None:
         print("no host is running")
     else:
-        print("stopped the host" if ended else f"process {found['pid']} did not end")
+        print("stopped the host" if ended else f"process {host['pid']} did not end")
     return 0 if ended else 1

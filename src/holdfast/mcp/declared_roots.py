@@ -51,7 +51,7 @@ class DeclaredRoots:
 
     async def _ask(self, ctx: Context) -> tuple[str, ...]:
         try:
-            found = await ctx.session.send_request(
+            answer = await ctx.session.send_request(
                 types.ListRootsRequest(),
                 types.ListRootsResult,
                 ASK_S,
@@ -61,7 +61,7 @@ class DeclaredRoots:
             log.info("the client did not say which roots it has: %s", error)
             roots: tuple[str, ...] = ()
         else:
-            named = (directory_of(str(root.uri)) for root in found.roots[:ROOTS_MAX])
+            named = (directory_of(str(root.uri)) for root in answer.roots[:ROOTS_MAX])
             roots = tuple(path for path in named if path is not None)
         self._roots[_connection(ctx)] = roots
         return roots

@@ -57,6 +57,6 @@ class KeptAnswers:
             except (OSError, ValueError):
                 raw = None
             if isinstance(raw, dict) and raw.get("v") == FORMAT_VERSION:
-                found = raw.get("answers")
-                self._answers = found if isinstance(found, dict) else {}
+                answers = raw.get("answers")
+                self._answers = answers if isinstance(answers, dict) else {}
         return self._answers

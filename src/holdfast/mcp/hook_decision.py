@@ -119,10 +119,10 @@ class HookDecision:
         if outcome or event.has_batches or event.log is None:
             return outcome  # notices are added after the batch, or to the next request
         with self._log(event, event.uses[0].id) as log:
-            found = log.evidence()
-            if isinstance(found, Doubt):
+            evidence = log.evidence()
+            if isinstance(evidence, Doubt):
                 return outcome
-            return Outcome(note=self._notices.lines(event, reader, found.ledger))
+            return Outcome(note=self._notices.lines(event, reader, evidence.ledger))
 
     def _read(self, event: HookEvent, reader: Reader) -> Outcome:
         use = event.uses[0]
@@ -229,15 +229,15 @@ class HookDecision:
                 return Outcome()
             call = OwnShell(use.call.command, folder, use.text, trimmed=use.trimmed)
         focuser = self._focuser(use, event, reader, log)
-        found = NativeReader(reader).answer(call, log, again=event.again, focuser=focuser)
-        if not isinstance(found, Short) or use.id is None:
+        answer = NativeReader(reader).answer(call, log, again=event.again, focuser=focuser)
+        if not isinstance(answer, Short) or use.id is None:
             return Outcome()
-        outcome = Outcome(replacements={0: found.text}, pieces={0: found.pieces})
+        outcome = Outcome(replacements={0: answer.text}, pieces={0: answer.pieces})
         adapter = adapter_of(event.agent)
         shown = None if adapter is None else adapter.shown_text(event, outcome)
         if shown is None or not isinstance(log, ShortAnswers):
             return Outcome()
-        log.record_short(found.record, shown, use.id, found.kind, found.saved_bytes)
+        log.record_short(answer.record, shown, use.id, answer.kind, answer.saved_bytes)
         return outcome
 
     def _focuser(
@@ -264,11 +264,11 @@ class HookDecision:
         note = None
         if event.batch:
             with self._log(event, event.batch[-1]) as log:
-                found = log.evidence()
-                if isinstance(found, Doubt) and self._notices.may_say(event):
-                    found = self._waited(log)
-                if isinstance(found, Evidence):
-                    note = self._notices.lines(event, reader, found.ledger)
+                evidence = log.evidence()
+                if isinstance(evidence, Doubt) and self._notices.may_say(event):
+                    evidence = self._waited(log)
+                if isinstance(evidence, Evidence):
+                    note = self._notices.lines(event, reader, evidence.ledger)
         self._changes.ended(event)
         self._turns.ended(event, self._context.app.clock.monotonic())
         return Outcome(notes=_edit_help(event, reader), note=note)
@@ -284,11 +284,11 @@ class HookDecision:
                 return Outcome()
             for place, text in _edit_help(event, reader, frozenset(log.notes)).items():
                 log.notes[str(event.uses[place].id)] = text
-            found = log.evidence()
+            evidence = log.evidence()
             last = next((use.id for use in reversed(event.uses) if use.id is not None), None)
-            if isinstance(found, Evidence) and last is not None:
+            if isinstance(evidence, Evidence) and last is not None:
                 alone = replace(event, uses=())  # the request shows what this turn did
-                note = self._notices.lines(alone, reader, found.ledger)
+                note = self._notices.lines(alone, reader, evidence.ledger)
                 if note is not None:
                     log.notes[last] = "\n\n".join(filter(None, (log.notes.get(last), note)))
             log.number = event.request
@@ -312,11 +312,11 @@ class HookDecision:
         clock = self._context.app.clock
         deadline = clock.monotonic() + self._wait_s
         while True:
-            found = log.evidence()
-            if isinstance(found, Evidence) or clock.monotonic() > deadline:
-                return found
+            evidence = log.evidence()
+            if isinstance(evidence, Evidence) or clock.monotonic() > deadline:
+                return evidence
             if isinstance(log, UnreadableLog):
-                return found  # waiting would not help
+                return evidence  # waiting would not help
             time.sleep(LOOK_EVERY_S)
 
     @contextmanager
@@ -387,7 +387,7 @@ def _edit_help(event: HookEvent, reader: Reader, calls: Collection[str] = ()) ->
     """The help for each failed edit, by index; not for these `calls`."""
     from holdfast.edits import Attempt, failure_of, help_text
 
-    found = {}
+    texts = {}
     for at, use in enumerate(event.uses):
         if (
             not isinstance(use.call, EditCall)
@@ -400,21 +400,21 @@ def _edit_help(event: HookEvent, reader: Reader, calls: Collection[str] = ()) ->
         tried = [Attempt(one.path, one.old, one.everywhere) for one in edits]
         text = help_text(tried, event.cwd, _allowed_text(reader))
         if text is not None:
-            found[at] = text
-    return found
+            texts[at] = text
+    return texts
 
 
 def _patch_help(event: HookEvent, reader: Reader) -> dict[int, str]:
     """The help for each patch that would fail, by index."""
     from holdfast.edits import help_text, patch_attempts
 
-    found = {}
+    texts = {}
     for at, use in enumerate(event.uses):
         if isinstance(use.call, PatchCall):
             text = help_text(patch_attempts(use.call.patch), event.cwd, _allowed_text(reader))
             if text is not None:
-                found[at] = text
-    return found
+                texts[at] = text
+    return texts
 
 
 def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:

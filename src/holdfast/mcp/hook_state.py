@@ -125,9 +125,11 @@ class Bindings:
             self._noted[key] = now_ms
             while len(self._noted) > CONTEXTS_MAX:
                 self._noted.popitem(last=False)
-        found = Binding(event.agent, event.session, event.log, event.cwd, None, event.name, now_ms)
+        binding = Binding(
+            event.agent, event.session, event.log, event.cwd, None, event.name, now_ms
+        )
         with suppress(OSError):
-            bindings.write(self._home, found)
+            bindings.write(self._home, binding)
 
 
 BINDING_MS = 60_000
@@ -180,8 +182,8 @@ def paths_of(call: Call, cwd: str) -> list[str]:
     if isinstance(call, PatchCall):
         return [absolute(attempt.path, cwd) for attempt in patch_attempts(call.patch)]
     if isinstance(call, ShellCall):
-        found = shell.parse(call.command, cwd)
-        return [] if found is None else [found.path]
+        command = shell.parse(call.command, cwd)
+        return [] if command is None else [command.path]
     path = getattr(call, "path", None)
     return [] if path is None else [absolute(path, cwd)]
 
@@ -191,10 +193,10 @@ GONE = (0, 0, 0)
 
 def _state(path: str) -> tuple[int, int, int]:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return GONE
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def rows_of(reader: Reader, path: str) -> Sequence[str] | None:
@@ -202,10 +204,10 @@ def rows_of(reader: Reader, path: str) -> Sequence[str] | None:
     from holdfast.reading.answer import Current
 
     try:
-        found = reader.current(path)
+        text = reader.current(path)
     except (HoldfastError, OSError):
         return None
-    return native.shown_rows(found.data) if isinstance(found, Current) else None
+    return native.shown_rows(text.data) if isinstance(text, Current) else None
 
 
 def absolute(path: str, cwd: str) -> str:

@@ -224,12 +224,12 @@ def _other_host_listens(place: Rendezvous) -> bool:
 def _listens(place: Rendezvous) -> bool:
     """Whether a host listens; the greeting then shows whether it also answers."""
     try:
-        found = _connect(place, START_S)
+        connection = _connect(place, START_S)
     except (TimeoutError, BlockingIOError):
         return True
-    if found is None:
+    if connection is None:
         return False
-    found.close()
+    connection.close()
     return True
 
 

@@ -35,10 +35,10 @@ READERS_MAX = 64
 def _stamp(path: Path) -> tuple[int, int] | None:
     """A value that changes when a settings file does."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 class HostContext:

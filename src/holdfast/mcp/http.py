@@ -155,13 +155,13 @@ class Endpoint:
 
     async def _reader(self, principal: str) -> Endpoint | None:
         """The endpoint of a principal with a pass; None if there are too many."""
-        found = self._readers.get(principal)
-        if found is None and len(self._readers) < READERS_MAX:
-            found = self._readers[principal] = Endpoint(
+        endpoint = self._readers.get(principal)
+        if endpoint is None and len(self._readers) < READERS_MAX:
+            endpoint = self._readers[principal] = Endpoint(
                 self._app, self._counted, self._gate, principal
             )
-            await self._lives.enter_async_context(found.life())
-        return found
+            await self._lives.enter_async_context(endpoint.life())
+        return endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != "/mcp":

@@ -45,12 +45,12 @@ def excerpts(lines: Iterable[tuple[str, int, str]]) -> list[Printed]:
     texts: dict[str, dict[int, str]] = {}
     for path, number, text in lines:
         texts.setdefault(path, {})[number] = text
-    found: list[Printed] = []
+    runs: list[Printed] = []
     for path, rows in texts.items():
         for number in sorted(rows):
-            last = found[-1] if found else None
+            last = runs[-1] if runs else None
             if last is not None and (last.path, last.first + len(last.rows)) == (path, number):
-                found[-1] = last._replace(rows=(*last.rows, rows[number]))
+                runs[-1] = last._replace(rows=(*last.rows, rows[number]))
             else:
-                found.append(Printed(path, number, (rows[number],), excerpt=True))
-    return found
+                runs.append(Printed(path, number, (rows[number],), excerpt=True))
+    return runs

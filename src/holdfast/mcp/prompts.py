@@ -46,10 +46,10 @@ def review(call: ToolCall) -> str:
 
     name, space = call.arguments["branch"], call.arguments.get("space") or "local"
     call.arguments = MEMORY_BRANCH.checked({"action": "diff", "name": name, "space": space})
-    found = MEMORY_BRANCH.run(call)
-    if found.failed:
-        raise UsageError(str(found.facts["message"]), "memory_branch lists those there are")
-    differences = found.text
+    answer = MEMORY_BRANCH.run(call)
+    if answer.failed:
+        raise UsageError(str(answer.facts["message"]), "memory_branch lists those there are")
+    differences = answer.text
     call.arguments = MEMORY_BRANCH.checked(
         {"action": "merge", "name": name, "space": space, "dry_run": True}
     )

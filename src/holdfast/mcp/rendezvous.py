@@ -101,14 +101,14 @@ def settings_key(environment: Mapping[str, str]) -> str:
 
 def peer_user(connection: _socket.socket, platform: str = sys.platform) -> int | None:
     """The user id of the process at the other end; None if the system does not report it."""
-    found = _credentials(connection, platform)
-    return None if found is None else found[1]
+    credentials = _credentials(connection, platform)
+    return None if credentials is None else credentials[1]
 
 
 def peer_process(connection: _socket.socket, platform: str = sys.platform) -> int | None:
     """The id of the process at the other end; None if the system does not report it."""
-    found = _credentials(connection, platform)
-    return None if found is None else found[0]
+    credentials = _credentials(connection, platform)
+    return None if credentials is None else credentials[0]
 
 
 def _credentials(connection: _socket.socket, platform: str) -> tuple[int, int] | None:
@@ -149,17 +149,17 @@ def greeting(
 
 def ancestors() -> list[dict[str, object]]:
     """Our parent process, its parent, and so on. Empty if the system does not report them."""
-    found: list[dict[str, object]] = []
+    processes: list[dict[str, object]] = []
     pid = os.getppid()
-    while pid > 1 and len(found) < 32:
+    while pid > 1 and len(processes) < 32:
         facts = process(pid)
         if facts is None:
             break
         parent = facts.pop("parent")
-        found.append(facts)
+        processes.append(facts)
         assert isinstance(parent, int)
         pid = parent
-    return found
+    return processes
 
 
 def process(pid: int) -> dict[str, object] | None:

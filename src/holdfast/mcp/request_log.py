@@ -264,8 +264,8 @@ def seen_by(use: ToolUse, cwd: str) -> tuple[Event, ...]:
                 return (Forgotten(name),)  # it is unclear which of its lines are shown
             return (Printed(name, use.first, tuple(use.text.split("\n")), use.is_whole),)
         case ShellCall(command):
-            found = calls.shell_read(command, cwd, use.text or "")
-            return () if found is None else (found,)
+            read = calls.shell_read(command, cwd, use.text or "")
+            return () if read is None else (read,)
         case EditCall():
             name = calls.absolute(use.call.path, cwd)
             changes = [
@@ -285,7 +285,7 @@ def seen_by(use: ToolUse, cwd: str) -> tuple[Event, ...]:
 def paths_of(use: ToolUse, cwd: str) -> list[str]:
     """The files that a call names."""
     if isinstance(use.call, ShellCall):
-        found = shell.parse(use.call.command, cwd)
-        return [] if found is None else [found.path]
+        command = shell.parse(use.call.command, cwd)
+        return [] if command is None else [command.path]
     name = calls.absolute(getattr(use.call, "path", None), cwd)
     return [] if name is None else [name]

@@ -47,7 +47,7 @@ def listed(context: HostContext) -> list[dict[str, Any]]:
     """Every tracked tree and every space."""
     from holdfast.index.tools.codebases import list_codebases
 
-    found = [
+    resources = [
         {
             "uri": CODEBASE + quote(one.path.lstrip("/")),
             "name": one.path,
@@ -56,7 +56,7 @@ def listed(context: HostContext) -> list[dict[str, Any]]:
         }
         for one in list_codebases(context.index).codebases
     ]
-    return found + [
+    return resources + [
         {
             "uri": SPACE + quote(name, safe=""),
             "name": name,

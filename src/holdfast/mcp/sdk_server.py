@@ -266,8 +266,8 @@ class ToolServer:
     async def _list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
         if self._caller.principal is not None:
             return types.ListResourcesResult(resources=[])
-        found = await anyio.to_thread.run_sync(resources.listed, self._context)
-        return types.ListResourcesResult(resources=[types.Resource(**one) for one in found])
+        entries = await anyio.to_thread.run_sync(resources.listed, self._context)
+        return types.ListResourcesResult(resources=[types.Resource(**one) for one in entries])
 
     async def _list_templates(
         self, ctx: Context, params: object
@@ -282,10 +282,10 @@ class ToolServer:
         uri = str(params.uri)
         try:
             call = ToolCall(self._context, self._caller, {}, declared=self._declared.of(ctx))
-            found = await anyio.to_thread.run_sync(resources.read, call, uri)
+            resource = await anyio.to_thread.run_sync(resources.read, call, uri)
         except HoldfastError as error:
             raise MCPError(types.INVALID_PARAMS, _sentence(error), {"uri": uri}) from error
-        content = types.TextResourceContents(uri=uri, mime_type="application/json", text=found)
+        content = types.TextResourceContents(uri=uri, mime_type="application/json", text=resource)
         return types.ReadResourceResult(contents=[content])
 
     async def _list_prompts(self, ctx: Context, params: object) -> types.ListPromptsResult:

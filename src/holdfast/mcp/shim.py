@@ -441,10 +441,10 @@ class Shim:
 
 def _answered(line: bytes) -> str | None:
     """The id that a message answers, as JSON; None if it answers nothing."""
-    found = _ANSWER.match(line)
-    if found is not None:
+    match = _ANSWER.match(line)
+    if match is not None:
         # Normalized: the host may write a character where json.dumps writes an escape.
-        return json.dumps(json.loads(found[1]))
+        return json.dumps(json.loads(match[1]))
     if line.startswith(_NO_ANSWER):
         return None
     try:

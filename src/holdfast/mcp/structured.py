@@ -122,11 +122,11 @@ def _references(facts: Facts) -> Facts:
 
 
 def _explore(facts: Facts) -> Facts:
-    found = [
+    symbols = [
         {"file": one["symbol"]["file"], "lines": _lines(one["symbol"]["span"])}
         for one in facts.get("found", ())
     ]
-    return {"found": found}
+    return {"found": symbols}
 
 
 def _impact(facts: Facts) -> Facts:
@@ -148,9 +148,9 @@ def _clones(facts: Facts) -> Facts:
 
 def _locate(facts: Facts) -> Facts:
     copies = [_place(place) for place in facts.get("copies", ())]
-    found = {name: facts.get(name) for name in ("tokens", "matched", "count")}
+    summary = {name: facts.get(name) for name in ("tokens", "matched", "count")}
     differs = {"difference": facts["difference"]} if facts.get("difference") else {}
-    return {**found, "copies": copies, **differs}
+    return {**summary, "copies": copies, **differs}
 
 
 def _manage(facts: Facts) -> Facts:

@@ -52,7 +52,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 def snake_case(name: str) -> str:
     """A name in the style of our arguments: `groupBy` becomes `group_by`."""
-    return _HUMP.sub(lambda found: "_" + found[1].lower(), name)
+    return _HUMP.sub(lambda hump: "_" + hump[1].lower(), name)
 
 
 def spared(tool: str, args: Mapping[str, Any]) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def find(
     else:
         newest = sorted(range(len(states)), key=lambda row: -states[row].seq)
         ranked = [(row, 0.0) for row in newest]
-    found = [
+    notes = [
         FoundNote(
             states[row],
             score,
@@ -149,7 +149,7 @@ def find(
         )
         for row, score in ranked[:limit]
     ]
-    return FoundNotes(query, tuple(found), len(ranked), len(states))
+    return FoundNotes(query, tuple(notes), len(ranked), len(states))
 
 
 def _by(store: Store, state: State, author: str) -> bool:
@@ -169,13 +169,13 @@ def rank(
     provider = embedding()
     vectors = _vectors(provider, [texts[row] for row in rows])
     cosines = (vectors @ provider.embed_query(query)[0]).tolist()
-    found = []
+    scores = []
     for row, cosine in zip(rows, cosines, strict=True):
         if words[row] > 0 or cosine >= CLOSE:
             share = words[row] / best if best > 0 else 0.0
             score = (1 - MEANING_SHARE) * share + MEANING_SHARE * max(0.0, cosine)
-            found.append((row, score))
-    return sorted(found, key=lambda one: (-one[1], one[0]))
+            scores.append((row, score))
+    return sorted(scores, key=lambda one: (-one[1], one[0]))
 
 
 def _vectors(provider: EmbeddingProvider, texts: Sequence[str]) -> Any:

@@ -81,16 +81,16 @@ class NotesByFile:
         try:
             with self._turn:
                 table = self._table()
-                found = {}
+                notes = {}
                 for path, lines in shown.items():
                     for note in (*_named(table, path, cwd), *self._of_clones(table, path)):
                         judged = self._judge(note.link, path, judge)
-                        if note.id not in found and _concerns(judged, lines):
-                            found[note.id] = NearNote(note, judged.state)
+                        if note.id not in notes and _concerns(judged, lines):
+                            notes[note.id] = NearNote(note, judged.state)
         except (HoldfastError, OSError, ValueError):
             return []  # an answer about code must not fail because of a note
         order = {"drifted": 0, "missing": 1}
-        return sorted(found.values(), key=lambda one: (order.get(one.state, 2), -one.note.seq))
+        return sorted(notes.values(), key=lambda one: (order.get(one.state, 2), -one.note.seq))
 
     def _of_clones(self, table: Mapping[str, list[LinkedNote]], path: str) -> Iterable[LinkedNote]:
         """The notes about the same file in another clone or worktree, as links to this one."""
@@ -141,7 +141,7 @@ class NotesByFile:
 
 
 def _by_path(store: Store) -> dict[str, list[LinkedNote]]:
-    found: dict[str, list[LinkedNote]] = {}
+    notes: dict[str, list[LinkedNote]] = {}
     for number, state in enumerate(store.stream()):
         if number >= DOCUMENTS_MAX:
             break
@@ -149,8 +149,8 @@ def _by_path(store: Store) -> dict[str, list[LinkedNote]]:
             at = link.path if link.root is None else os.path.join(link.root, link.path)
             at = os.path.realpath(at) if os.path.isabs(at) else os.path.normpath(at)
             words = "".join(c for c in first_words(state.document, WORDS_WIDTH) if c.isprintable())
-            found.setdefault(at, []).append(LinkedNote(state.id, state.seq, words, link))
-    return found
+            notes.setdefault(at, []).append(LinkedNote(state.id, state.seq, words, link))
+    return notes
 
 
 def _named(

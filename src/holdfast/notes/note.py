@@ -44,10 +44,10 @@ class Noted:
 
 def code_place(text: str) -> tuple[str, str | None]:
     """The path and the symbol of `path`, or of `path:symbol`."""
-    found = _PLACE.match(text.strip())
-    if found is None:
+    match = _PLACE.match(text.strip())
+    if match is None:
         raise UsageError(f"expected PATH or PATH:SYMBOL (got {text!r})")
-    return found["path"], found["symbol"]
+    return match["path"], match["symbol"]
 
 
 def note_value(

@@ -72,17 +72,17 @@ class CodebaseObserver:
         index = self._index
         try:
             with index.backend.reader(record.root) as reader:
-                found = index.check_freshness(record, reader)
+                freshness = index.check_freshness(record, reader)
         except (HoldfastError, OSError) as error:
             return {"mode": "unknown", "why": str(error)}
-        removed = len(found.gone)
+        removed = len(freshness.gone)
         return {
-            "mode": "missing" if found.mode == "skipped_missing_path" else "looked",
-            "added": found.added,
-            "modified": found.modified,
+            "mode": "missing" if freshness.mode == "skipped_missing_path" else "looked",
+            "added": freshness.added,
+            "modified": freshness.modified,
             "removed": removed,
-            "unread": found.beyond,
-            "changed": found.added + found.modified + removed + found.beyond,
+            "unread": freshness.beyond,
+            "changed": freshness.added + freshness.modified + removed + freshness.beyond,
         }
 
 

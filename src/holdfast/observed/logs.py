@@ -57,10 +57,10 @@ class FileTimes:
 
     def catch_up(self) -> None:
         try:
-            found = self._follower.look()
+            lines = self._follower.look()
         except OSError:
             return  # reading the session reports it
-        for line in () if found is None else found.lines:
+        for line in () if lines is None else lines.lines:
             raw = loads(line) if line.strip() else None
             if isinstance(raw, dict):
                 self._take(raw)

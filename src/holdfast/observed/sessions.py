@@ -62,8 +62,8 @@ class SessionObserver:
         first, last = EntityId("session:"), EntityId("session;")
         with self.store.reading() as engine:
             # One query per session: skip from its first entry to after its last.
-            while found := engine.tables.heads_between(MAIN, first, last, 1):
-                name = found[0][0].removeprefix("session:").rpartition("/")[0]
+            while heads := engine.tables.heads_between(MAIN, first, last, 1):
+                name = heads[0][0].removeprefix("session:").rpartition("/")[0]
                 names.append(name)
                 first = EntityId(f"session:{name}/~")
         return names
@@ -74,9 +74,9 @@ class SessionObserver:
             return {}
         newest = bindings.read_all(self.home)[:AGENT_SESSIONS_MAX]
         return {
-            f"{found.host}.{found.session}": found
-            for found in newest
-            if os.path.isfile(found.transcript)
+            f"{binding.host}.{binding.session}": binding
+            for binding in newest
+            if os.path.isfile(binding.transcript)
         }
 
     def all_names(self) -> list[str]:

@@ -102,10 +102,10 @@ def lines_of(data: bytes, lines: Lines) -> list[str] | None:
 
 
 def _as_shown(all_lines: list[str], lines: Lines, data: bytes) -> list[str]:
-    found = all_lines[lines.first - 1 : lines.last]
+    shown = all_lines[lines.first - 1 : lines.last]
     if lines.first == 1 and has_mark(data):
-        found[0] = codecs.BOM_UTF8.decode() + found[0]
-    return found
+        shown[0] = codecs.BOM_UTF8.decode() + shown[0]
+    return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +200,23 @@ class Case:
             diffs=False,
             moved=False,
         )
-        found = decide(
+        answer = decide(
             self.holdings.ledger.view(self.target.path, self.load),
             Result(self.target.path, printed.first, rows, size),
             current.data,
             current.digest,
             options,
         )
-        if not isinstance(found, Short) or found.kind != "unseen":
+        if not isinstance(answer, Short) or answer.kind != "unseen":
             return None
-        new = [run for run in found.pieces if run.before is None]
+        new = [run for run in answer.pieces if run.before is None]
         if not new:
             return None
         most = max(new, key=lambda run: len(run.rows))
         lines = Lines(most.first, most.first + len(most.rows) - 1)
         meta = self._meta("full", lines, None, Why("no_base_hash", base_found=False))
         printed_runs = tuple(Printed(self.target.path, run.first, run.rows) for run in new)
-        return Answer(found.text + plain.text[len(body) :], meta, printed=printed_runs)
+        return Answer(answer.text + plain.text[len(body) :], meta, printed=printed_runs)
 
     def _base(self, scope: Scope) -> Trust | None:
         """The text to answer from; None if the model has seen other text of these lines since."""

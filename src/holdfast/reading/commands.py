@@ -18,10 +18,10 @@ def parse_refresh(text: str, place: Place, exists: Exists = accessible) -> Reque
     text = javascript.trim(text)
     if not text:
         raise BadRange(USAGE)
-    found = _RANGE.match(text)
-    if found is None or place.resolve(_unquoted(text), exists)[1]:
+    match = _RANGE.match(text)
+    if match is None or place.resolve(_unquoted(text), exists)[1]:
         return Request(_unquoted(text))
-    path, first_text, last_text = _unquoted(javascript.trim(found[1])), found[2], found[3]
+    path, first_text, last_text = _unquoted(javascript.trim(match[1])), match[2], match[3]
     if not path:
         raise BadRange(USAGE)
     if last_text is None:

@@ -79,7 +79,7 @@ def _focus(value: object, source: str) -> dict[str, Presets]:
         return {EVERY: Presets()}
     if not isinstance(value, Mapping):
         raise BadSettings(source, "focus must be true, false or a table of agents")
-    found = {}
+    presets = {}
     for agent, setting in value.items():
         if setting is False:
             continue
@@ -91,8 +91,8 @@ def _focus(value: object, source: str) -> dict[str, Presets]:
             if not known or isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 what = "a number of lines, at least 1" if known else "main_lines or subagent_lines"
                 raise BadSettings(source, f"focus.{agent}.{name} must be {what}")
-        found[str(agent)] = Presets(**lines)
-    return found
+        presets[str(agent)] = Presets(**lines)
+    return presets
 
 
 def _flag(raw: Mapping[str, object], name: str, default: bool, source: str) -> bool:

@@ -41,15 +41,15 @@ def read_once(path: str, opened: Callable[[str], int] = open_file) -> tuple[byte
     except (OSError, ValueError) as error:
         raise _unreadable(error, "access", path) from error
     try:
-        found = os.fstat(descriptor)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             raise Unreadable("EISDIR", _WORDS[errno.EISDIR], "read", None)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise Unreadable("EINVAL", "not a regular file", "read", path)
-        if found.st_size > SIZE_BYTES_MAX:
+        if status.st_size > SIZE_BYTES_MAX:
             raise Unreadable("EFBIG", "file is larger than 256 MiB", "read", path)
-        data = os.read(descriptor, found.st_size + 1)
-        if len(data) != found.st_size:
+        data = os.read(descriptor, status.st_size + 1)
+        if len(data) != status.st_size:
             data = _read_rest(descriptor, data)
         return data, _name(descriptor, path)
     except OSError as error:

@@ -154,8 +154,8 @@ def focus(rows: Sequence[str], units: Sequence[Unit], signals: Signals) -> Focus
         if titles[n] is None and titles[n - 1] is not None and not rows[n - 1].strip():
             titles[n], inside[n] = titles[n - 1], inside[n - 1]
     parts = _parts(titles, inside, total)
-    found = Focus(tuple(parts), total)
-    return found if found.folds and _cost(rows, found) <= WORTH * _size(rows) else None
+    result = Focus(tuple(parts), total)
+    return result if result.folds and _cost(rows, result) <= WORTH * _size(rows) else None
 
 
 def _apart(units: Sequence[Unit], total: int) -> list[Unit]:

@@ -122,9 +122,9 @@ def decide(
     at_end = last >= data.count(b"\n") + (not data.endswith(b"\n"))
     whole = result.first == 1 and at_end
     if options.focuser is not None and whole:
-        found = _focused(result, digest, options, options.focuser)
-        if found is not None:
-            return found
+        short = _focused(result, digest, options, options.focuser)
+        if short is not None:
+            return short
     if not live:
         return Pass("nothing of this file is in the context")
     if options.repeat_prints and view.asked_again(result.first, last, digest):
@@ -155,13 +155,13 @@ def without_end(result: Result, data: bytes) -> Result:
 
 def _focused(result: Result, digest: str, options: Options, focuser: Focuser) -> Short | None:
     """The file in focus; None when folding it is not worth it."""
-    found = focuser(result.path, result.rows)
-    if found is None or not found.folds:
+    focus = focuser(result.path, result.rows)
+    if focus is None or not focus.folds:
         return None
-    text = focus_of.to_text(result.rows, found, options.again)
+    text = focus_of.to_text(result.rows, focus, options.again)
     pieces = tuple(
         Piece(part.first, part.last - part.first + 1, None if part.title is None else FOLDED)
-        for part in found.parts
+        for part in focus.parts
     )
     cost = len(text.encode("utf-8", "surrogatepass")) + result.row_bytes * (text.count("\n") + 1)
     saved = result.size_bytes - cost

@@ -91,12 +91,12 @@ class NativeReader:
         options = _options(evidence, again)
         if focuser is not None and is_first(evidence.ledger, log, path):
             options = replace(options, focuser=focuser)
-        found = native.decide(
+        decision = native.decide(
             self._view(evidence, path), result, current.data, current.digest, options
         )
-        if isinstance(found, Short) and not self._reader.keep(current):
+        if isinstance(decision, Short) and not self._reader.keep(current):
             return Pass("the text could not be stored for later comparison")
-        return found
+        return decision
 
     def record(self, log: SessionLog, call: str, short: Short) -> None:
         """Note that `short` was sent instead of the result of this call.
@@ -111,10 +111,10 @@ class NativeReader:
 
     def _current(self, path: str) -> Current | str:
         try:
-            found = self._reader.current(path)
+            current = self._reader.current(path)
         except (HoldfastError, OSError) as error:
             return f"the file cannot be compared: {error}"
-        return "the file is not kept" if isinstance(found, Answer) else found
+        return "the file is not kept" if isinstance(current, Answer) else current
 
 
 def is_first(ledger: Ledger, log: SessionLog, path: str) -> bool:

@@ -80,13 +80,13 @@ class Objects:
             return False
         path = self.path_of(digest)
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except FileNotFoundError:
             pass
         except OSError:
             return False
         else:
-            if now is not None and now - found.st_mtime > TOUCH_AFTER_S:
+            if now is not None and now - status.st_mtime > TOUCH_AFTER_S:
                 with contextlib.suppress(OSError):
                     os.utime(path, (now, now))
             return True
@@ -168,7 +168,7 @@ class Objects:
         """
         if not (0 <= age_max_s < float("inf")):
             raise ValueError(f'Invalid age "{age_max_s}".')
-        found: list[tuple[float, int, str, str]] = []
+        objects: list[tuple[float, int, str, str]] = []
         try:
             with os.scandir(self._objects) as entries:
                 for entry in entries:
@@ -177,19 +177,19 @@ class Objects:
                         continue
                     with contextlib.suppress(OSError):
                         stat = entry.stat(follow_symlinks=False)
-                        found.append((stat.st_mtime, stat.st_size, name[1], entry.path))
+                        objects.append((stat.st_mtime, stat.st_size, name[1], entry.path))
         except OSError:
             return Collected(0, 0, 0)
-        total = sum(size for _, size, _, _ in found)
+        total = sum(size for _, size, _, _ in objects)
         deleted = freed = 0
-        for used_at, size, digest, path in sorted(found):
+        for used_at, size, digest, path in sorted(objects):
             if digest in live or (used_at > now - age_max_s and total <= size_bytes_max):
                 continue
             with contextlib.suppress(OSError):
                 os.unlink(path)
                 deleted, freed, total = deleted + 1, freed + size, total - size
         self._sweep_temporary(now)
-        return Collected(len(found), deleted, freed)
+        return Collected(len(objects), deleted, freed)
 
     def _sweep_temporary(self, now: float) -> None:
         """Remove temporary files of writers that died; a write takes far less than an hour."""

@@ -57,8 +57,8 @@ class Place:
         plain = self.expand(typed)
         if exists(plain):
             return plain, True
-        found = next((path for path in _variants(plain) if exists(path)), None)
-        return (plain, False) if found is None else (found, True)
+        variant = next((path for path in _variants(plain) if exists(path)), None)
+        return (plain, False) if variant is None else (variant, True)
 
 
 def _variants(path: str) -> Iterator[str]:
@@ -168,18 +168,18 @@ def locate(request: Request, place: Place, exists: Exists = accessible) -> Targe
 
 def parse_suffix(suffix: str) -> tuple[int, int | None]:
     """`N` or `N-M` after the colon."""
-    found = _SUFFIX.match(suffix)
-    if found is None:
+    match = _SUFFIX.match(suffix)
+    if match is None:
         raise BadRange(f'Invalid range suffix "{suffix}". Use :<start> or :<start>-<end>.')
     words = 'Invalid {} line number "{}". Line numbers must be positive integers.'
-    first = _line_number(found[1])
+    first = _line_number(match[1])
     if first < 1:
-        raise BadRange(words.format("start", found[1]))
-    if found[2] is None:
+        raise BadRange(words.format("start", match[1]))
+    if match[2] is None:
         return first, None
-    last = _line_number(found[2])
+    last = _line_number(match[2])
     if last < 1:
-        raise BadRange(words.format("end", found[2]))
+        raise BadRange(words.format("end", match[2]))
     if last < first:
         raise BadRange(
             f'Invalid range "{suffix}": end line must be greater than or equal to start line.'

@@ -51,11 +51,11 @@ def _matched(live: Mapping[int, str], first: int, rows: Sequence[str]) -> list[i
     shift = 0
     at = 0
     while at < len(rows):
-        found = None if _is_trivial(rows[at]) else _place(live, only, first + at, rows[at], shift)
-        if found is None:
+        place = None if _is_trivial(rows[at]) else _place(live, only, first + at, rows[at], shift)
+        if place is None:
             at += 1
             continue
-        shift = found - (first + at)
+        shift = place - (first + at)
         back = at
         while (
             back > 0
@@ -78,8 +78,8 @@ def _place(
         return number + shift
     if live.get(number) == row:
         return number
-    found = only.get(row)
-    return None if found is None or found < 0 else found
+    line = only.get(row)
+    return None if line is None or line < 0 else line
 
 
 def _only_places(live: Mapping[int, str]) -> dict[str, int]:

@@ -142,27 +142,27 @@ class Reader:
     ) -> Answer:
         _check(aborted)
         target = paths.locate(request, self.place)
-        found = self._load(target)
-        if isinstance(found, Answer):
-            return found
+        current = self._load(target)
+        if isinstance(current, Answer):
+            return current
         _check(aborted)
         evidence = Doubt("no session") if log is None else log.evidence()
-        case = self._case(request, target, found, evidence, log)
+        case = self._case(request, target, current, evidence, log)
         key, ledger = (str(getattr(log, "path", "")), target.path), case.holdings.ledger
-        if case.policy.unseen and self._unlogged.with_other_text(key, found.digest, ledger):
+        if case.policy.unseen and self._unlogged.with_other_text(key, current.digest, ledger):
             case.policy = replace(case.policy, unseen=False)
         answer = case.answer()
         _check(aborted)
         if focuser is not None and answer.mode == "full" and not request.bypass_cache:
-            folded = self._focused(target, found, log, focuser)
+            folded = self._focused(target, current, log, focuser)
             if folded is not None:
                 return folded
         if answer.meta is not None and log is not None:
             if isinstance(log, ShownLines):
-                self._unlogged.add(key, found.digest, ledger)
-            self.objects.keep(found.data, found.digest, self._now_ms() / 1000)
+                self._unlogged.add(key, current.digest, ledger)
+            self.objects.keep(current.data, current.digest, self._now_ms() / 1000)
             if case.holdings.overlay is not None and not log.counts_when_recorded:
-                case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)
+                case.holdings.overlay.record(target.path, answer.meta.scope, current.digest)
         return answer
 
     def _focused(
@@ -278,28 +278,32 @@ class Reader:
         """
         with self._turn:
             try:
-                found = self._load(Target(path, path, None, None))
+                current = self._load(Target(path, path, None, None))
             except (ReadingError, OutsideWorkspace):
                 return False
-            if isinstance(found, Answer) or found.text is None or lines.last > found.lines_total:
+            if (
+                isinstance(current, Answer)
+                or current.text is None
+                or lines.last > current.lines_total
+            ):
                 return False
             evidence = log.evidence()
             holdings = self._holdings(evidence, log)
-            wanted = found.shown_lines(lines)
+            wanted = current.shown_lines(lines)
             if isinstance(evidence, Evidence) and not holdings.answered(path):
                 view = evidence.ledger.view(path, self.objects.load)
                 options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
                 if native.holds(view, lines.first, wanted, options):
                     return True
-            scope = scopes.of(lines, found.lines_total)
+            scope = scopes.of(lines, current.lines_total)
             base = choose_base(holdings, path, scope, union=self.settings.policy.union)
             if base is None:
                 return False
-            same = base.digest == found.digest
-            data = found.data if same else self.objects.load(base.digest)
+            same = base.digest == current.digest
+            data = current.data if same else self.objects.load(base.digest)
             if data is None or lines_of(data, lines) != wanted:
                 return False
-            texts = (stored_text_rows(data), stored_text_rows(found.data))
+            texts = (stored_text_rows(data), stored_text_rows(current.data))
             if texts[0] is None or texts[1] is None:
                 return same
             # Stale if the lines were shown with other text since, then changed back on disk.
@@ -440,11 +444,11 @@ class Reader:
     def explain(self, request: Request, log: SessionLog | None) -> Explanation | NeverKept:
         """Explain how a read would be answered, without answering it."""
         target = paths.locate(request, self.place)
-        found = self._load(target)
-        if isinstance(found, Answer):
+        current = self._load(target)
+        if isinstance(current, Answer):
             return NeverKept(target.path)
         evidence = Doubt("no session") if log is None else log.evidence()
-        return explain(self._case(request, target, found, evidence, log), evidence)
+        return explain(self._case(request, target, current, evidence, log), evidence)
 
 
 def _leaf(tree: Tree, evidence: Evidence) -> int:

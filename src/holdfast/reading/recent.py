@@ -34,14 +34,14 @@ class Recent:
         """Decode a file that is not known, and keep it in place of its last version."""
         if (before := self._files.pop(path, None)) is not None:
             self._size -= len(before.data)
-        found = Current(data, digest_of(data))
+        current = Current(data, digest_of(data))
         if len(data) * 4 <= self._size_max:
-            self._files[path] = found
+            self._files[path] = current
             self._size += len(data)
             while self._size > self._size_max:
                 _, oldest = self._files.popitem(last=False)
                 self._size -= len(oldest.data)
-        return found
+        return current
 
     def clear(self) -> None:
         self._files.clear()

@@ -104,13 +104,13 @@ def _edited(
 
 def merged(runs: Iterable[Lines]) -> tuple[Lines, ...]:
     """Runs in order, with adjacent ones joined."""
-    found: list[Lines] = []
+    spans: list[Lines] = []
     for run in sorted(runs):
-        if found and run.first <= found[-1].last + 1:
-            found[-1] = Lines(found[-1].first, max(found[-1].last, run.last))
+        if spans and run.first <= spans[-1].last + 1:
+            spans[-1] = Lines(spans[-1].first, max(spans[-1].last, run.last))
         else:
-            found.append(run)
-    return tuple(found)
+            spans.append(run)
+    return tuple(spans)
 
 
 def ranked(files: Iterable[Used]) -> list[Used]:

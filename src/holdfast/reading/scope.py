@@ -44,10 +44,10 @@ def parse(text: object) -> Scope | None:
         return WHOLE
     if not isinstance(text, str):
         return None
-    found = _KEY.match(text)
-    if found is None or max(len(found[1]), len(found[2])) > _DIGITS_MAX:
+    match = _KEY.match(text)
+    if match is None or max(len(match[1]), len(match[2])) > _DIGITS_MAX:
         return None
-    first, last = int(found[1]), int(found[2])
+    first, last = int(match[1]), int(match[2])
     return Lines(first, last) if 1 <= first <= last else None
 
 

@@ -95,12 +95,12 @@ class FileRead(NamedTuple):
         place = self.place(total)
         if self.numbering is None:
             return None if place is None else (place + skipped, tuple(rows))
-        found = [self.numbering.parse(row) for row in rows]
-        if not found or found[0] is None:
+        parsed = [self.numbering.parse(row) for row in rows]
+        if not parsed or parsed[0] is None:
             return None
-        first = found[0][0]
+        first = parsed[0][0]
         lines = []
-        for number, one in enumerate(found, start=first):
+        for number, one in enumerate(parsed, start=first):
             if one is None or one[0] != number:
                 return None
             lines.append(one[1])
@@ -192,17 +192,17 @@ def _words(command: str) -> list[str] | None:
             out.append(quiet)
             at += len(quiet)
         else:
-            found = _WORD.match(text, at)
-            if found is None:
+            match = _WORD.match(text, at)
+            if match is None:
                 return None
-            at = found.end()
+            at = match.end()
             if at < len(text) and text[at] not in " \t|&":
                 return None
             word = "".join(
-                single or double or plain for single, double, plain in _PIECE.findall(found[0])
+                single or double or plain for single, double, plain in _PIECE.findall(match[0])
             )
             # A quoted operator is a word, but never a file or option that we recognise.
-            if word in ("&&", "|", "2>&1", "2>/dev/null") or found[0].startswith("="):
+            if word in ("&&", "|", "2>&1", "2>/dev/null") or match[0].startswith("="):
                 return None
             out.append(word)
     return out

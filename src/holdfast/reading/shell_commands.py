@@ -45,10 +45,10 @@ class Numbering(NamedTuple):
         """The number and the line of a row, or None when it has no number."""
         if self.bare and row.isdecimal() and len(row) <= 9:
             return int(row), ""
-        found = _DIGITS.match(row)
-        if found is None or not row.startswith(self.separator, found.end()):
+        match = _DIGITS.match(row)
+        if match is None or not row.startswith(self.separator, match.end()):
             return None
-        return int(found[1]), row[found.end() + len(self.separator) :]
+        return int(match[1]), row[match.end() + len(self.separator) :]
 
 
 class Step(NamedTuple):
@@ -82,8 +82,8 @@ def filtered(stage: list[str], *, files: int) -> Filtered | None:
     """What one command of a pipe does, if it is recognised and names `files` files."""
     name = stage[0].removeprefix("/usr").removeprefix("/bin/")
     parse_words = _COMMANDS.get(name)
-    found = None if parse_words is None else parse_words(stage[1:])
-    return found if found is not None and len(found.files) == files else None
+    command = None if parse_words is None else parse_words(stage[1:])
+    return command if command is not None and len(command.files) == files else None
 
 
 def _cat(words: list[str]) -> Filtered | None:
@@ -115,10 +115,10 @@ def _bat(words: list[str]) -> Filtered | None:
         if word in ("-r", "--line-range") and rest:
             word = f"--line-range={rest.pop(0)}"
         if word.startswith("--line-range="):
-            found = _BAT_RANGE.match(word.removeprefix("--line-range="))
-            if found is None or steps:
+            match = _BAT_RANGE.match(word.removeprefix("--line-range="))
+            if match is None or steps:
                 return None
-            step = _between(int(found[1] or 1), int(found[2]) if found[2] else None)
+            step = _between(int(match[1] or 1), int(match[2]) if match[2] else None)
             if step is None:
                 return None
             steps.append(step)
@@ -206,38 +206,38 @@ def _sed(words: list[str]) -> Filtered | None:
         return None
     if not silent:
         return _sed_loud(script.replace(" ", ""), files)
-    found = _SED.match(script.replace(" ", ""))
-    if found is None:
+    match = _SED.match(script.replace(" ", ""))
+    if match is None:
         return None
-    first, end = int(found[1]), found[2]
+    first, end = int(match[1]), match[2]
     if end == "$":
         last = None
     elif end is not None and end.startswith("+"):
         last = first + int(end[1:])
     else:
         last = first if end is None else max(first, int(end))
-    if found[3] is not None:
-        last = int(found[3]) if last is None else min(last, int(found[3]))
+    if match[3] is not None:
+        last = int(match[3]) if last is None else min(last, int(match[3]))
     step = _between(first, last)
     return None if step is None else Filtered(files, [step])
 
 
 def _sed_loud(script: str, files: list[str]) -> Filtered | None:
     """`10,20!d`, which deletes all other lines, and `20q`, which ends after a line."""
-    if (found := _SED_OTHERS.match(script)) is not None:
-        first = int(found[1])
-        step = _between(first, max(first, int(found[2] or first)))
+    if (match := _SED_OTHERS.match(script)) is not None:
+        first = int(match[1])
+        step = _between(first, max(first, int(match[2] or first)))
     else:
-        found = _SED_QUIT.match(script)
-        step = None if found is None else _between(1, int(found[1]))
+        match = _SED_QUIT.match(script)
+        step = None if match is None else _between(1, int(match[1]))
     return None if step is None else Filtered(files, [step])
 
 
 def _awk(words: list[str]) -> Filtered | None:
-    found = _AWK.match(words[0]) if words else None
-    if found is None or not (found[1] or found[2]):
+    match = _AWK.match(words[0]) if words else None
+    if match is None or not (match[1] or match[2]):
         return None
-    condition, action = found[1].replace(" ", ""), found[2]
+    condition, action = match[1].replace(" ", ""), match[2]
     if not condition and action is not None:
         step: Step | None = Step()
     else:
@@ -276,12 +276,12 @@ def _awk_lines(condition: str) -> Step | None:
 
 def _awk_numbers(action: str) -> Numbering | None:
     """How `print NR ": " $0` and the like put numbers before lines."""
-    found = _AWK_NUMBERED.match(action)
-    if found is None:
+    match = _AWK_NUMBERED.match(action)
+    if match is None:
         return None
-    separator = (found[1] or found[3] or " ").replace("\\t", "\t")
+    separator = (match[1] or match[3] or " ").replace("\\t", "\t")
     # Digits after a number could not be told from it.
-    return None if separator[0].isdecimal() else Numbering(int(found[2] or 0), separator)
+    return None if separator[0].isdecimal() else Numbering(int(match[2] or 0), separator)
 
 
 def _grep(words: list[str]) -> Filtered | None:
@@ -317,16 +317,16 @@ def _holdfast(words: list[str]) -> Filtered | None:
     if len(names) != 1 or len(options) > 1 or any(word not in _OUR_FORMS for word in options):
         return None
     name, steps = names[0], list[Step]()
-    found = _OUR_RANGE.match(name)
-    if found is not None:
-        step = _between(int(found[2]), int(found[3]))
+    match = _OUR_RANGE.match(name)
+    if match is not None:
+        step = _between(int(match[2]), int(match[3]))
         if step is None:
             return None
-        name, steps = found[1], [step]
+        name, steps = match[1], [step]
     if ":" in name or "," in name or name.startswith(("@", "~")) or not name.isascii():
         return None  # a symbol, several places, or a name that is looked up
     # Lines of a file are numbered unless they are asked for plain, a whole file the other way.
-    numbered = _OUR_FORMS[options[0]] if options else found is not None
+    numbered = _OUR_FORMS[options[0]] if options else match is not None
     return Filtered([name], steps, Numbering(0, " ", bare=True) if numbered else None)
 
 

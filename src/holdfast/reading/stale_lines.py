@@ -27,13 +27,13 @@ def changed(live: Mapping[int, str], rows: Sequence[str]) -> tuple[Lines, ...]:
 
 def runs(numbers: Iterable[int]) -> list[Lines]:
     """Numbers in order, as runs."""
-    found: list[Lines] = []
+    runs: list[Lines] = []
     for number in numbers:
-        if found and found[-1].last == number - 1:
-            found[-1] = Lines(found[-1].first, number)
+        if runs and runs[-1].last == number - 1:
+            runs[-1] = Lines(runs[-1].first, number)
         else:
-            found.append(Lines(number, number))
-    return found
+            runs.append(Lines(number, number))
+    return runs
 
 
 def notice(path: str, live: Mapping[int, str], rows: Sequence[str] | None) -> str | None:
@@ -43,21 +43,21 @@ def notice(path: str, live: Mapping[int, str], rows: Sequence[str] | None) -> st
     if not live:
         return None
     text = list(rows)
-    found = changed(live, text)
-    if not found:
+    lines = changed(live, text)
+    if not lines:
         return None
-    tail = _moved_tail(live, text, found[-1])
+    tail = _moved_tail(live, text, lines[-1])
     if tail is not None:
         first, shift = tail
-        whole = found[-1]
-        found = found[:-1]
+        whole = lines[-1]
+        lines = lines[:-1]
         if whole.first < first:
-            found = (*found, Lines(whole.first, first - 1))
+            lines = (*lines, Lines(whole.first, first - 1))
         after = f"lines {first}-{whole.last} moved by {shift:+d}"
-        if not found:
+        if not lines:
             return f"[holdfast: {path} changed on disk since you read it: {after}]"
-        return f"[holdfast: {path} changed on disk since you read it: {_named(found)}; {after}]"
-    return f"[holdfast: {path} changed on disk since you read it: {_named(found)}]"
+        return f"[holdfast: {path} changed on disk since you read it: {_named(lines)}; {after}]"
+    return f"[holdfast: {path} changed on disk since you read it: {_named(lines)}]"
 
 
 def _moved_tail(live: Mapping[int, str], rows: Sequence[str], run: Lines) -> tuple[int, int] | None:

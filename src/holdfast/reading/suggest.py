@@ -91,8 +91,8 @@ def _one_deeper(folder: str, missing: list[str], names: Names) -> str | None:
     inside = names(folder)[:FOLDERS_MAX]
     folders = [name for name in inside if name.endswith(os.sep) and not name.startswith(".")]
     tails = [os.path.join(folder, name.rstrip(os.sep), *missing[:-1]) for name in folders]
-    found = [os.path.join(tail, missing[-1]) for tail in tails if missing[-1] in names(tail)]
-    return found[0] if len(found) == 1 else None
+    paths = [os.path.join(tail, missing[-1]) for tail in tails if missing[-1] in names(tail)]
+    return paths[0] if len(paths) == 1 else None
 
 
 def listed(folder: str) -> list[str]:

@@ -124,15 +124,15 @@ class Tree:
         children: dict[int, list[int]] = {}
         for number, parent in enumerate(self.parents):
             children.setdefault(parent, []).append(number)
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
         while pending:
             number, depth = pending.pop()
-            found.append((number, depth))
+            spans.append((number, depth))
             below = children.get(number, [])
             deeper = depth + (1 if len(below) > 1 else 0)
             pending.extend((child, deeper) for child in reversed(below))
-        return found
+        return spans
 
     def has_children(self, number: int) -> bool:
         return number in self._has_children

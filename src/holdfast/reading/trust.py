@@ -131,14 +131,14 @@ class Ledger:
 
     def seen_since(self, path: str, digest: str) -> list[ViewEvent]:
         """What was seen of a path since a text with this digest was shown whole, newest first."""
-        found: list[ViewEvent] = []
+        events: list[ViewEvent] = []
         for event, _ in reversed(self._seen.get(path, [])):
             if isinstance(event, Anchored | Derived) and event.digest == digest:
                 if not isinstance(event.scope, Lines):
                     break
                 continue
-            found.append(event)
-        return found
+            events.append(event)
+        return events
 
     def apply(self, event: Event, at: int = 0) -> None:
         """Apply one event, at which the model had been shown `at` bytes.
@@ -249,8 +249,8 @@ def advance(
 def _is_hidden(entry: str, hidden: set[str] | frozenset[str]) -> bool:
     """Whether an entry is hidden, or the entry whose id it extends after a slash."""
     while entry not in hidden:
-        entry, found, _ = entry.rpartition("/")
-        if not found:
+        entry, separator, _ = entry.rpartition("/")
+        if not separator:
             return False
     return True
 
@@ -302,9 +302,9 @@ class Holdings(NamedTuple):
 
     def trusted(self, path: str, scope: Scope) -> Trust | None:
         if self.overlay is not None and self.overlay:
-            found = self.overlay._entries.get((path, scope))
-            if found is not None:
-                return found
+            trust = self.overlay._entries.get((path, scope))
+            if trust is not None:
+                return trust
         return self.ledger.trusted(path, scope)
 
     def scopes(self, path: str) -> dict[Scope, Trust]:
@@ -329,10 +329,10 @@ class Holdings(NamedTuple):
         return any(other == path for other, _, _ in entries)
 
     def paths(self) -> set[str]:
-        found = set(self.ledger.paths())
+        paths = set(self.ledger.paths())
         if self.overlay is not None:
-            found.update(path for path, _, _ in self.overlay.entries())
-        return found
+            paths.update(path for path, _, _ in self.overlay.entries())
+        return paths
 
 
 def is_stale(

@@ -196,17 +196,17 @@ class View:
 
     def _find(self, old: str) -> tuple[Place, ...]:
         """The one place where this text is held; empty when there are several or none."""
-        found: list[Place] = []
+        places: list[Place] = []
         for run in self._runs():
             text = "\n".join(self.lines[number].text for number in range(run.first, run.last + 1))
             if not old or old not in text:
                 continue
-            if found or not _is_once(old, text):
+            if places or not _is_once(old, text):
                 return ()
             first = run.first + text.count("\n", 0, text.index(old))
             lines = old.count("\n") + 1
-            found.append(Place(first, lines, lines))
-        return tuple(found)
+            places.append(Place(first, lines, lines))
+        return tuple(places)
 
     def _runs(self) -> list[Lines]:
         """The held numbers as runs, in order."""
@@ -222,7 +222,7 @@ class View:
         """Where these lines are held; None unless it is exactly one place."""
         if not old:
             return None
-        found, left = None, _COMPARISONS_MAX
+        line, left = None, _COMPARISONS_MAX
         for number, held in self.lines.items():
             if held.text != old[0]:
                 continue
@@ -233,11 +233,11 @@ class View:
                     break
                 same += 1
             left -= same
-            if left < 0 or (same == len(old) and found is not None):
+            if left < 0 or (same == len(old) and line is not None):
                 return None
             if same == len(old):
-                found = number
-        return found
+                line = number
+        return line
 
     def _replace(
         self,

@@ -65,9 +65,9 @@ def find_clones(
     repeated = clones.covered(groups, size)
     folded = 0
     if not request.overlapping:
-        found = len(groups)
+        group_count = len(groups)
         groups = clones.informative(groups, size)
-        folded = found - len(groups)
+        folded = group_count - len(groups)
     listed = groups[: request.limit] if request.limit else groups
     shown = clones.covered(listed, size)
     reports = tuple([_report(group) for group in listed])
@@ -215,11 +215,11 @@ def _before(
     before = TokenCorpus([LiveSegment(segment)])
 
     def count(block: Sequence[bytes]) -> int:
-        found = before.find([normalised(text) if request.renamed else text for text in block])
-        if not found.query_exhausted:
+        match = before.find([normalised(text) if request.renamed else text for text in block])
+        if not match.query_exhausted:
             return 0
         # Places of a group do not overlap, so overlapping ones are left out here too.
-        places = sorted(place.position for place in found.occurrences())
+        places = sorted(place.position for place in match.occurrences())
         return len(clones.without_overlaps(places, len(block)))
 
     return changes.__contains__, count

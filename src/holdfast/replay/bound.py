@@ -111,7 +111,7 @@ def _saving(live: Mapping[int, int], event: Mapping[str, Any], sizes: list[int])
     known = _matched([live[at] for at in sorted(live)], rows, sizes)
     over = max(0, size - sum(abs(sizes[row]) for row in rows)) / len(rows)
     costs = [abs(sizes[row]) + over for row in rows]
-    unseen = sum(cost for cost, found in zip(costs, known, strict=True) if not found)
+    unseen = sum(cost for cost, is_known in zip(costs, known, strict=True) if not is_known)
     if all(known):
         return max(0.0, size - MARKER_BYTES)
     if sum(costs) - unseen < 0.1 * sum(costs):
@@ -120,8 +120,8 @@ def _saving(live: Mapping[int, int], event: Mapping[str, Any], sizes: list[int])
     if covered < 0.9:
         return max(0.0, size - MARKER_BYTES - unseen)
     hunks, shown = 0, set[int]()
-    for at, found in enumerate(known):
-        if not found:
+    for at, is_known in enumerate(known):
+        if not is_known:
             hunks += at == 0 or known[at - 1]
             shown.update(range(max(0, at - 3), min(len(rows), at + 4)))
     cost = 60 + hunks * 20 + sum(abs(sizes[rows[at]]) + 1 for at in shown) + unseen

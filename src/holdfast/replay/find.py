@@ -26,12 +26,12 @@ def session_files(
     user_home: str, environment: Mapping[str, str], since_s: float, agent: str | None = None
 ) -> list[Found]:
     """The session files written since `since_s`, the newest first."""
-    found = [
+    files = [
         one
         for name, path in _files(Path(user_home), environment)
         if agent in (None, name) and (one := _stat(name, path)) is not None and one.at_s >= since_s
     ]
-    return sorted(found, key=lambda one: one.at_s, reverse=True)
+    return sorted(files, key=lambda one: one.at_s, reverse=True)
 
 
 def _files(home: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:

@@ -97,11 +97,11 @@ def play(context: Context, presets: Presets, outline: Outliner, tally: Tally) ->
             known.clear()
         if isinstance(step, Returned) and is_read(step):
             tally.read += len(step.text.encode("utf-8", "surrogatepass"))
-            found = shown(step)
-            if found is not None:
-                if found.whole and found.path not in known and not found.shell:
-                    _first(context, at, found, heard.signals, presets, outline, tally)
-                known.add(found.path)
+            read = shown(step)
+            if read is not None:
+                if read.whole and read.path not in known and not read.shell:
+                    _first(context, at, read, heard.signals, presets, outline, tally)
+                known.add(read.path)
         if isinstance(step, Returned):
             known.update(change.path for change in changes(step))
         heard.take(step)
@@ -195,9 +195,9 @@ def used_lines(
                 uses.lines.update(range(again.first, again.first + len(again.rows)))
             for change in changes(step):
                 if change.path == path:
-                    found = _place(text, change)
-                    uses.edited |= found
-                    for n in found:
+                    place = _place(text, change)
+                    uses.edited |= place
+                    for n in place:
                         uses.lines.update(range(max(1, n - EDIT_AROUND), n + EDIT_AROUND + 1))
     return uses
 

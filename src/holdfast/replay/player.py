@@ -145,8 +145,8 @@ class Player:
                 arguments |= {"offset": first, "limit": len(rows)}
             call = self._called("Read", arguments, at)
             own_read = OwnRead(path_of(file), first, tuple(rows), size, round(over))
-            found = self._answer(own_read, call)
-            self.writer.read_result(call, read, _text(found), at)
+            decision = self._answer(own_read, call)
+            self.writer.read_result(call, read, _text(decision), at)
         else:
             last = first + len(rows) - 1
             whole = first == 1 and last >= total
@@ -154,10 +154,10 @@ class Player:
             call = self._called("Bash", {"command": command}, at)
             output = "\n".join(rows)
             own = OwnShell(command, "/w", output, self.writer.trimmed)
-            found = self._answer(own, call)
-            self.writer.shell_result(call, output, _text(found), at)
+            decision = self._answer(own, call)
+            self.writer.shell_result(call, output, _text(decision), at)
         self.calls[number] = call
-        self._count(found, size, over)
+        self._count(decision, size, over)
 
     def _called(self, tool: str, arguments: dict[str, Any], at: float) -> str:
         call = self.writer.call(tool, arguments, at)
@@ -166,10 +166,10 @@ class Player:
         return call
 
     def _answer(self, own: OwnRead | OwnShell, call: str) -> Decision:
-        found = self.native.answer(own, self.log)
-        if isinstance(found, Short):
-            self.native.record(self.log, call, found)
-        return found
+        answer = self.native.answer(own, self.log)
+        if isinstance(answer, Short):
+            self.native.record(self.log, call, answer)
+        return answer
 
     def _count(self, decision: Decision, size: int, over: float) -> None:
         if not isinstance(decision, Short):

@@ -148,13 +148,13 @@ def _reopenings(context: Context, at: int, record: ShortRecord) -> list[int]:
     for step in context.steps[at + 1 :]:
         if isinstance(step, Compacted):
             break
-        found = shown(step) if isinstance(step, Returned) else None
-        if found is None or found.path != record.event.path:
+        read = shown(step) if isinstance(step, Returned) else None
+        if read is None or read.path != record.event.path:
             continue
-        last = found.first + len(found.rows) - 1
-        if any(one.first <= last and found.first < one.first + one.lines for one in folds):
-            out.append(found.size_bytes)
-        if found.whole:
+        last = read.first + len(read.rows) - 1
+        if any(one.first <= last and read.first < one.first + one.lines for one in folds):
+            out.append(read.size_bytes)
+        if read.whole:
             break
     return out
 

@@ -58,9 +58,9 @@ class _Maker:
 
     def returned(self, step: Returned) -> None:
         self.places[step.id] = len(self.ev)
-        found, made = shown(step), changes(step)
-        if found is not None:
-            self._read(found, step.at_s)
+        read, made = shown(step), changes(step)
+        if read is not None:
+            self._read(read, step.at_s)
         elif made:
             for change in made:
                 self._change(change, step.at_s)

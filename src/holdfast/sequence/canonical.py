@@ -102,9 +102,9 @@ class Labels:
     def __init__(self, labels: Iterable[str], limits: GraphLimits) -> None:
         self.limits = limits
         self.hosts: list[str] = []
-        found = sorted(set(labels), key=lambda label: (-len(label), label))
-        limits.check(len(found))
-        for label in found:
+        ordered = sorted(set(labels), key=lambda label: (-len(label), label))
+        limits.check(len(ordered))
+        for label in ordered:
             limits.spend(len(self.hosts) + 1)
             if not any(label in host for host in self.hosts):
                 self.hosts.append(label)
@@ -114,7 +114,7 @@ class Labels:
         """For each host and offset, where the labels that begin there end, in order."""
         self.starts: list[list[list[int]]] = [[[] for _ in range(len(h) + 1)] for h in self.hosts]
         """For each host and offset, where the labels that end there begin, in order."""
-        self.add(found)
+        self.add(ordered)
 
     def __contains__(self, label: object) -> bool:
         return label in self.where
@@ -229,15 +229,15 @@ class Labels:
         """The longest other labels in a label, none inside another, as intervals of it."""
         number, base = self.where[label]
         ends, last = self.ends[number], base + len(label)
-        found: list[tuple[int, int]] = []
+        parts: list[tuple[int, int]] = []
         reach = base
         for at in range(base, last):
             # At its first offset the label itself is left out.
             nth = bisect_right(ends[at], last - (at == base))
             if nth and ends[at][nth - 1] > reach:
                 reach = ends[at][nth - 1]
-                found.append((at - base, reach - base))
-        return found
+                parts.append((at - base, reach - base))
+        return parts
 
 
 def _lines(intervals: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -85,26 +85,26 @@ class TokenCorpus:
         if not query:
             raise EmptyQuery
         texts = tuple(query)
-        found: list[tuple[LiveSegment, SuffixRange]] = []
+        ranges: list[tuple[LiveSegment, SuffixRange]] = []
         length = 0
         for live in self.lives:
             token = live.segment.token
             run = segments.longest(live, [token(text) for text in texts])
             if run.count and run.length >= length:
                 if run.length > length:
-                    found, length = [], run.length
-                found.append((live, run))
-        if not found:
+                    ranges, length = [], run.length
+                ranges.append((live, run))
+        if not ranges:
             return CorpusMatch(texts, 0, 0, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 0, 0, 0, ())
-        count = sum(run.count for _, run in found)
-        runs = tuple(found)
+        count = sum(run.count for _, run in ranges)
+        runs = tuple(ranges)
         if length == 1 and len(texts) > 1:
             # Only the first token matches: as in a core graph, it is its own root.
-            position = next(iter(found[0][0].positions(found[0][1].low, found[0][1].high)))
+            position = next(iter(ranges[0][0].positions(ranges[0][1].low, ranges[0][1].high)))
             return CorpusMatch(
                 texts, 1, count, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 1, 1, position, runs
             )
-        left, right, position = self._surroundings(found, length)
+        left, right, position = self._surroundings(ranges, length)
         kind = Kind.of(at_start=left == 0, at_end=right == 0)
         if length == len(texts):
             reason = EndReason.QUERY_EXHAUSTED

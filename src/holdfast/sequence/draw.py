@@ -59,9 +59,9 @@ class ShowAnswer:
         text, response = as_text(self.graph), self.response
         if response is None:
             return text
-        found = "all of it" if response.query_exhausted else f"{response.position} atoms of it"
+        extent = "all of it" if response.query_exhausted else f"{response.position} atoms of it"
         root = f"{label(self.graph, response.root)} [{response.start}, {response.end})"
-        return f"{text}\nquery {self.query!r}: {found}, {response.kind.value} in {root}"
+        return f"{text}\nquery {self.query!r}: {extent}, {response.kind.value} in {root}"
 
 
 def _part(atom: Atom) -> str:

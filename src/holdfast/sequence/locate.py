@@ -56,12 +56,12 @@ class Snippet:
 
     def line_starts(self, tokens: int) -> list[tuple[int, int, int]]:
         """Number, line and column of each of the first `tokens` tokens that begins its line."""
-        starts, found = self.lexed.starts, []
+        starts, rows = self.lexed.starts, []
         for begin, end in pairwise([*self._lines, len(self.source) + 1]):
             at = bisect_left(starts, begin, 0, tokens)
             if at < tokens and starts[at] < end and not self.source[begin : starts[at]].strip():
-                found.append((at, *self.place(at)))
-        return found
+                rows.append((at, *self.place(at)))
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +192,15 @@ def _indentation_differences(
     if len(lines) < 2:
         return []
     base = lines[0][2] if lines[0][0] == 0 else 1
-    found = []
+    differences = []
     for copy in copies:
         first = copy.segment.indentation(copy.position)
         for number, line, column in lines[1:]:
             begins = copy.segment.line_begins(copy.position + number)
             if begins is not None and column - base != begins.column - first:
-                found.append(IndentationDifference(copy, line, begins.line))
+                differences.append(IndentationDifference(copy, line, begins.line))
                 break
-    return found
+    return differences
 
 
 def _text(token: bytes | None) -> str | None:

@@ -101,14 +101,16 @@ def nearest(text: bytes, snippet: bytes, places: int = 1) -> list[Nearest]:
         end = max(begin + 1, min(end, len(segment)))
         scored.append((rules.score(begin, end), -begin, end))
     scored.sort(reverse=True)
-    found: list[Nearest] = []
+    nearest_places: list[Nearest] = []
     for score, begin, end in scored:
         place = rules.compared(-begin, end, lines, skipped_lines)
-        if score >= RUNNER_UP * scored[0][0] and not any(place.overlaps(one) for one in found):
-            found.append(place)
-        if len(found) == places:
+        if score >= RUNNER_UP * scored[0][0] and not any(
+            place.overlaps(one) for one in nearest_places
+        ):
+            nearest_places.append(place)
+        if len(nearest_places) == places:
             break
-    return found
+    return nearest_places
 
 
 class _Comparison:
@@ -178,8 +180,8 @@ def _bounded(text: bytes, snippet: bytes) -> tuple[bytes, int]:
     if len(text) <= TEXT_BYTES_MAX:
         return text, 0
     stripped = sorted({line.strip() for line in snippet.split(b"\n")}, key=len, reverse=True)
-    found = next((at for line in stripped[:8] if (at := text.find(line)) >= 0), 0)
-    start = text.rfind(b"\n", 0, max(0, found - TEXT_BYTES_MAX // 2)) + 1
+    offset = next((at for line in stripped[:8] if (at := text.find(line)) >= 0), 0)
+    start = text.rfind(b"\n", 0, max(0, offset - TEXT_BYTES_MAX // 2)) + 1
     return text[start : start + TEXT_BYTES_MAX], text.count(b"\n", 0, start)
 
 
@@ -231,7 +233,7 @@ class _Vote:
 
 def _votes(corpus: TokenCorpus, wanted: Sequence[bytes], lines: Sequence[int]) -> list[_Vote]:
     cuts = [0, *(at for at in range(1, len(wanted)) if lines[at] != lines[at - 1]), len(wanted)]
-    found: set[_Vote] = set()
+    votes: set[_Vote] = set()
     most = max(OCCURRENCES_MAX, min(400, 6000 // len(wanted)))
     for first, last in ((0, len(wanted)), *pairwise(cuts)):
         at = first
@@ -240,9 +242,9 @@ def _votes(corpus: TokenCorpus, wanted: Sequence[bytes], lines: Sequence[int]) -
             if length > 1 or part.count <= most:
                 weight = length * length / max(1, part.count)
                 for place in islice(part.occurrences(), most):
-                    found.add(_Vote(at, place.position, weight))
+                    votes.add(_Vote(at, place.position, weight))
             at += max(1, length)
-    return sorted(found, key=lambda vote: (vote.begin, vote.at, vote.position))
+    return sorted(votes, key=lambda vote: (vote.begin, vote.at, vote.position))
 
 
 def _places(votes: list[_Vote], length: int) -> Iterator[tuple[int, int]]:

@@ -92,11 +92,11 @@ class SegmentStore:
 
     def known(self) -> dict[str, tuple[int, int]]:
         """Every document with the size and the time stamp of its file."""
-        found: dict[str, tuple[int, int]] = {}
+        stamps: dict[str, tuple[int, int]] = {}
         for path, (live, number) in self._where.items():
             facts = live.segment.documents[number]
-            found[path] = self._touched.get(path, (facts.size, facts.mtime_ns))
-        return found
+            stamps[path] = self._touched.get(path, (facts.size, facts.mtime_ns))
+        return stamps
 
     def digest(self, path: str) -> str | None:
         """The digest of the text of a document."""
@@ -178,10 +178,10 @@ class SegmentStore:
     def _stamp(self) -> tuple[int, int, int] | None:
         """Identifies the current version of the manifest."""
         try:
-            found = (self.directory / "manifest.json").stat()
+            status = (self.directory / "manifest.json").stat()
         except OSError:
             return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _place(self, fresh: Sequence[Document], progress: Progress) -> None:
         size = sum(len(document.data) for document in fresh)
@@ -294,8 +294,8 @@ class SegmentStore:
             return
         _refuse_newer(self.directory, manifest)
         wanted = (MANIFEST_VERSION, LEXER_VERSION, [self.options.comments, self.options.whitespace])
-        found = (manifest.get("format"), manifest.get("lexer"), manifest.get("reading"))
-        if found != wanted:
+        versions = (manifest.get("format"), manifest.get("lexer"), manifest.get("reading"))
+        if versions != wanted:
             self.problem = "the segments have another format or other lexer options"
             return
         if manifest.pop("check", None) != _checksum(manifest):

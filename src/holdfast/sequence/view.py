@@ -90,13 +90,15 @@ def explain(
     if piece is None or not 2 <= match.position <= MATCH_MAX:
         return None
     response = find_sequence(materialise([piece]), match.matched)
-    graph, found = response.graph, list[Container]()
+    graph, containers = response.graph, list[Container]()
     for vertex, start in containing(response):
         texts = [atom for atom in graph.spelled(vertex) if isinstance(atom, bytes)]
         there = corpus.find(texts)
-        if len(found) < CONTAINERS and (there.kind is Kind.COMPLETE or not graph.parents(vertex)):
-            found.append(_container(graph, vertex, start, match, there.count))
-    return MatchExplanation(response, tuple(found))
+        if len(containers) < CONTAINERS and (
+            there.kind is Kind.COMPLETE or not graph.parents(vertex)
+        ):
+            containers.append(_container(graph, vertex, start, match, there.count))
+    return MatchExplanation(response, tuple(containers))
 
 
 def _container(

@@ -204,8 +204,8 @@ class Batch(BatchView):
         if writes is None:
             return too_old(read, on, read.seq, newest.seq)
         had = self._memory(on, read.id, read.seq)
-        found = admit.first_overlap(read.path, read.shape, writes, self._settings.reach, had)
-        return self._conflict(read, on, read.seq, found)
+        overlap = admit.first_overlap(read.path, read.shape, writes, self._settings.reach, had)
+        return self._conflict(read, on, read.seq, overlap)
 
     def _check_pending(
         self,
@@ -229,8 +229,8 @@ class Batch(BatchView):
             newest = self._newest_write(branch, read.id)
             return too_old(read, branch, basis, self._newest if newest is None else newest.seq)
         had = self._memory(branch, read.id, basis, own)
-        found = admit.pending_overlap(read, own, writes, self._settings.reach, had)
-        return self._conflict(read, branch, basis, found)
+        overlap = admit.pending_overlap(read, own, writes, self._settings.reach, had)
+        return self._conflict(read, branch, basis, overlap)
 
     def _conflict(
         self,

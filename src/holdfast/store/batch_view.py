@@ -71,10 +71,10 @@ class BatchView:
         if name == MAIN:
             # It always exists and cannot be deleted.
             return DEFAULT_BRANCH
-        found = self._branches.get(name)
-        if found is None:
-            found = self._branches[name] = replay.required_branch(self._tables, name)
-        return found
+        branch = self._branches.get(name)
+        if branch is None:
+            branch = self._branches[name] = replay.required_branch(self._tables, name)
+        return branch
 
     def _seq_of(self, key: CommitKey) -> Seq | None:
         here = self._commits.get(key)

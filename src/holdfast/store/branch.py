@@ -67,17 +67,17 @@ def plan_delete(
     tables: Tables, name: BranchName, recorded: bool, merged_up_to: Seq | None = None
 ) -> Plan:
     """Plan a deletion, or raise `BranchError` if the branch cannot be deleted."""
-    found = required_branch(tables, name)
-    if merged_up_to is not None and found.head_seq > merged_up_to:
+    branch = required_branch(tables, name)
+    if merged_up_to is not None and branch.head_seq > merged_up_to:
         raise BranchError(
-            f"{_called(name)} was written at seq {found.head_seq}, after it was merged",
+            f"{_called(name)} was written at seq {branch.head_seq}, after it was merged",
             hint="merge it again",
         )
     if name == MAIN:
         if recorded:
             raise BranchError("the default branch cannot be deleted")
-        return Plan(found, None)
-    return Plan(found, None if found.status == DELETED else "delete")
+        return Plan(branch, None)
+    return Plan(branch, None if branch.status == DELETED else "delete")
 
 
 def carry_out(tables: Tables, plan: Plan, seq: Seq | None, now: str) -> Branch:

@@ -84,8 +84,8 @@ class Proposal:
 
 def now(tables: Tables, name: BranchName) -> Point:
     """A branch at its newest change."""
-    found = required_branch(tables, name)
-    return Point(found, found.head_seq)
+    branch = required_branch(tables, name)
+    return Point(branch, branch.head_seq)
 
 
 def fork_point(tables: Tables, branch: Branch) -> Point:
@@ -118,13 +118,13 @@ def _reaches(tables: Tables, branch: Branch, at: Seq | None = None) -> dict[Bran
 
 def candidates(tables: Tables, decode: Decode, side: Point, base: Point) -> set[EntityId]:
     """Every document that may differ between a point and one below it."""
-    found: set[EntityId] = set()
+    ids: set[EntityId] = set()
     for name, upto in _reaches(tables, side.branch, side.seq).items():
         if name == base.branch.name:
-            found |= changed(tables, decode, name, base.seq, upto)
+            ids |= changed(tables, decode, name, base.seq, upto)
             break
-        found |= changed(tables, decode, name, Seq(0), upto)
-    return found
+        ids |= changed(tables, decode, name, Seq(0), upto)
+    return ids
 
 
 def changed(
@@ -140,15 +140,15 @@ def changed(
     heads = tables.heads_up_to(name, max(upto - after, _HEADS_ENOUGH))
     if heads is not None:
         return {id for id, seq in heads if seq > after}
-    found: set[EntityId] = set()
+    ids: set[EntityId] = set()
     at = after
     while at < upto:
         for row in tables.commits(at, min(_PAGE, upto - at)):
             at = row.seq
             if row.branch == name:
                 operations = decode(row.original).get("operations", ())
-                found.update(EntityId(operation["id"]) for operation in operations)
-    return found
+                ids.update(EntityId(operation["id"]) for operation in operations)
+    return ids
 
 
 def differences(tables: Tables, decode: Decode, before: Point, after: Point) -> list[DocumentDiff]:
@@ -156,7 +156,7 @@ def differences(tables: Tables, decode: Decode, before: Point, after: Point) -> 
     shared = common_ancestor(tables, before.branch, after.branch)
     low = Point(shared.branch, min(shared.seq, before.seq, after.seq))
     ids = candidates(tables, decode, before, low) | candidates(tables, decode, after, low)
-    found = []
+    diffs = []
     for id in sorted(ids):
         old = _document(before.state(tables, decode, id))
         new = _document(after.state(tables, decode, id))
@@ -165,8 +165,8 @@ def differences(tables: Tables, decode: Decode, before: Point, after: Point) -> 
         changed = delta.changes(MISSING if old is None else old, MISSING if new is None else new)
         if changed:
             kind = "added" if old is None else "removed" if new is None else "modified"
-            found.append(DocumentDiff(id, kind, changed))
-    return found
+            diffs.append(DocumentDiff(id, kind, changed))
+    return diffs
 
 
 def propose(

@@ -45,15 +45,15 @@ def changes(before: Any, after: Any, path: Path = ROOT) -> list[ValueChange]:
     if before is MISSING or after is MISSING:
         return [] if before is after else [ValueChange(path, before, after)]
     if isinstance(before, dict) and isinstance(after, dict):
-        found: list[ValueChange] = []
+        values: list[ValueChange] = []
         for name in [*before, *(name for name in after if name not in before)]:
-            found += changes(before.get(name, MISSING), after.get(name, MISSING), (*path, name))
-        return found
+            values += changes(before.get(name, MISSING), after.get(name, MISSING), (*path, name))
+        return values
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        found = []
+        values = []
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            found += changes(one, other, (*path, str(index)))
-        return found
+            values += changes(one, other, (*path, str(index)))
+        return values
     return [] if same(before, after) else [ValueChange(path, before, after)]
 
 
@@ -64,18 +64,18 @@ def patches(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any
 
 def _patches(before: Any, after: Any, path: Path) -> list[dict[str, Any]]:
     if isinstance(before, dict) and isinstance(after, dict):
-        found: list[dict[str, Any]] = []
+        patches: list[dict[str, Any]] = []
         for name in before:
             here = (*path, name)
             if name not in after:
-                found.append({"op": "remove", "path": pointer.encode(here)})
+                patches.append({"op": "remove", "path": pointer.encode(here)})
             else:
-                found += _patches(before[name], after[name], here)
+                patches += _patches(before[name], after[name], here)
         for name in after:
             if name not in before:
                 here = (*path, name)
-                found.append({"op": "add", "path": pointer.encode(here), "value": after[name]})
-        return found
+                patches.append({"op": "add", "path": pointer.encode(here), "value": after[name]})
+        return patches
     if isinstance(before, list) and isinstance(after, list):
         return _list_patches(before, after, path)
     if same(before, after):
@@ -87,10 +87,10 @@ def _list_patches(before: list[Any], after: list[Any], path: Path) -> list[dict[
     head, tail = common_ends(before, after)
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     if len(old) == len(new):
-        found: list[dict[str, Any]] = []
+        patches: list[dict[str, Any]] = []
         for index, (one, other) in enumerate(zip(old, new, strict=True)):
-            found += _patches(one, other, (*path, str(head + index)))
-        return found
+            patches += _patches(one, other, (*path, str(head + index)))
+        return patches
     splice = {"op": "splice", "path": pointer.encode(path), "index": head}
     return [{**splice, "remove": len(old), "add": new}]
 

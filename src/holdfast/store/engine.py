@@ -109,12 +109,12 @@ class Engine:
         conflicts: list[Conflict] = []
         key = CommitKey(session, commit.local_seq)
         for read in commit.confirmed:
-            found = (
+            conflict = (
                 None if read.branch is not None else self._reads.head_and_key(MAIN, read.id, key)
             )
-            if found is None:
+            if conflict is None:
                 return None
-            seq, op, by, local_seq, landed = found
+            seq, op, by, local_seq, landed = conflict
             if landed or seq <= read.seq or op == "patch":
                 return None
             overlap = admit.Overlap(admit.RevisionWrite(seq, op, None), None)

@@ -65,14 +65,14 @@ def log(
         seqs = tables.seqs_of(on, EntityId(id), at, limit)
         rows = [row for seq in seqs if (row := tables.commit_at(seq)) is not None]
         return [_entry(row, decode) for row in rows]
-    found: list[LogEntry] = []
-    while len(found) < limit:
+    entries: list[LogEntry] = []
+    while len(entries) < limit:
         page = tables.commits_before(at, _PAGE)
-        found += [_entry(row, decode) for row in page if branch is None or row.branch == branch]
+        entries += [_entry(row, decode) for row in page if branch is None or row.branch == branch]
         if len(page) < _PAGE:
             break
         at = page[-1].seq
-    return found[:limit]
+    return entries[:limit]
 
 
 def broken_link(tables: Tables) -> int | None:

@@ -33,13 +33,13 @@ def page(
     tables: Tables, decode: Decode, point: Point, prefix: str, after: str, limit: int
 ) -> tuple[list[State], str | None]:
     """Up to `limit` documents with an id above `after`, and the id to continue after, if any."""
-    found: list[State] = []
+    states: list[State] = []
     for looked, (state, id) in enumerate(walk(tables, decode, point, prefix, after), 1):
         if state is not None and state.document is not None:
-            found.append(state)
-        if len(found) >= limit or looked >= PAGE * 4:
-            return found, id
-    return found, None
+            states.append(state)
+        if len(states) >= limit or looked >= PAGE * 4:
+            return states, id
+    return states, None
 
 
 def walk(
@@ -70,14 +70,14 @@ def _run(
     """The heads of one branch, by id, with the branch's position in the ancestry."""
     size = 64
     while True:
-        found = tables.heads_after(name, EntityId(after), prefix, size)
-        for id, row in found:
+        heads = tables.heads_after(name, EntityId(after), prefix, size)
+        for id, row in heads:
             if not id.startswith(prefix):
                 return
             yield id, place, row
-        if len(found) < size:
+        if len(heads) < size:
             return
-        after, size = found[-1][0], PAGE
+        after, size = heads[-1][0], PAGE
 
 
 def _ids_by_commits(
@@ -89,15 +89,15 @@ def _ids_by_commits(
     if seq > COMMITS_MAX or not tables.heads_exceed(lines[-1].name, max(seq * 2, PAGE)):
         return None
     names = {line.name for line in lines}
-    found: set[EntityId] = set()
+    ids: set[EntityId] = set()
     at = Seq(0)
     while at < seq:
         for row in tables.commits(at, min(PAGE, seq - at)):
             at = row.seq
             if row.branch in names:
                 operations = decode(row.original).get("operations", ())
-                found.update(EntityId(operation["id"]) for operation in operations)
-    return found
+                ids.update(EntityId(operation["id"]) for operation in operations)
+    return ids
 
 
 def stream(
@@ -107,6 +107,6 @@ def stream(
     at: str | None = after
     size = first
     while at is not None:
-        found, at = read_page(at, size)
+        states, at = read_page(at, size)
         size = PAGE
-        yield from found
+        yield from states

@@ -170,20 +170,20 @@ class PostgresDatabase:
 
     def spaces(self) -> list[str]:
         """Every space of this database, by name."""
-        found = self.rows(
+        rows = self.rows(
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
             "WHERE nspname LIKE 'holdfast\\_%'"
         )
         # Other programs' schemas may match the pattern; their comments differ.
-        words = [(text or "").split(" ", 2) for (text,) in found]
+        words = [(text or "").split(" ", 2) for (text,) in rows]
         return sorted(w[2] for w in words if len(w) == 3 and w[0] == "holdfast" and w[1].isdigit())
 
     def tables(self) -> list[str]:
-        found = self.rows(
+        rows = self.rows(
             'SELECT viewname FROM pg_views WHERE schemaname = $1 ORDER BY viewname COLLATE "C"',
             (self._schema,),
         )
-        return [row[0] for row in found]
+        return [row[0] for row in rows]
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         if self._in_transaction:
@@ -332,15 +332,15 @@ class PostgresDatabase:
         (number,) = self.rows("SELECT space FROM branch LIMIT 1")[0]
         statement, at = partitions.foreign_blobs_statement(number), (0, "")
         while True:
-            found = self.rows(statement, (*at, page))
-            for _, hash, content_type, size, put_at, crc, name in found:
+            rows = self.rows(statement, (*at, page))
+            for _, hash, content_type, size, put_at, crc, name in rows:
                 own = checks.blob_crc(hash, content_type, size, put_at) ^ crc
                 # A sound blob of the other space is not ours, whatever its sum is here.
                 if own == self.mask != partitions.mask(name):
                     yield hash, name
-            if len(found) < page:
+            if len(rows) < page:
                 return
-            at = tuple(found[-1][:2])
+            at = tuple(rows[-1][:2])
 
     def compact(self) -> None:
         """Let the server reclaim the space of dead rows."""

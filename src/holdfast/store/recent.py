@@ -49,13 +49,13 @@ class RecentWrites:
             if least <= after and writes and writes[0].seq == head:
                 # Newest first, so by descending seq.
                 return writes[: bisect_left(writes, -after, key=_age)]
-        found = stored_writes(tables, key, after)
-        if found is not None and len(found) > 8:
+        stored = stored_writes(tables, key, after)
+        if stored is not None and len(stored) > 8:
             with self._lock:
-                self._entries[key] = (after, found)
+                self._entries[key] = (after, stored)
                 if len(self._entries) > self._documents_max:
                     self._entries.popitem(last=False)
-        return found
+        return stored
 
     def load(self, tables: Tables, key: DocumentKey, after: Seq, head: Seq, reach: Reach) -> None:
         """Look up and decode what `since` will need, unless it is kept already."""

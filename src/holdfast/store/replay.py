@@ -103,10 +103,10 @@ def rebuild(
 
 def required_branch(tables: Tables, name: BranchName) -> Branch:
     """The branch with this name, active or deleted."""
-    found = None if name and name_problem(name) else tables.branch(name)
-    if found is None:
+    branch = None if name and name_problem(name) else tables.branch(name)
+    if branch is None:
         raise UnknownBranch(name)
-    return found
+    return branch
 
 
 def check_range(branch: Branch, seq: Seq) -> None:

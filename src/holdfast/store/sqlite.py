@@ -287,8 +287,8 @@ class SqliteDatabase:
                 self.rows(statement)
 
     def tables(self) -> list[str]:
-        found = self.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-        return [row[0] for row in found]
+        rows = self.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        return [row[0] for row in rows]
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         self._driver.rows(sql, parameters)
@@ -343,10 +343,10 @@ class SqliteDatabase:
     def _lasting_damage(self) -> str:
         """What is wrong with pages that are in use; empty if nothing is."""
         try:
-            found = self.rows("PRAGMA integrity_check(1000)")
+            rows = self.rows("PRAGMA integrity_check(1000)")
         except DamagedStore as damage:
             return str(damage).removeprefix("the database file is damaged: ")
-        lines = [line for (text,) in found for line in text.split("\n")]
+        lines = [line for (text,) in rows for line in text.split("\n")]
         used = [line for line in lines if not line.endswith("never used")]
         return next((line for line in used if line != "ok" and not line.startswith("***")), "")
 

@@ -82,9 +82,9 @@ class SqliteDriver:
                 cursor = self._cursors.pop()
             except IndexError:
                 cursor = self._connection.cursor()
-            found: list[Row] = cursor.execute(_numbered(sql), parameters).fetchall()
+            result: list[Row] = cursor.execute(_numbered(sql), parameters).fetchall()
             self._cursors.append(cursor)
-            return found
+            return result
         except self._errors.Error as error:
             raise self._named(error) from error
         except UnicodeDecodeError as error:
@@ -151,10 +151,12 @@ class SqliteDriver:
 def _is_full(name: str) -> bool:
     """Whether the file system of a file has no room for a few more pages."""
     try:
-        found = os.statvfs(os.path.dirname(os.path.abspath(name)))
+        status = os.statvfs(os.path.dirname(os.path.abspath(name)))
     except OSError:
         return False
-    return found.f_bavail * found.f_frsize < ROOM_BYTES_MIN or found.f_favail == 0 < found.f_files
+    return (
+        status.f_bavail * status.f_frsize < ROOM_BYTES_MIN or status.f_favail == 0 < status.f_files
+    )
 
 
 def _unopened(error: Exception) -> StoreFailed:

@@ -137,9 +137,9 @@ def _body(tables: Tables, space: str, settings: StoreSettings) -> Iterator[bytes
             document = msgspec.Raw(b"null" if text is None else text.encode())
             yield _encode(_ExportLine(revision=_Revision(branch, id, seq, op_index, op, document)))
     for hash in tables.blob_hashes():
-        found = tables.blob(hash)
-        if found is not None:
-            data, content_type, _, sound = found
+        blob = tables.blob(hash)
+        if blob is not None:
+            data, content_type, _, sound = blob
             if not sound:
                 raise DamagedStore(f"blob {hash} is damaged: its row does not match its checksum")
             yield _encode(_ExportLine(blob=_Blob(hash, content_type, b64encode(data).decode())))

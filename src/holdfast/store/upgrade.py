@@ -63,16 +63,16 @@ def _pages(db: Database, table: str, columns: str, width: int) -> Iterator[list[
     while True:
         beyond = ", ".join(f"${n + 1}" for n in range(width))
         where = f"WHERE ({key}) > ({beyond}) " if at else ""
-        found = db.rows(
+        rows = db.rows(
             f'SELECT {columns} FROM "{_OLD}{table}" {where}ORDER BY {key} '  # noqa: S608
             f"LIMIT {_PAGE}",
             at,
         )
-        if found:
-            yield found
-        if len(found) < _PAGE:
+        if rows:
+            yield rows
+        if len(rows) < _PAGE:
             return
-        at = tuple(found[-1][:width])
+        at = tuple(rows[-1][:width])
 
 
 def _copy_commits(db: Database, tables: Tables) -> None:

@@ -249,12 +249,12 @@ class Verifier:
             return state is not None and admit.certainly_had(place, state.document, layers)
 
         writes = [write for write in since if write.seq not in own]
-        found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
-        if found is not None:
+        overlap = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
+        if overlap is not None:
             self._found(
                 "INV-1",
                 f"the commit at seq {row.seq} read {id} as of {basis}, "
-                f"but seq {found.write.seq} had written there",
+                f"but seq {overlap.write.seq} had written there",
             )
 
     # documents
@@ -373,10 +373,10 @@ class Verifier:
     def _blobs_hold(self) -> None:
         for hash in self._tables.blob_hashes():
             self.report.blobs += 1
-            found = self._tables.blob(hash)
-            if found is None or hashing.blob_hash(found[0]) != hash or found[2] != len(found[0]):
+            blob = self._tables.blob(hash)
+            if blob is None or hashing.blob_hash(blob[0]) != hash or blob[2] != len(blob[0]):
                 self._found("INV-25", f"the bytes of blob {hash} do not match its hash")
-            elif not found[3]:
+            elif not blob[3]:
                 self._found("INV-39", f"the row of blob {hash} does not match its checksum")
 
     def _reserved_hold(self) -> None:

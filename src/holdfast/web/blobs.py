@@ -71,11 +71,11 @@ def blobs(service: SyncService) -> Asgi:
             )
             return
         try:
-            found = await opened(space, make=method == "PUT")
-            if found is None:
+            blobs = await opened(space, make=method == "PUT")
+            if blobs is None:
                 await answer_json(send, 404, {"error": f"there is no space {space}"})
                 return
-            with found.pinned() as store:
+            with blobs.pinned() as store:
                 if method == "PUT":
                     await _put(store, name, scope, receive, send)
                 else:
@@ -93,15 +93,15 @@ def byte_range(header: str, size: int) -> slice | None:
 
     An empty slice means that the range is outside the bytes.
     """
-    found = _RANGE.fullmatch(header.strip())
-    if found is None or found[1] == found[2] == "":
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or match[1] == match[2] == "":
         return None
-    if not found[1]:
-        length = min(int(found[2]), size)
+    if not match[1]:
+        length = min(int(match[2]), size)
         return slice(size - length, size)
-    first = int(found[1])
-    last = size - 1 if not found[2] else min(int(found[2]), size - 1)
-    if found[2] and int(found[2]) < first:
+    first = int(match[1])
+    last = size - 1 if not match[2] else min(int(match[2]), size - 1)
+    if match[2] and int(match[2]) < first:
         return None  # not a valid range, so it is ignored
     return slice(first, max(first, last + 1))
 

@@ -57,9 +57,9 @@ class HealthCheck:
         return await asyncio.shield(task)
 
     async def _check(self) -> list[str]:
-        found = await asyncio.gather(*(self._ask(name) for name in self._probes))
+        results = await asyncio.gather(*(self._ask(name) for name in self._probes))
         self._known_at = self._monotonic()
-        return [problem for problem in found if problem is not None]
+        return [problem for problem in results if problem is not None]
 
     async def _ask(self, name: str) -> str | None:
         running = self._running.get(name)
@@ -102,13 +102,13 @@ def _in_thread(probe: Probe) -> asyncio.Future[None]:
 def probes_of(app: App, service: SyncService) -> dict[str, Probe]:
     """The probes of this server: its database, its files, and whether it can write."""
     store = service.options.store
-    found: dict[str, Probe] = {"home": lambda: write_probe(str(app.home))}
+    probes: dict[str, Probe] = {"home": lambda: write_probe(str(app.home))}
     if service.options.on_postgres:
-        found["database"] = lambda: database_probe(store)
+        probes["database"] = lambda: database_probe(store)
     root = roots.resolve_root(store)
     if root is not None:
-        found["store"] = lambda: write_probe(str(root))
-    return found
+        probes["store"] = lambda: write_probe(str(root))
+    return probes
 
 
 def write_probe(folder: str) -> None:

@@ -212,8 +212,8 @@ class Site:
         if socket and any(self._is_ours(offered) for offered in scope.get("subprotocols", ())):
             return Admission(OWNER)
         if part.passes and self._audience and kind.lower() == "pass":
-            found = principal_of(presented, self._audience, self._now_ms())
-            return None if found is None else Admission(*found)
+            principal = principal_of(presented, self._audience, self._now_ms())
+            return None if principal is None else Admission(*principal)
         # Browsers send an Origin with every WebSocket; without one it is not a browser.
         if part.cookie and (not socket or "origin" in headers):
             name = cookie_name(self._token, _port(scope))
@@ -303,8 +303,8 @@ def _strict(send: Send, more: Sequence[Header] = ()) -> Send:
 
 def query_of(scope: Scope) -> dict[str, str]:
     """The query parameters of a request; for a repeated name, the last value."""
-    found = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    return {name: values[-1] for name, values in found.items()}
+    parameters = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    return {name: values[-1] for name, values in parameters.items()}
 
 
 async def answer(

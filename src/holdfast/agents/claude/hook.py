@@ -85,8 +85,8 @@ def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[T
         use = _use(payload, _value(payload, "tool_response"))
         return (None, ()) if use is None else (Moment.AFTER_TOOL, (use,))
     if name == "PostToolBatch":
-        found = [_use(one, one.get("tool_response")) for one in _calls(payload)]
-        return Moment.AFTER_BATCH, tuple(use for use in found if use is not None)
+        uses = [_use(one, one.get("tool_response")) for one in _calls(payload)]
+        return Moment.AFTER_BATCH, tuple(use for use in uses if use is not None)
     return None, ()
 
 

@@ -85,11 +85,11 @@ def _read_use(call: ReadCall, id: str, output: str, arguments: Mapping[str, Any]
         return ToolUse(call, id, None, shown=output, result=arguments)
     rows, first = [], 0
     for at, row in enumerate(output[head.end() : tail.start()].split("\n")):
-        found = _NUMBERED.match(row)
-        if found is None or (at and int(found[1]) != first + at) or _CUT in found[2]:
+        match = _NUMBERED.match(row)
+        if match is None or (at and int(match[1]) != first + at) or _CUT in match[2]:
             return ToolUse(call, id, None, shown=output, result=arguments)
-        first = first or int(found[1])
-        rows.append(found[2])
+        first = first or int(match[1])
+        rows.append(match[2])
     total = tail["total"]
     whole = first == 1 and total is not None and int(total) == len(rows)
     named = ReadCall(head[1], call.first, call.count)

@@ -54,11 +54,11 @@ def _use(value: object) -> ToolUse | None:
     failed = value.get("isError") is True
     if not isinstance(call, ReadCall) or failed:
         return ToolUse(call, id, text, failed=failed, shown=text, result=value)
-    found = calls.plain_read(call.path, call.first, call.count, text)
-    if found is None or _SUFFIX.search(call.path):
+    lines = calls.plain_read(call.path, call.first, call.count, text)
+    if lines is None or _SUFFIX.search(call.path):
         return ToolUse(call, id, None, shown=text, result=value)
-    rows = "\n".join(found.rows)
-    return ToolUse(call, id, rows, found.first, is_whole=found.whole, shown=text, result=value)
+    rows = "\n".join(lines.rows)
+    return ToolUse(call, id, rows, lines.first, is_whole=lines.whole, shown=text, result=value)
 
 
 def _call(name: str, arguments: object) -> Call | None:
@@ -80,16 +80,16 @@ def _call(name: str, arguments: object) -> Call | None:
 
 def _edit(path: str, arguments: Mapping[str, Any]) -> EditCall | None:
     changes = arguments.get("edits", [arguments])
-    found = []
+    edits = []
     for one in changes if isinstance(changes, list) else []:
         old = one.get("oldText") if isinstance(one, Mapping) else None
         new = one.get("newText") if isinstance(one, Mapping) else None
         if not isinstance(old, str) or not isinstance(new, str):
             return None
-        found.append(EditCall(path, old, new))
-    if not found:
+        edits.append(EditCall(path, old, new))
+    if not edits:
         return None
-    return EditCall(path, found[0].old, found[0].new, more=tuple(found[1:]))
+    return EditCall(path, edits[0].old, edits[0].new, more=tuple(edits[1:]))
 
 
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:

@@ -203,9 +203,9 @@ def _nodes(program: LinkedProgram, ids: Iterable[str]) -> tuple[CallNode, ...]:
 
 
 def _node(program: LinkedProgram, identity: str) -> CallNode:
-    found = program.place(identity)
-    assert found is not None, "an edge leads to a symbol of the program"
-    facts, symbol = found
+    place = program.place(identity)
+    assert place is not None, "an edge leads to a symbol of the program"
+    facts, symbol = place
     if symbol is None:
         label, kind, span = facts.module or facts.path, "module", Span(1, facts.lines)
     else:

@@ -41,11 +41,15 @@ def list_codebases(index: CodeIndex, *, verify: bool = False) -> CodebasesAnswer
     probed = [r for r in records.values() if r.searchable and not fingerprint_gate(r, runtime)]
     roots = [record.root for record in probed]
     proofs = dict(zip(roots, index.prober.prove_all(roots), strict=True))
-    found = [_codebase(index, record, proofs.get(root), check) for root, record in records.items()]
+    codebases = [
+        _codebase(index, record, proofs.get(root), check) for root, record in records.items()
+    ]
     # By bytes, so that the order does not depend on the locale.
-    found.sort(key=lambda c: (SECTIONS.index(c.section), c.path.encode("utf-8", "surrogatepass")))
-    text = codebases_text(found)
-    return CodebasesAnswer(status="ok", text=text, codebases=tuple(found), total=len(found))
+    codebases.sort(
+        key=lambda c: (SECTIONS.index(c.section), c.path.encode("utf-8", "surrogatepass"))
+    )
+    text = codebases_text(codebases)
+    return CodebasesAnswer(status="ok", text=text, codebases=tuple(codebases), total=len(codebases))
 
 
 def only(answer: CodebasesAnswer, shown: Callable[[str], bool]) -> CodebasesAnswer:

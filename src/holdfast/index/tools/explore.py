@@ -100,7 +100,7 @@ def _explore(look: Look, answer: ExploreAnswer) -> tuple[ExploreAnswer, set[str]
             indexing=where.indexing,
         ), files
     chosen = sorted(where.definitions, key=lambda node: role_of(node.file) == "test")
-    found = []
+    symbols = []
     for node in chosen[:ANSWERED]:
         mentions, seen = look.ask(answer.path, node.symbol_id, "references", MENTIONS_MAX)
         below, others = look.ask(
@@ -109,8 +109,8 @@ def _explore(look: Look, answer: ExploreAnswer) -> tuple[ExploreAnswer, set[str]
         files |= seen | others
         made = _around(look, node)
         if made is not None and mentions.status == "ok" and below.status == "ok":
-            found.append(_joined(made, mentions, below))
-    return replace(answer, found=tuple(found), others=tuple(chosen[ANSWERED:])), files
+            symbols.append(_joined(made, mentions, below))
+    return replace(answer, found=tuple(symbols), others=tuple(chosen[ANSWERED:])), files
 
 
 def _joined(
@@ -192,10 +192,10 @@ def _lines(
     made: dict[tuple[str, str, int], CallEdgeLine] = {}
     for edge in edges:
         identity = edge.caller if end == "caller" else edge.callee
-        found = program.place(identity)
-        if found is None:
+        place = program.place(identity)
+        if place is None:
             continue
-        facts, symbol = found
+        facts, symbol = place
         inner = program.resolver.program.by_id.get(identity)
         node = (
             node_of(program, inner)

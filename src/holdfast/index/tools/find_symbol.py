@@ -39,15 +39,15 @@ def symbols_called(index: CodeIndex, tree: str, name: str) -> NamedSymbols:
     answer = search_code(index, tree, f"sym:{quoted}", scope="mixed", limit=LISTED + 1)
     if answer.status != "ok":
         return NamedSymbols((), False, refused=answer)
-    found = [result for result in answer.results if result.symbol_label]
+    symbols = [result for result in answer.results if result.symbol_label]
     if any(warning.startswith("QUERY_OPERATOR:") for warning in answer.warnings):
-        found = []  # The name is not valid, and the results are only similar to it.
+        symbols = []  # The name is not valid, and the results are only similar to it.
     counts = answer.counts
     complete = counts is not None and counts.complete and counts.last == counts.total
     # `sym:total` finds `Cart.total` too.
-    whole = [result for result in found if result.symbol_label == name]
-    rest = [result for result in found if result not in whole]
-    named = (whole or found) if complete else [*whole, *rest]
+    whole = [result for result in symbols if result.symbol_label == name]
+    rest = [result for result in symbols if result not in whole]
+    named = (whole or symbols) if complete else [*whole, *rest]
     named.sort(key=lambda result: role_of(result.file) == "test")
     similar = () if named else _similar(index, tree, name)
     return NamedSymbols(tuple(named), complete, similar)
@@ -62,11 +62,11 @@ def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
     for query in (name, *(f"sym:{end}" for end in ends)):
         answer = search_code(index, tree, query, scope="mixed", limit=LIMIT_MAX)
         labels += [p.symbol_label or "" for one in answer.results for p in one.places]
-    found = list(dict.fromkeys(filter(None, labels)))
-    alike = {label: _alike(name, label) for label in found}
-    near = [label for label in found if alike[label] >= ALIKE_MIN]
+    names = list(dict.fromkeys(filter(None, labels)))
+    alike = {label: _alike(name, label) for label in names}
+    near = [label for label in names if alike[label] >= ALIKE_MIN]
     near.sort(key=lambda label: -alike[label])
-    return tuple(dict.fromkeys([*near, *found]))[:SIMILAR]
+    return tuple(dict.fromkeys([*near, *names]))[:SIMILAR]
 
 
 def _alike(name: str, label: str) -> float:

@@ -132,11 +132,11 @@ def _impact(
         old = b""
         if path in changes.known or path in changes.differing:
             old = repository.blob(answer.commit, repository.prefix + path) or b""
-        found = _compared(index, root, path, old, now.get(path), budget)
-        if found is None:
+        compared = _compared(index, root, path, old, now.get(path), budget)
+        if compared is None:
             unread.append(path)
         else:
-            touched += found
+            touched += compared
     if len(touched) > TOUCHED_MAX:
         unread.append(f"what depends on {len(touched) - TOUCHED_MAX} more changed symbols")
         del touched[TOUCHED_MAX:]
@@ -188,8 +188,8 @@ def _compared(
         return None
     if before.guessed or after.guessed:
         return []
-    found = changed_symbols(before, old, after, new)
-    return [_Touched(path, one.symbol, one.change) for one in found]
+    changes = changed_symbols(before, old, after, new)
+    return [_Touched(path, one.symbol, one.change) for one in changes]
 
 
 def _parsed(index: CodeIndex, path: str, source: bytes, budget: ParseBudget) -> FileFacts | None:
@@ -289,9 +289,9 @@ def _tests(program: LinkedProgram, touched: list[_Touched]) -> tuple[ImpactTest,
 
 def test_at(program: LinkedProgram, caller: str, reaches: tuple[str, ...]) -> ImpactTest | None:
     """A caller as a test; None if it is not in a test file."""
-    found = program.place(caller)
-    if found is None or role_of(found[0].path) != "test":
+    place = program.place(caller)
+    if place is None or role_of(place[0].path) != "test":
         return None
-    facts, symbol = found
+    facts, symbol = place
     label, line = (symbol.qualified, symbol.span.first_line) if symbol else (facts.path, 1)
     return ImpactTest(facts.path, label, line, reaches)

@@ -30,8 +30,8 @@ def files_with(
     """The files that may mention one of the names, and whether the list is complete."""
     words = "|".join(re.escape(name) for name in sorted(names))
     query = Query(patterns=(rf"\b(?:{words})\b",))
-    found = find_exact(query, root, reader, overlay, lambda path: path in ours)
-    return {hit.chunk.path for hit in found.hits}, found.complete
+    matches = find_exact(query, root, reader, overlay, lambda path: path in ours)
+    return {hit.chunk.path for hit in matches.hits}, matches.complete
 
 
 def read_files(
@@ -60,10 +60,10 @@ def read_files(
         source = masked(source)
         size += len(source)
         with lowered_limits(allowance.share):
-            found = mentions_of(path, source, names)
-        if found.why == TOO_HARD:
+            mentions = mentions_of(path, source, names)
+        if mentions.why == TOO_HARD:
             budget.charge(path, len(source))
-        made.append(ReadFile(path, source, found))
+        made.append(ReadFile(path, source, mentions))
     return made, unread
 
 

@@ -33,7 +33,7 @@ def calls_of_name(
     limit: int = CALLS_DEFAULT,
 ) -> CallGraphAnswer:
     """The calls of the symbols that have this name."""
-    found = symbols_called(index, tree, name)
+    symbols = symbols_called(index, tree, name)
     empty = CallGraphAnswer(
         status="not_found",
         supported=False,
@@ -46,8 +46,8 @@ def calls_of_name(
         edges=(),
         notes=(),
     )
-    if found.refused is not None:
-        refused = found.refused
+    if symbols.refused is not None:
+        refused = symbols.refused
         return replace(
             empty,
             status=refused.status,
@@ -56,21 +56,21 @@ def calls_of_name(
             reason=refused.reason,
             hints=refused.hints,
         )
-    declared = () if found.symbols else _inherited(index, tree, name)
-    if not found.symbols and not declared:
-        where = "in the tree" if found.complete else "in the part that could be searched"
-        similar = f"; similar names: {', '.join(found.similar)}" if found.similar else ""
+    declared = () if symbols.symbols else _inherited(index, tree, name)
+    if not symbols.symbols and not declared:
+        where = "in the tree" if symbols.complete else "in the part that could be searched"
+        similar = f"; similar names: {', '.join(symbols.similar)}" if symbols.similar else ""
         message = f"no symbol {where} is named {name}{similar}"
         return replace(empty, reason="missing_symbol", message=message)
-    named = declared or tuple(_reference(one) for one in found.symbols)
+    named = declared or tuple(_reference(one) for one in symbols.symbols)
     answers = [
         call_graph(index, tree, one, direction=direction, depth=depth, limit=limit)
         for one in named[:ANSWERED]
     ]
     merged = _merged([one for one in answers if one.status == "ok"] or answers[:1])
-    if declared or (len(found.symbols) == 1 and found.complete):
+    if declared or (len(symbols.symbols) == 1 and symbols.complete):
         return merged
-    return replace(merged, warnings=(*merged.warnings, _several(name, found)))
+    return replace(merged, warnings=(*merged.warnings, _several(name, symbols)))
 
 
 def _inherited(index: CodeIndex, tree: str, name: str) -> tuple[SymbolRef, ...]:

@@ -62,7 +62,7 @@ def read_file(
                     next_steps=(manage_call("create", folder), Call("read", {"path": file}))
                 ),
             )
-        found = file_outline(
+        outline = file_outline(
             index,
             record.root,
             file,
@@ -70,9 +70,9 @@ def read_file(
             symbol_id=symbol_id,
             symbol_label=symbol_label,
         )
-        if found.status != "ok" or found.outline is None:
-            return _not_opened(answer, found)
-        span = found.outline.symbols[0].span
+        if outline.status != "ok" or outline.outline is None:
+            return _not_opened(answer, outline)
+        span = outline.outline.symbols[0].span
         start_line, end_line = span.start_line, span.end_line
     answer = replace(answer, content=_lines(file, start_line, end_line))
     if mode == "plain":
@@ -80,13 +80,13 @@ def read_file(
     if record is None:
         hints = Hints(create=manage_call("create", folder))
         return replace(answer, outline_status="not_indexed", outline=None, hints=hints)
-    found = file_outline(index, record.root, file, start_line=start_line, end_line=end_line)
+    outline = file_outline(index, record.root, file, start_line=start_line, end_line=end_line)
     return replace(
         answer,
-        outline_status=found.status,
-        outline=found.outline,
-        has_more=found.has_more,
-        hints=found.hints,
+        outline_status=outline.status,
+        outline=outline.outline,
+        has_more=outline.has_more,
+        hints=outline.hints,
     )
 
 

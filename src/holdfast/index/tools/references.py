@@ -174,17 +174,19 @@ def _ids(
     named_so = named_so or _inherited(program, name)
     if named_so:
         return named_so[:ANSWERED]
-    found = symbols_called(index, answer.path, name)
-    if found.refused is not None:
-        refused = found.refused
+    symbols = symbols_called(index, answer.path, name)
+    if symbols.refused is not None:
+        refused = symbols.refused
         return replace(
             answer, status=refused.status, reason=refused.reason, message=refused.message
         )
-    ids = [one.symbol_id for one in found.symbols if one.symbol_id and one.symbol_id in inner.by_id]
+    ids = [
+        one.symbol_id for one in symbols.symbols if one.symbol_id and one.symbol_id in inner.by_id
+    ]
     known = [one for one in ids if one]
     if known:
         return known[:ANSWERED]
-    similar = f"; similar names: {', '.join(found.similar)}" if found.similar else ""
+    similar = f"; similar names: {', '.join(symbols.similar)}" if symbols.similar else ""
     return replace(
         answer,
         status="not_found",
@@ -196,15 +198,15 @@ def _ids(
 def _inherited(program: LinkedProgram, name: str) -> list[str]:
     """What `Cart.total` is, if a base class of Cart defines it."""
     owner, _, last = name.rpartition(".")
-    inner, found = program.resolver.program, dict[str, None]()
+    inner, ids = program.resolver.program, dict[str, None]()
     for one in _named_exactly(program, owner) if owner else ():
         thing = inner.by_id[one]
         if inner.symbol(thing).kind not in OWNERS:
             continue
         for each in program.resolver.names.member(thing, last):
             if each.thing.kind == "symbol":
-                found[inner.symbol(each.thing).id] = None
-    return list(found)
+                ids[inner.symbol(each.thing).id] = None
+    return list(ids)
 
 
 def _named_exactly(program: LinkedProgram, name: str) -> list[str]:
@@ -219,17 +221,17 @@ def _named_exactly(program: LinkedProgram, name: str) -> list[str]:
     if whole:
         return [inner.symbol(thing).id for thing in whole]
     paths = {path for family in families for path in inner.naming(family, last)}
-    found: list[str] = []
+    ids: list[str] = []
     for path in sorted(paths, key=lambda p: (role_of(p) == "test", p)):
         view = inner.files[path]
-        found += [
+        ids += [
             view.symbol(index).id
             for index in view.by_name.get(last, ())
             if view.full(index).endswith(f".{name}")
         ]
-        if len(found) >= ANSWERED:
+        if len(ids) >= ANSWERED:
             break
-    return found
+    return ids
 
 
 def _merged_answer(
@@ -273,10 +275,10 @@ def _merged_answer(
 
 
 def place_of(program: LinkedProgram, one: Reference) -> ReferencePlace:
-    found = program.place(one.inside)
+    place = program.place(one.inside)
     label = one.path
-    if found is not None:
-        facts, symbol = found
+    if place is not None:
+        facts, symbol = place
         label = symbol.qualified if symbol is not None else facts.module or facts.path
     return ReferencePlace(
         one.path, one.line, one.kind, one.confidence, one.reason, one.text, one.inside, label

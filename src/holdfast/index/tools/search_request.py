@@ -238,14 +238,14 @@ def _refuse_wrong(pattern: str) -> None:
 
 def targets_of(index: CodeIndex, paths: Sequence[str]) -> list[Target]:
     """The roots of the paths, without duplicates, in the order in which they were named."""
-    found: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     for path in paths:
         requested, record = index.root_of(path)
         key = record.root if record is not None else requested
-        target = found.setdefault(key, Target(requested, record))
+        target = targets.setdefault(key, Target(requested, record))
         target.paths.append(requested)
         target.below.append(requested[len(key) :].strip("/"))
-    return list(found.values())
+    return list(targets.values())
 
 
 _LINES = re.compile(r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?\Z", re.ASCII)

@@ -144,13 +144,13 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
         with index.programs.lock:
             program = index.programs.program(root, reader, overlay)
             search = ReferenceSearch(program)
-            found = [search.judge(target, files) for target in targets]
+            judged = [search.judge(target, files) for target in targets]
     sources = {}
     for one in files:
         sources[one.path], _ = disk.read_file(root, one.path)
     old = targets[0].name
-    places = {(r.path, r.start): r for refs in found for r in refs.found if r.name == old}
-    undecided = {(r.path, r.start): r for refs in found for r in refs.undecided}
+    places = {(r.path, r.start): r for refs in judged for r in refs.found if r.name == old}
+    undecided = {(r.path, r.start): r for refs in judged for r in refs.undecided}
     _check_read(sources, [*places.values(), *undecided.values()])
     certain, doubtful = _sorted_out(places.values(), edit.text)
     doubtful += [
@@ -200,7 +200,7 @@ def _clashes(
 ) -> list[tuple[Doubt, Replacement | None]]:
     """Places where the code of a file that would get the new name uses it already."""
     pattern = re.compile(rb"(?<![\w$])" + re.escape(name.encode()) + rb"(?![\w$])")
-    found: list[tuple[Doubt, Replacement | None]] = []
+    clashes: list[tuple[Doubt, Replacement | None]] = []
     for path in sorted(touched):
         match = pattern.search(sources[path])
         if match:
@@ -212,8 +212,8 @@ def _clashes(
                 start = min(one.start for one in mentions.found)
             line = sources[path].count(b"\n", 0, start) + 1
             text = shown.split(b"\n")[line - 1].decode("utf-8", "replace").strip()
-            found.append((Doubt(path, line, f"{name} is used here already", text[:200]), None))
-    return found
+            clashes.append((Doubt(path, line, f"{name} is used here already", text[:200]), None))
+    return clashes
 
 
 def _family(program: LinkedProgram, identity: str) -> tuple[list[Target], list[str]]:
@@ -238,10 +238,10 @@ def _family(program: LinkedProgram, identity: str) -> tuple[list[Target], list[s
             other = inner.files[base.path]
             related += inner.exact(other.family, f"{other.full(base.at)}.{symbol.name}")
         for one in related:
-            found = inner.symbol(one).id
-            if found not in seen:
-                seen[found] = None
-                queue.append(found)
+            id = inner.symbol(one).id
+            if id not in seen:
+                seen[id] = None
+                queue.append(id)
     targets = [target for one in seen if (target := target_of(program, one)) is not None]
     return targets, sorted(set(notes))
 

@@ -15,14 +15,14 @@ def run(call: ToolCall) -> Result:
     reader = call.reader()
     with call.context.sessions.of(caller, call.meta, "context", call.arguments) as session:
         if isinstance(session, Bound):
-            found = reader.context(session.log)
+            context = reader.context(session.log)
         else:
-            found = ContextMap(doubt=session.why)
-    facts = {"status": "ok", "bound": isinstance(session, Bound), **found.to_wire()}
-    lost = next((file for file in found.lost if file.state != "gone"), None)
+            context = ContextMap(doubt=session.why)
+    facts = {"status": "ok", "bound": isinstance(session, Bound), **context.to_wire()}
+    lost = next((file for file in context.lost if file.state != "gone"), None)
     if lost is not None:
         facts["continue"] = continued("read", path=lost.path)
-    return Result(found.to_text(caller.cwd or ""), facts)
+    return Result(context.to_text(caller.cwd or ""), facts)
 
 
 CONTEXT = Tool(

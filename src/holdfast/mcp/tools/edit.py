@@ -24,13 +24,13 @@ def run(call: ToolCall) -> Result:
         frozenset(a.get("leave", ())),
         a.get("token", ""),
     )
-    found = edit_symbol(call.context.index, path, edit, replace_files)
-    if found.status not in ("ok", "blocked"):
-        return refused(found)
-    again = {**a, "path": path, "token": found.token}
-    text = edit_text(found, AGENT, apply=call_text("edit_symbol", again), settle=_SETTLE)
-    facts = found.to_wire()
-    if not found.applied and not found.doubts:
+    answer = edit_symbol(call.context.index, path, edit, replace_files)
+    if answer.status not in ("ok", "blocked"):
+        return refused(answer)
+    again = {**a, "path": path, "token": answer.token}
+    text = edit_text(answer, AGENT, apply=call_text("edit_symbol", again), settle=_SETTLE)
+    facts = answer.to_wire()
+    if not answer.applied and not answer.doubts:
         facts["continue"] = continued("edit_symbol", **again)
     return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 

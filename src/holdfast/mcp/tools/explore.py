@@ -18,13 +18,13 @@ def run(call: ToolCall) -> Result:
 
     a = call.arguments
     path, file = named_place(call)
-    found = explore(call.context.index, path, a["symbol"], file=file)
-    if found.status != "ok":
-        return not_answered(call, found)
-    text = explore_text(found, AGENT, tokens_max=a["tokens"])
-    tree = tree_of(call, path) or found.path
+    answer = explore(call.context.index, path, a["symbol"], file=file)
+    if answer.status != "ok":
+        return not_answered(call, answer)
+    text = explore_text(answer, AGENT, tokens_max=a["tokens"])
+    tree = tree_of(call, path) or answer.path
     shown: dict[str, list[tuple[int, int]]] = {}
-    for one in found.found:
+    for one in answer.found:
         span = one.symbol.span
         whole = os.path.join(tree, one.symbol.file)
         shown.setdefault(whole, []).append((span.start_line, span.end_line))
@@ -33,11 +33,11 @@ def run(call: ToolCall) -> Result:
     text = "\n".join(lines)
     printed = [
         (os.path.join(tree, file), number, row)
-        for file, first, rows in printed_lines(found, AGENT, tokens_max=a["tokens"])
+        for file, first, rows in printed_lines(answer, AGENT, tokens_max=a["tokens"])
         for number, row in enumerate(rows, first)
     ]
     call.note_shown("explore", excerpts(printed), text)
-    return Result(text, found.to_wire())
+    return Result(text, answer.to_wire())
 
 
 EXPLORE = Tool(

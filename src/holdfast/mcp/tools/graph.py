@@ -46,16 +46,16 @@ def run(call: ToolCall) -> Result:
     options = {name: a[name] for name in ("direction", "depth", "limit")}
     if not file:
         path = call.tree(a.get("path", "."))
-        found = calls_of_name(call.context.index, path, symbol, **options)
-        return _answer(call, found, path, {**a, "symbol": symbol})
+        answer = calls_of_name(call.context.index, path, symbol, **options)
+        return _answer(call, answer, path, {**a, "symbol": symbol})
     if "path" not in a:
         file = file_inside(call, file)
     path = call.tree(a["path"]) if "path" in a else os.path.dirname(file) or "/"
     call.workspace.admit(os.path.join(path, file))
-    found = call_graph(call.context.index, path, symbol_ref(file, symbol), **options)
-    if found.status == "not_found" and not os.path.isfile(os.path.join(path, file)):
-        return _refused(call, found, os.path.join(path, file))
-    return _answer(call, found, path, {**a, "file": file, "symbol": symbol})
+    answer = call_graph(call.context.index, path, symbol_ref(file, symbol), **options)
+    if answer.status == "not_found" and not os.path.isfile(os.path.join(path, file)):
+        return _refused(call, answer, os.path.join(path, file))
+    return _answer(call, answer, path, {**a, "file": file, "symbol": symbol})
 
 
 def _file_and_symbol(a: dict[str, Any]) -> tuple[str, str]:

@@ -13,14 +13,14 @@ def run(call: ToolCall) -> Result:
 
     a = call.arguments
     path = call.tree(a.get("path", "."))
-    found = impact(call.context.index, path, a["since"], limit=a["limit"])
-    if found.status != "ok":
-        return refused(found)
-    more = {**a, "path": path, "limit": max(1, found.total)}
-    facts = found.to_wire()
-    if found.total > len(found.symbols):
+    answer = impact(call.context.index, path, a["since"], limit=a["limit"])
+    if answer.status != "ok":
+        return refused(answer)
+    more = {**a, "path": path, "limit": max(1, answer.total)}
+    facts = answer.to_wire()
+    if answer.total > len(answer.symbols):
         facts["continue"] = continued("impact", **more)
-    text = impact_text(found, AGENT, more=call_text("impact", more))
+    text = impact_text(answer, AGENT, more=call_text("impact", more))
     return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 
 

@@ -80,10 +80,10 @@ def run(call: ToolCall) -> Result:
 def list_all(call: ToolCall) -> Result:
     from holdfast.index.tools.codebases import list_codebases, only
 
-    found = list_codebases(call.context.index)
+    answer = list_codebases(call.context.index)
     if call.caller.principal is not None:
-        found = only(found, call.workspace.admits)
-    return Result(found.text, found.to_wire())
+        answer = only(answer, call.workspace.admits)
+    return Result(answer.text, answer.to_wire())
 
 
 MANAGE_INDEX = Tool(

@@ -23,14 +23,14 @@ def near_notes(call: ToolCall, shown: Shown, *, again: bool = True) -> str:
     space = caller.environment.get(SETTING, "") or DEFAULT_SPACE
     if space == OFF or caller.principal is not None:
         return ""
-    found = call.context.notes(space).near(shown, linked_code(call).judge, caller.cwd)
+    notes = call.context.notes(space).near(shown, linked_code(call).judge, caller.cwd)
     if not again:
-        found = [one for one in found if (one.note.id, one.note.seq) not in caller.notes_told]
-    caller.notes_told.update((one.note.id, one.note.seq) for one in found)
+        notes = [one for one in notes if (one.note.id, one.note.seq) not in caller.notes_told]
+    caller.notes_told.update((one.note.id, one.note.seq) for one in notes)
 
     def more(first: NearNote) -> str:
-        if len(found) == 1:
+        if len(notes) == 1:
             return call_text("memory_get", {"id": first.note.id, "space": space})
         return call_text("memory_query", {"code": first.note.link.path, "space": space})
 
-    return note_line(found, more)
+    return note_line(notes, more)

@@ -44,7 +44,7 @@ def run(call: ToolCall) -> Result:
     path = call.tree(a["path"]) if "path" in a else os.path.dirname(file)
     call.workspace.admit(os.path.join(path, file))
     exact = symbol_ref(file, symbol) if symbol else None
-    found = file_outline(
+    answer = file_outline(
         call.context.index,
         path,
         file,
@@ -56,14 +56,14 @@ def run(call: ToolCall) -> Result:
         symbol_label=None if exact is None else exact.symbol_label,
     )
     whole = os.path.join(path, file)
-    if found.outline is None:
-        refusal = _refused(call, found, whole, exact is not None)
+    if answer.outline is None:
+        refusal = _refused(call, answer, whole, exact is not None)
         return refusal if os.path.exists(whole) else dataclasses.replace(refusal, failed=True)
-    symbols = tuple(usable(call, s, found.path) for s in found.outline.symbols[a["skip"] :])
-    found = replace(found, outline=Outline(symbols))
+    symbols = tuple(usable(call, s, answer.path) for s in answer.outline.symbols[a["skip"] :])
+    answer = replace(answer, outline=Outline(symbols))
     more = {**a, "file": whole, "skip": a["skip"] + a["limit"]}
     text = outline_text(
-        found,
+        answer,
         AGENT,
         more=f"continue: {call_text('file_outline', more)}",
         tokens_max=None if "start_line" in a or "end_line" in a else TOKENS_MAX,
@@ -73,10 +73,10 @@ def run(call: ToolCall) -> Result:
     if "start_line" in a or "end_line" in a or exact is not None:
         lines = [(one.span.start_line, one.span.end_line) for one in symbols]
     about = near_notes(call, {whole: lines})
-    result = Result(f"{about}\n{text}" if about else text, found.to_wire())
-    if found.has_more:
+    result = Result(f"{about}\n{text}" if about else text, answer.to_wire())
+    if answer.has_more:
         result.facts["continue"] = continued("file_outline", **more)
-    if found.status != "ambiguous":
+    if answer.status != "ambiguous":
         return result
     one = {"file": file, "path": a.get("path"), "symbol": symbols[0].symbol_id}
     return result.ended("several symbols have that name; by id", "file_outline", **one)
@@ -107,16 +107,16 @@ def _of_name(call: ToolCall, a: dict[str, Any]) -> Result:
     if "symbol" not in a:
         raise UsageError("file_outline: file is missing", "pass file, or the name of a symbol")
     name, tree = a["symbol"], call.tree(a.get("path", "."))
-    found = symbols_called(call.context.index, tree, name)
-    if found.refused is not None:
-        return refused(found.refused)
+    symbols = symbols_called(call.context.index, tree, name)
+    if symbols.refused is not None:
+        return refused(symbols.refused)
     facts: dict[str, Any] = {"status": "ok", "path": tree}
-    if not found.symbols:
-        similar = f"; similar names: {', '.join(found.similar)}" if found.similar else ""
+    if not symbols.symbols:
+        similar = f"; similar names: {', '.join(symbols.similar)}" if symbols.similar else ""
         facts |= {"status": "not_found", "message": f"no symbol is named {name}{similar}"}
         result = Result(facts["message"], facts)
         return result.ended("find it by words", "search_code", query=name, path=a.get("path"))
-    lines = [f"{one.file}:{span_text(one.span)}  {one.symbol_label}" for one in found.symbols]
+    lines = [f"{one.file}:{span_text(one.span)}  {one.symbol_label}" for one in symbols.symbols]
     return Result("\n".join([*below(call, tree_of(call, tree)), *lines]), facts)
 
 
@@ -135,9 +135,9 @@ def similar_file(call: ToolCall, result: Result, file: str) -> Result:
     from holdfast.reading.suggest import suggestion
 
     kind = "EISDIR" if os.path.isdir(file) else "ENOENT"
-    found = suggestion(Unreadable(kind, "", "", file), file, listed_inside(call))
-    if found is not None:
-        return result.ended(found.why, "file_outline", file=found.path)
+    similar = suggestion(Unreadable(kind, "", "", file), file, listed_inside(call))
+    if similar is not None:
+        return result.ended(similar.why, "file_outline", file=similar.path)
     stem = os.path.splitext(os.path.basename(file))[0] or "*"
     tree = from_here(call, result.facts["path"])
     return result.ended("find it by name", "search_code", query=stem, path=tree)

@@ -76,7 +76,7 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
     place = Place(caller.cwd or "/", caller.home)
     whole, _ = place.resolve(typed, accessible)
     bare, is_there = place.resolve(typed.rpartition(":")[0] or typed, accessible)
-    found = suggestion(error, bare if is_there else whole, listed)
+    similar = suggestion(error, bare if is_there else whole, listed)
     facts: dict[str, Any] = {"status": "error", "message": str(error)}
     if error.hint:
         facts["hint"] = error.hint
@@ -87,8 +87,8 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
         named = located(call, typed)
         if named != caller.path(typed):
             return refused.ended("named from its tree", "read", path=named)
-    if found is not None:
-        return refused.ended(found.why, "read", path=found.path, offset=found.offset)
+    if similar is not None:
+        return refused.ended(similar.why, "read", path=similar.path, offset=similar.offset)
     name = os.path.splitext(os.path.basename(bare if is_there else whole))[0][:NAME_MAX]
     if not name or caller.cwd is None:
         return refused.ended("the trees there are", "list_codebases")
@@ -172,12 +172,14 @@ def _symbol_lines(call: ToolCall, request: Request, place: Place) -> Request:
     if not is_there or place.resolve(request.path, accessible)[1]:
         return request
     folder = os.path.dirname(file)
-    found = file_outline(call.context.index, folder, file, resolve_mode="exact", symbol_label=name)
-    symbols = found.outline.symbols if found.outline is not None else ()
+    outline = file_outline(
+        call.context.index, folder, file, resolve_mode="exact", symbol_label=name
+    )
+    symbols = outline.outline.symbols if outline.outline is not None else ()
     if len(symbols) != 1:
         where = ", ".join(line_range(s.span.start_line, s.span.end_line) for s in symbols)
         several = f"{typed} has {len(symbols)} symbols {name}: lines {where}"
-        raise BadRange(several if symbols else found.message or f"{typed} has no symbol {name}")
+        raise BadRange(several if symbols else outline.message or f"{typed} has no symbol {name}")
     span = symbols[0].span
     lines = span.end_line - span.start_line + 1
     return replace(request, path=typed, offset=span.start_line, limit=lines)

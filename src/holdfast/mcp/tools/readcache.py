@@ -85,16 +85,16 @@ def status(call: ToolCall) -> Result:
                 "every read is answered in full"
             )
             return Result(text, StatusAnswer(status="ok", bound=False, why=session.why).to_wire())
-        found = reader.status(session.log)
-    report = found.report()
+        status = reader.status(session.log)
+    report = status.report()
     facts = StatusAnswer(
         status="ok",
         bound=True,
         how=session.how,
         host=session.kind,
         session=session.session,
-        proves=found.doubt is None,
-        why=found.doubt,
+        proves=status.doubt is None,
+        why=status.doubt,
         scopes=report.scopes,
         files=report.files,
         window=report.window,
@@ -102,8 +102,8 @@ def status(call: ToolCall) -> Result:
         saved=report.saved,
         store=report.store,
     )
-    lines = [found.to_text(), f"session: {session.kind} {session.session} ({session.how})"]
-    if found.doubt is not None:
+    lines = [status.to_text(), f"session: {session.kind} {session.session} ({session.how})"]
+    if status.doubt is not None:
         lines.append("every read is answered in full")
     return Result("\n".join(lines), facts.to_wire())
 

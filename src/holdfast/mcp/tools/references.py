@@ -14,16 +14,16 @@ def run(call: ToolCall) -> Result:
 
     a = call.arguments
     path, file = named_place(call)
-    found = references(
+    answer = references(
         call.context.index, path, a["symbol"], file=file, relation=a["find"], limit=a["limit"]
     )
-    if found.status != "ok":
-        return not_answered(call, found)
-    more = {**a, "path": path, "limit": found.total}
-    facts = found.to_wire()
-    if found.warnings:
+    if answer.status != "ok":
+        return not_answered(call, answer)
+    more = {**a, "path": path, "limit": answer.total}
+    facts = answer.to_wire()
+    if answer.warnings:
         facts["continue"] = continued("references", **more)
-    text = references_text(found, AGENT, more=call_text("references", more))
+    text = references_text(answer, AGENT, more=call_text("references", more))
     return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 
 

@@ -60,7 +60,7 @@ def run(call: ToolCall) -> Result:
             return reader.holds(path, Lines(first, last), session.log)
 
         try:
-            found = search_code(
+            answer = search_code(
                 call.context.index,
                 trees,
                 a.get("query", ""),
@@ -79,30 +79,30 @@ def run(call: ToolCall) -> Result:
             if "cursor" not in a:
                 raise
             return _from_the_start(failure(str(error), error.hint), a)
-    if found.status == "blocked":
-        return _from_the_start(refused(found), a)
-    if found.status != "ok":
-        return _refused(found)
-    root = None if found.roots else tree_of(call, found.path)
-    results = tuple(usable(call, one, one.codebase_path or root or "") for one in found.results)
-    found = replace(found, results=results)
-    facts, next_page = found.to_wire(), None
-    if found.continuation is not None:
-        args = found.continuation.call.args
+    if answer.status == "blocked":
+        return _from_the_start(refused(answer), a)
+    if answer.status != "ok":
+        return _refused(answer)
+    root = None if answer.roots else tree_of(call, answer.path)
+    results = tuple(usable(call, one, one.codebase_path or root or "") for one in answer.results)
+    answer = replace(answer, results=results)
+    facts, next_page = answer.to_wire(), None
+    if answer.continuation is not None:
+        args = answer.continuation.call.args
         facts["continue"] = continued("search_code", **args)
         here = {"path": "."} if args["path"] == caller.cwd else {}
         next_page = call_text("search_code", {**args, **here})
-    surface = in_several_trees() if found.roots else AGENT
+    surface = in_several_trees() if answer.roots else AGENT
     surface = dataclasses.replace(surface, call=lambda read: _short(read, caller.cwd))
-    text = search_text(found, surface, next_page=next_page)
+    text = search_text(answer, surface, next_page=next_page)
     if not results:
         missing = not any(map(os.path.exists, trees))
-        return _elsewhere(call, Result(text, facts, failed=missing), found)
-    about = near_notes(call, shown_lines(found, root))
+        return _elsewhere(call, Result(text, facts, failed=missing), answer)
+    about = near_notes(call, shown_lines(answer, root))
     text = "\n".join([*below(call, root), *([about] if about else []), text])
     printed = [
         (os.path.join(one.codebase_path or root or "", one.file), number, row)
-        for one, number, row in printed_lines(found, surface)
+        for one, number, row in printed_lines(answer, surface)
     ]
     call.note_shown("search_code", excerpts(printed), text)
     return Result(text, facts)
@@ -114,11 +114,11 @@ def paths_of(path: str | list[str]) -> list[str]:
         return path
     if path.startswith("["):
         try:
-            found = json.loads(path)
+            paths = json.loads(path)
         except (ValueError, RecursionError):
             return [path]
-        if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
-            return found
+        if isinstance(paths, list) and paths and all(isinstance(one, str) for one in paths):
+            return paths
     return [path]
 
 

@@ -72,10 +72,10 @@ def _arguments(value: object) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     try:
-        found = json.loads(value) if isinstance(value, str) else None
+        arguments = json.loads(value) if isinstance(value, str) else None
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, Mapping) else {}
+    return arguments if isinstance(arguments, Mapping) else {}
 
 
 def _output(output: object) -> str:

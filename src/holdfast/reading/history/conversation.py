@@ -40,11 +40,11 @@ def heard_in_transcript(path: str, *, subagent: bool = False) -> Heard:
 
 
 def _listen(steps: Callable[[], Iterable[Step]]) -> Heard:
-    found = Heard()
+    heard = Heard()
     with suppress(OSError):
         for step in steps():
-            found.take(step)
-    return found
+            heard.take(step)
+    return heard
 
 
 def _newest_objects(path: str) -> list[object]:

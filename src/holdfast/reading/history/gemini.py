@@ -78,14 +78,14 @@ def _gemini_steps(messages: Iterable[Mapping[str, Any]], context: Context) -> li
 
 def _response(parts: object) -> str | None:
     """The response of a function, from parts in Gemini's form; None when there is none."""
-    found = []
+    texts = []
     for part in [parts] if isinstance(parts, Mapping) else mappings(parts):
         inner = part.get("functionResponse")
         response = inner.get("response") if isinstance(inner, Mapping) else None
         if isinstance(response, Mapping):
             output = response.get("output", response.get("error"))
-            found.append(output if isinstance(output, str) else text_of(output))
-    return "\n".join(found) if found else None
+            texts.append(output if isinstance(output, str) else text_of(output))
+    return "\n".join(texts) if texts else None
 
 
 def qwen_contexts(name: str, lines: Iterable[object]) -> list[Context]:

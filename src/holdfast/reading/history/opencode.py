@@ -38,16 +38,16 @@ def sessions(path: str | Path, since_ms: int = 0, *, newest: bool = False) -> It
     try:
         database.execute("PRAGMA query_only = 1")
         database.execute("BEGIN")
-        found = database.execute(
+        rows = database.execute(
             "SELECT id, parent_id, directory FROM session WHERE time_updated >= ? "
             "ORDER BY time_created, id",
             (since_ms,),
         ).fetchall()
         if newest:
-            found = database.execute(
+            rows = database.execute(
                 "SELECT id, parent_id, directory FROM session ORDER BY time_updated DESC LIMIT 1"
             ).fetchall()
-        for session, parent, directory in found:
+        for session, parent, directory in rows:
             context = Context(str(session), AGENT, parent is not None, str(directory or ""))
             for role, data in _parts(database, session):
                 _part(context, role, data)
@@ -69,10 +69,10 @@ def _parts(database: sqlite3.Connection, session: str) -> Iterator[tuple[str, Ma
 
 def _object(text: object) -> Mapping[str, Any]:
     try:
-        found = json.loads(text) if isinstance(text, str | bytes) else None
+        value = json.loads(text) if isinstance(text, str | bytes) else None
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, Mapping) else {}
+    return value if isinstance(value, Mapping) else {}
 
 
 def _part(context: Context, role: str, part: Mapping[str, Any]) -> None:

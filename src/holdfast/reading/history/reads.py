@@ -58,18 +58,18 @@ class Change:
 def path_of(arguments: Mapping[str, Any], cwd: str) -> str | None:
     """The file that a call names, absolute."""
     for name in PATH_NAMES:
-        found = arguments.get(name)
-        if isinstance(found, str) and found:
-            return os.path.normpath(os.path.join(cwd or "/", found))
+        path = arguments.get(name)
+        if isinstance(path, str) and path:
+            return os.path.normpath(os.path.join(cwd or "/", path))
     return None
 
 
 def command_of(arguments: Mapping[str, Any]) -> str | None:
     """The command of a shell call."""
-    found = arguments.get("command", arguments.get("cmd"))
-    if isinstance(found, list):
-        return shell.unwrapped(found)
-    return found if isinstance(found, str) else None
+    command = arguments.get("command", arguments.get("cmd"))
+    if isinstance(command, list):
+        return shell.unwrapped(command)
+    return command if isinstance(command, str) else None
 
 
 def is_read(step: Returned) -> bool:
@@ -111,11 +111,11 @@ def _numbered(text: str) -> tuple[int, tuple[str, ...]] | None:
     rows: list[str] = []
     first = 0
     for row in text.split("\n"):
-        found = _NUMBERED.match(row)
-        if found is None or (rows and int(found[1]) != first + len(rows)):
+        match = _NUMBERED.match(row)
+        if match is None or (rows and int(match[1]) != first + len(rows)):
             break
-        first = first if rows else int(found[1])
-        rows.append(found[2])
+        first = first if rows else int(match[1])
+        rows.append(match[2])
     return (first, tuple(rows)) if rows and first > 0 else None
 
 
@@ -123,8 +123,8 @@ def _plain(step: Returned, path: str, *, ranged: bool, size: int) -> Shown | Non
     """Lines without numbers, as pi and Gemini print them."""
     text = re.sub(r"\n\n\[\d+ more lines in file\.[^\n]*\]\Z", "", step.text)
     if text.startswith("\nIMPORTANT: The file content has been truncated."):
-        _, found, text = text.partition("--- FILE CONTENT (truncated) ---\n")
-        if not found:
+        _, separator, text = text.partition("--- FILE CONTENT (truncated) ---\n")
+        if not separator:
             return None
         ranged = True
     if not text:
@@ -144,19 +144,19 @@ def _shell_read(step: Returned) -> shell.FileRead | None:
 
 
 def _shell_shown(step: Returned) -> Shown | None:
-    found = _shell_read(step)
+    read = _shell_read(step)
     output = output_of(step.text)
-    printed = None if found is None or not output else found.printed(output)
-    if found is None or printed is None:
+    printed = None if read is None or not output else read.printed(output)
+    if read is None or printed is None:
         return None
     size = len(step.text.encode("utf-8", "surrogatepass"))
-    return Shown(found.path, printed[0], printed[1], found.everything, size, 0, True)
+    return Shown(read.path, printed[0], printed[1], read.everything, size, 0, True)
 
 
 def output_of(text: str) -> str:
     """The output of a command, without the text that Codex and Gemini add around it."""
-    head, found, rest = text.partition("\nOutput:\n")
-    if found and "\n" not in head.replace("\nWall time", "").replace("\nProcess exited", ""):
+    head, separator, rest = text.partition("\nOutput:\n")
+    if separator and "\n" not in head.replace("\nWall time", "").replace("\nProcess exited", ""):
         return rest
     if text.startswith("Output: "):
         return text.removeprefix("Output: ").partition("\nProcess Group PGID:")[0]

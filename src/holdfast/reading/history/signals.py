@@ -103,11 +103,11 @@ def named_lines(step: Returned, path: str) -> Iterator[int]:
         folder = _folder_before(text, hit.start())
         if path.endswith(f"/{(folder + base).lstrip('./')}"):
             yield int(hit[1])
-    for found in _FILE.finditer(text):
-        if not path.endswith(f"/{found[1].strip()}"):
+    for match in _FILE.finditer(text):
+        if not path.endswith(f"/{match[1].strip()}"):
             continue
-        end = _FILE.search(text, found.end())
-        for hunk in _HUNK.finditer(text, found.end(), end.start() if end else len(text)):
+        end = _FILE.search(text, match.end())
+        for hunk in _HUNK.finditer(text, match.end(), end.start() if end else len(text)):
             first, count = int(hunk[1]), int(hunk[2] or 1)
             # Without the three lines of context on each side, which did not change.
             yield from range(first + 3, max(first + 4, first + min(count, LINES_MAX) - 3))

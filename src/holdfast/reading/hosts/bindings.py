@@ -74,7 +74,7 @@ def write(home: Home, binding: Binding) -> Path | None:
 
 def read_all(home: Home, now_s: Callable[[], float] = system.now_s) -> list[Binding]:
     """Every valid binding, newest first; those that are long unused are deleted."""
-    found = []
+    bindings = []
     folder = home.bindings
     try:
         names = [entry for entry in os.scandir(folder) if entry.name.endswith(".json")]
@@ -91,8 +91,8 @@ def read_all(home: Home, now_s: Callable[[], float] = system.now_s) -> list[Bind
             continue
         binding = parse(raw)
         if binding is not None:
-            found.append(binding)
-    return sorted(found, key=lambda binding: binding.at_ms, reverse=True)
+            bindings.append(binding)
+    return sorted(bindings, key=lambda binding: binding.at_ms, reverse=True)
 
 
 def parse(raw: object) -> Binding | None:

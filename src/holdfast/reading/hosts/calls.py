@@ -40,8 +40,8 @@ def absolute(path: object, cwd: str) -> str | None:
     """
     if not isinstance(path, str) or not path or path.startswith("~") or "\0" in path:
         return None
-    found = os.path.normpath(os.path.join(cwd, path.removeprefix("@")))
-    return found if os.path.isabs(found) else None
+    normal = os.path.normpath(os.path.join(cwd, path.removeprefix("@")))
+    return normal if os.path.isabs(normal) else None
 
 
 def plain_read(path: str, offset: object, limit: object, text: str) -> Printed | None:
@@ -62,28 +62,28 @@ def shell_read(command: object, cwd: str, output: str) -> Printed | Forgotten | 
     If it is unclear which, what was shown before is no longer certain to be the newest: the file is
     forgotten.
     """
-    found = shell.parse(command, cwd) if isinstance(command, str) else None
-    if found is None or not output.strip():
+    read = shell.parse(command, cwd) if isinstance(command, str) else None
+    if read is None or not output.strip():
         return None
-    printed = None if is_cut(output) else found.printed(output)
+    printed = None if is_cut(output) else read.printed(output)
     if printed is None:
-        return Forgotten(found.path)
-    return Printed(found.path, *printed, found.everything)
+        return Forgotten(read.path)
+    return Printed(read.path, *printed, read.everything)
 
 
 def shell_ends(
     command: object, cwd: str, head: Sequence[str], tail: Sequence[str], rows_total: int
 ) -> tuple[Seen, ...]:
     """The same for an output that was cut in the middle, by its two ends."""
-    found = shell.parse(command, cwd) if isinstance(command, str) else None
-    if found is None:
+    read = shell.parse(command, cwd) if isinstance(command, str) else None
+    if read is None:
         return ()
-    elsewhere = found.searched and head[:1] and head[0].startswith("/")
+    elsewhere = read.searched and head[:1] and head[0].startswith("/")
     parts = ((head, 0), (tail, rows_total - len(tail)))
-    lines = [found.part(rows, skipped, rows_total) for rows, skipped in parts if rows]
-    if found.ours or elsewhere or not lines or None in lines:
-        return (Forgotten(found.path),)
-    return tuple(Printed(found.path, *one) for one in lines if one is not None)
+    lines = [read.part(rows, skipped, rows_total) for rows, skipped in parts if rows]
+    if read.ours or elsewhere or not lines or None in lines:
+        return (Forgotten(read.path),)
+    return tuple(Printed(read.path, *one) for one in lines if one is not None)
 
 
 def edits(path: str, changes: object) -> tuple[Seen, ...]:
@@ -103,11 +103,11 @@ def edits(path: str, changes: object) -> tuple[Seen, ...]:
 def _pair(one: object) -> tuple[str | None, str | None]:
     if not isinstance(one, Mapping):
         return None, None
-    found = []
+    texts = []
     for names in (("oldText", "old_string", "oldString"), ("newText", "new_string", "newString")):
         text = next((one[name] for name in names if isinstance(one.get(name), str)), None)
-        found.append(text)
-    return found[0], found[1]
+        texts.append(text)
+    return texts[0], texts[1]
 
 
 _DIFF_ROW = re.compile(r"([-+]) *([0-9]+) (.*)\Z", re.DOTALL)
@@ -120,23 +120,23 @@ def numbered_diff(path: str, diff: str, new: str) -> Patched | None:
     fresh: list[str] = []
     first = delta = 0
     for row in [*diff.split("\n"), " end"]:
-        found = _DIFF_ROW.match(row)
-        if found is None or (found[1] == "-" and fresh):
+        match = _DIFF_ROW.match(row)
+        if match is None or (match[1] == "-" and fresh):
             if old or fresh:
                 hunks.append(Hunk(first, tuple(old), tuple(fresh)))
                 delta += len(fresh) - len(old)
             old, fresh = [], []
-            if found is None:
+            if match is None:
                 if row and row[0] != " ":
                     return None
                 continue
-        number = int(found[2])
+        number = int(match[2])
         if not old and not fresh:
-            first = number if found[1] == "-" else number - delta
-        expected = first + len(old) if found[1] == "-" else first + delta + len(fresh)
+            first = number if match[1] == "-" else number - delta
+        expected = first + len(old) if match[1] == "-" else first + delta + len(fresh)
         if number != expected:
             return None
-        (old if found[1] == "-" else fresh).append(found[3])
+        (old if match[1] == "-" else fresh).append(match[3])
     return Patched(path, tuple(hunks), frozenset(new.split("\n"))) if hunks else None
 
 
@@ -168,8 +168,8 @@ def patch(text: str, cwd: str) -> list[Seen] | None:
     out: list[Seen] = []
     at = 1
     while at < len(rows) - 1:
-        kind, found, name = rows[at].partition(" File: ")
-        path = absolute(name.strip(), cwd) if found else None
+        kind, separator, name = rows[at].partition(" File: ")
+        path = absolute(name.strip(), cwd) if separator else None
         end = at + 1
         while end < len(rows) - 1 and " File: " not in _head(rows[end]):
             end += 1

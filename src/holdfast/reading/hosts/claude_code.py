@@ -105,13 +105,13 @@ class ClaudeCodeLog(SidecarRecords):
             self._built = state
         session = self._transcript.session
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
-        found = evidence_at(self.tree, last, session)
+        evidence = evidence_at(self.tree, last, session)
         if before is not self.tree and len(before):
-            found.ledger.take_views(before.ledger(len(before) - 1))
+            evidence.ledger.take_views(before.ledger(len(before) - 1))
         self._evidence_count += 1
         went_on = self.call is not None and self.call in self._transcript.answers
         return Evidence(
-            session, leaf.uuid, found.ledger, went_on, found.boundary, self._evidence_count
+            session, leaf.uuid, evidence.ledger, went_on, evidence.boundary, self._evidence_count
         )
 
     def was_folded(self, path: str) -> bool:

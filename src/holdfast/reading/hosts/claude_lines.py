@@ -104,8 +104,8 @@ def parse_line(
     blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
     match line.kind:
         case "assistant":
-            found = message.get("id") if isinstance(message, Mapping) else None
-            line.message = found if isinstance(found, str) else None
+            message_id = message.get("id") if isinstance(message, Mapping) else None
+            line.message = message_id if isinstance(message_id, str) else None
             line.calls = _calls(raw, blocks)
         case "user":
             _parse_results(line, raw, blocks, calls, answered)
@@ -125,8 +125,8 @@ def replaced_results(
 
     None when it is not known which results they are.
     """
-    found = replacements if isinstance(replacements, list) else [None]
-    ids = [one.get("toolUseId") if isinstance(one, Mapping) else None for one in found]
+    items = replacements if isinstance(replacements, list) else [None]
+    ids = [one.get("toolUseId") if isinstance(one, Mapping) else None for one in items]
     if not all(isinstance(call, str) for call in ids):
         return None
     line = TranscriptLine(name, None, number, 0, shown_before, False, "system", blanks=True)
@@ -224,8 +224,8 @@ def _parse_system(line: TranscriptLine, raw: Mapping[str, Any]) -> None:
 
 
 def _cwd(raw: Mapping[str, Any]) -> str:
-    found = raw.get("cwd")
-    return found if isinstance(found, str) else ""
+    cwd = raw.get("cwd")
+    return cwd if isinstance(cwd, str) else ""
 
 
 def _seconds(text: object) -> float | None:

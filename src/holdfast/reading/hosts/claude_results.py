@@ -52,8 +52,8 @@ def events(
     """
     match name:
         case "Read":
-            found = read(result, text)
-            return unclear(result) if found is None else (found,)
+            seen = read(result, text)
+            return unclear(result) if seen is None else (seen,)
         case "Edit" | "MultiEdit":
             return edit(result, text)
         case "Write":
@@ -104,10 +104,10 @@ def _plain_read(path: str, arguments: Mapping[str, Any], text: str) -> tuple[See
         return (Forgotten(path),) if "contents are empty" in text[:200] else ()
     first, rows = int(start[1]), list[str]()
     for line in lines:
-        found = NUMBERED.match(line)
-        if found is None or int(found[1]) != first + len(rows):
+        match = NUMBERED.match(line)
+        if match is None or int(match[1]) != first + len(rows):
             break
-        rows.append(found[2])
+        rows.append(match[2])
     rest = "\n".join(lines[len(rows) :]).lstrip()
     if first < 1 or (rest and not rest.startswith(_REMINDER)):
         return (Forgotten(path),)
@@ -122,16 +122,16 @@ def _plain_bash(
     command = arguments.get("command")
     if not isinstance(command, str) or arguments.get("run_in_background"):
         return ()
-    found = shell_read(command, *folders)
-    if found is None:
+    read = shell_read(command, *folders)
+    if read is None:
         return ()
-    printed = found.printed(text)
+    printed = read.printed(text)
     if printed is None or text.startswith(_PERSISTED) or _REMINDER in text:
-        return (Forgotten(found.path),)
+        return (Forgotten(read.path),)
     first, rows = printed
-    if found.numbering is None and rows[0][:1].isspace():
+    if read.numbering is None and rows[0][:1].isspace():
         rows = (UNSURE, *rows[1:])
-    return (Printed(found.path, first, rows, found.everything),)
+    return (Printed(read.path, first, rows, read.everything),)
 
 
 def unclear(result: Mapping[str, Any]) -> tuple[Seen, ...]:
@@ -177,10 +177,10 @@ def numbered(text: str, first: int, count: int) -> list[str] | None:
         return None
     out = []
     for number, row in enumerate(rows, start=first):
-        found = NUMBERED.match(row)
-        if found is None or int(found[1]) != number:
+        match = NUMBERED.match(row)
+        if match is None or int(match[1]) != number:
             return None
-        out.append(found[2])
+        out.append(match[2])
     return out
 
 
@@ -208,9 +208,9 @@ def edit(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
 
 
 def _changes(result: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    found = result.get("edits")
-    if not isinstance(found, list):
-        found = [
+    edits = result.get("edits")
+    if not isinstance(edits, list):
+        edits = [
             {
                 "old_string": result.get("oldString"),
                 "new_string": result.get("newString"),
@@ -218,7 +218,7 @@ def _changes(result: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
             }
         ]
     out = []
-    for one in found:
+    for one in edits:
         old = one.get("old_string") if isinstance(one, Mapping) else None
         new = one.get("new_string") if isinstance(one, Mapping) else None
         if not isinstance(old, str) or not isinstance(new, str):
@@ -261,14 +261,14 @@ def _hunks_of(path: str, original: str, changes: list[tuple[str, str, bool]]) ->
         if not old or old not in text:
             return None
         hunks, written, at, count = [], set[str](), 0, 0
-        while (found := text.find(old, at)) >= 0 and (every or not count):
+        while (place := text.find(old, at)) >= 0 and (every or not count):
             count += 1
             if count > _PLACES_MAX:
                 return None
-            hunk, full = _hunk(text, found, old, new)
+            hunk, full = _hunk(text, place, old, new)
             hunks.append(hunk)
             written.update(full)
-            at = found + len(old)
+            at = place + len(old)
         merged = _merged(hunks)
         if merged is None:
             return None
@@ -312,9 +312,9 @@ def _places(patch: object) -> tuple[Place, ...]:
 
 def echoed(path: str, text: str) -> Printed | None:
     """The numbered lines that an edit's result shows of the file after it."""
-    head, found, rest = text.partition("`cat -n`")
+    head, separator, rest = text.partition("`cat -n`")
     rest = rest.partition("\n")[2]
-    if not found or "\n" in head:
+    if not separator or "\n" in head:
         return None
     first = NUMBERED.match(rest.partition("\n")[0])
     if first is None:
@@ -349,8 +349,8 @@ def bash(
     command, stdout = arguments.get("command"), result.get("stdout")
     if not isinstance(command, str) or not isinstance(stdout, str):
         return None
-    found = shell_read(command, *folders)
-    if found is None or not text.strip():
+    read = shell_read(command, *folders)
+    if read is None or not text.strip():
         return None
     moved = _MOVED.fullmatch(str(result.get("stderr") or ""))
     if moved is not None and text.rstrip().endswith(moved[1]):
@@ -366,15 +366,15 @@ def bash(
         or text.strip() != stdout.strip()
         or text.startswith(_PERSISTED)
     ):
-        return Forgotten(found.path)
-    printed = found.printed(text)
+        return Forgotten(read.path)
+    printed = read.printed(text)
     if printed is None:
-        return Forgotten(found.path)
+        return Forgotten(read.path)
     first, rows = printed
     # The agent may have trimmed the start of the output.
-    if found.numbering is None and rows[0][:1].isspace():
+    if read.numbering is None and rows[0][:1].isspace():
         rows = (UNSURE, *rows[1:])
-    return Printed(found.path, first, rows, found.everything)
+    return Printed(read.path, first, rows, read.everything)
 
 
 def shell_read(command: str, before: str, after: str) -> shell.FileRead | None:
@@ -382,12 +382,12 @@ def shell_read(command: str, before: str, after: str) -> shell.FileRead | None:
 
     `cd` in a command moves the agent too, and another call of the same turn may have moved it.
     """
-    found = shell.parse(command, before)
-    if found is None or before == after or found == shell.parse(command, after):
-        return found
+    read = shell.parse(command, before)
+    if read is None or before == after or read == shell.parse(command, after):
+        return read
     folder = shell.folder(command)
     moved = None if folder is None else os.path.normpath(os.path.join(before, folder))
-    return found if moved == after else None
+    return read if moved == after else None
 
 
 def _integer(value: object) -> int | None:

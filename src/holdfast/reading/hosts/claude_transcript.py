@@ -102,10 +102,10 @@ class Transcript:
 
         None also when something else was shown since: then they are not from the previous turn.
         """
-        found = [self.answers[call] for call in calls if call in self.answers]
-        if not found or len(found) < len(calls):
+        lines = [self.answers[call] for call in calls if call in self.answers]
+        if not lines or len(lines) < len(calls):
             return None
-        last = max(found, key=lambda line: line.number)
+        last = max(lines, key=lambda line: line.number)
         later = self.lines[last.number + 1 :]
         if any(line.results or line.events for line in later if line.sidechain == sidechain):
             return None

@@ -304,8 +304,8 @@ _SHELLS = ("shell", "shell_command", "exec_command", "local_shell", "container.e
 
 
 def _version(text: object) -> tuple[int, int]:
-    found = re.match(r"([0-9]{1,6})\.([0-9]{1,6})", text) if isinstance(text, str) else None
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.match(r"([0-9]{1,6})\.([0-9]{1,6})", text) if isinstance(text, str) else None
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def _arguments(value: object) -> Any:
@@ -334,16 +334,16 @@ def _output_of(output: Any) -> tuple[str | None, int | None]:
     head = _BODY.match(output)
     if head is None:
         return output, None
-    found = _EXIT.search(head[0])
-    return output[head.end() :], int(found[1]) if found else None
+    match = _EXIT.search(head[0])
+    return output[head.end() :], int(match[1]) if match else None
 
 
 def _tokens_of(output: Any) -> int | None:
     """The size that Codex states above an output, before it was cut."""
     text = calls.text_of(output) if isinstance(output, list) else output
     head = _BODY.match(text) if isinstance(text, str) else None
-    found = None if head is None else _TOKENS.search(head[0])
-    return None if found is None else int(found[1])
+    match = None if head is None else _TOKENS.search(head[0])
+    return None if match is None else int(match[1])
 
 
 def _texts(output: Any) -> Iterator[str]:

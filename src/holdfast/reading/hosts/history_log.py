@@ -46,10 +46,10 @@ class HistoryLog:
         if not self._looking:
             return Doubt("the log of this agent does not tell what the model is shown")
         try:
-            found = os.stat(self.path)
-            if (found.st_mtime_ns, found.st_size) != self._stamp:
+            status = os.stat(self.path)
+            if (status.st_mtime_ns, status.st_size) != self._stamp:
                 self.tree = tree_of(_newest(self.path))
-                self._stamp = (found.st_mtime_ns, found.st_size)
+                self._stamp = (status.st_mtime_ns, status.st_size)
         except (OSError, sqlite3.Error) as error:
             return Doubt(f"the session cannot be read: {error}")
         last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
@@ -67,12 +67,12 @@ class HistoryLog:
 def _newest(path: str) -> Context:
     """The conversation in a file; for a database, the one that changed last."""
     if path.endswith(".db"):
-        found = list(opencode.sessions(path, newest=True))
+        contexts = list(opencode.sessions(path, newest=True))
     else:
-        found = contexts_at(path)
-    if not found:
+        contexts = contexts_at(path)
+    if not contexts:
         raise OSError("it has no conversation that is understood")
-    return found[0]
+    return contexts[0]
 
 
 def tree_of(context: Context) -> Tree:
@@ -105,9 +105,9 @@ def _events(step: Step) -> tuple[str, list[Event]]:
 
 
 def _seen(step: Returned) -> list[Event]:
-    found = shown(step)
-    if found is not None:
-        return [Printed(found.path, found.first, found.rows, found.whole)]
+    read = shown(step)
+    if read is not None:
+        return [Printed(read.path, read.first, read.rows, read.whole)]
     out: list[Event] = []
     for change in changes(step):
         if change.old is None:

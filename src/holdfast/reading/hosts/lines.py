@@ -45,16 +45,16 @@ class Follower:
 
     def look(self) -> Grown | None:
         """What was appended; None for nothing. Raises OSError when the file cannot be read."""
-        found = os.stat(self.path)
+        status = os.stat(self.path)
         # The change time cannot be set back, so a rewrite that restores the rest still shows.
-        stamp = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        identity = (found.st_dev, found.st_ino)
+        stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        identity = (status.st_dev, status.st_ino)
         if stamp == self._stamp and identity == self._identity:
             return None
         restarted = self._identity is not None and (
             identity != self._identity
-            or found.st_size < self._offset
-            or (self._stamp is not None and found.st_size == self._stamp[0])
+            or status.st_size < self._offset
+            or (self._stamp is not None and status.st_size == self._stamp[0])
         )
         if restarted:
             self._offset, self._guard = 0, b""
@@ -123,17 +123,17 @@ def objects(line: bytes) -> list[Any]:
     if one is not None:
         return [one]
     text = line.decode("utf-8", errors="replace").strip()
-    found: list[Any] = []
+    values: list[Any] = []
     at = 0
     while at < len(text):
         try:
             value, at = _decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             return []
-        found.append(value)
+        values.append(value)
         while at < len(text) and text[at] in " \t\r":
             at += 1
-    return found
+    return values
 
 
 _decoder = json.JSONDecoder()

@@ -104,18 +104,18 @@ class FileLog:
                     yield entry
 
     def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
-        found = self._follower.look()
-        if found is None:
+        growth = self._follower.look()
+        if growth is None:
             return False, ()
-        lines = found.lines
+        lines = growth.lines
         entries = [_decoded(line) for line in lines if line.strip()]
-        if found.tail.strip():
+        if growth.tail.strip():
             # An incomplete entry counts as damaged; its line is read again once it is complete.
             entries.append(None)
-        if found.restarted or not self._begun:
+        if growth.restarted or not self._begun:
             # Only the first line of the file is the header.
             entries, self._begun = entries[1:], True
-        return found.restarted, entries
+        return growth.restarted, entries
 
 
 def _header(session: str) -> dict[str, Any]:

@@ -35,10 +35,10 @@ class PiBridge:
         return self._log.tree
 
     def evidence(self) -> Evidence | Doubt:
-        found = self._log.evidence()
-        if isinstance(found, Evidence) and found.leaf != self._leaf:
-            return Doubt(f"the session file ends at {found.leaf}, but pi is at {self._leaf}")
-        return found
+        evidence = self._log.evidence()
+        if isinstance(evidence, Evidence) and evidence.leaf != self._leaf:
+            return Doubt(f"the session file ends at {evidence.leaf}, but pi is at {self._leaf}")
+        return evidence
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         self.entry = metas.refresh_json(event, at_ms)

@@ -246,11 +246,11 @@ def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
         return _message_object(loaded, rules=rules) if isinstance(loaded, dict) else (None, None)
     if message.role != "toolResult" or message.toolName != "read" or message.details is None:
         return None, None
-    found = _checked(message.details.readcache, rules=rules)
-    if found is None:
+    event = _checked(message.details.readcache, rules=rules)
+    if event is None:
         return None, None
     shown = "".join(block.text for block in message.content or () if block.type == "text")
-    return _event_of(found, message.details.truncation, shown, rules)
+    return _event_of(event, message.details.truncation, shown, rules)
 
 
 def _checked(raw: _Meta, *, rules: Rules) -> Meta | None:
@@ -317,10 +317,10 @@ def read_event(
 ) -> tuple[Event | None, Served | None]:
     """The event of a read result with these details, and what the result cost."""
     try:
-        found = _checked(msgspec.convert(readcache, _Meta), rules=rules)
+        event = _checked(msgspec.convert(readcache, _Meta), rules=rules)
     except (msgspec.ValidationError, TypeError, UnicodeEncodeError):  # a lone surrogate
-        found = metas.parse(readcache, aliases=rules.aliases)
-    return (None, None) if found is None else _event_of(found, truncation, text, rules)
+        event = metas.parse(readcache, aliases=rules.aliases)
+    return (None, None) if event is None else _event_of(event, truncation, text, rules)
 
 
 def _event_of(

@@ -88,9 +88,9 @@ def _edited(path: str, arguments: Mapping[str, Any], details: object) -> tuple[S
         every = changes if isinstance(changes, list) else [changes]
         texts = [one.get("newText") for one in every if isinstance(one, Mapping)]
         new = "\n".join(text for text in texts if isinstance(text, str))
-        found = calls.numbered_diff(path, diff, new)
-        if found is not None:
-            return (found,)
+        patch = calls.numbered_diff(path, diff, new)
+        if patch is not None:
+            return (patch,)
     return calls.edits(path, changes)
 
 

@@ -214,8 +214,8 @@ class Sidecar:
 
     def folded(self, path: str) -> list[tuple[str, ShortRecord]]:
         """The answers that folded lines of this file, with their calls."""
-        found = self.short.items()
-        return [(call, one) for call, one in found if one.event.path == path and one.folds]
+        records = self.short.items()
+        return [(call, one) for call, one in records if one.event.path == path and one.folds]
 
     def record_short(
         self, call: str, event: Pieced, text: str, rule: str = "", saved_bytes: int = 0

@@ -53,12 +53,12 @@ class Kernels:
 
 def available() -> list[SuffixBackend]:
     """The installed backends, the fastest first."""
-    found = [SuffixBackend.PURE]
+    backends = [SuffixBackend.PURE]
     if find_spec("numpy") is not None:
-        found.insert(0, SuffixBackend.VECTOR)
+        backends.insert(0, SuffixBackend.VECTOR)
         if has_numba():
-            found.insert(0, SuffixBackend.COMPILED)
-    return found
+            backends.insert(0, SuffixBackend.COMPILED)
+    return backends
 
 
 def has_numba() -> bool:

@@ -59,7 +59,7 @@ def left_changes(tokens: Ints, suffixes: Ints) -> npt.NDArray[np.uint8]:
 def _maximal_repeats(shared: Any, changes: Any, minimum: int) -> Any:
     count = shared.shape[0]
     capacity = 1024
-    found = np.empty((capacity, 3), np.int32)
+    repeats = np.empty((capacity, 3), np.int32)
     used = 0
     stack_capacity = 1024
     lengths = np.empty(stack_capacity, np.int32)
@@ -76,12 +76,12 @@ def _maximal_repeats(shared: Any, changes: Any, minimum: int) -> Any:
                 if latest > first:
                     if used == capacity:
                         grown = np.empty((capacity * 2, 3), np.int32)
-                        grown[:used] = found[:used]
-                        found = grown
+                        grown[:used] = repeats[:used]
+                        repeats = grown
                         capacity *= 2
-                    found[used, 0] = lengths[depth]
-                    found[used, 1] = first
-                    found[used, 2] = rank
+                    repeats[used, 0] = lengths[depth]
+                    repeats[used, 1] = first
+                    repeats[used, 2] = rank
                     used += 1
             if length >= minimum and (depth == 0 or lengths[depth - 1] < length):
                 if depth == stack_capacity:
@@ -96,7 +96,7 @@ def _maximal_repeats(shared: Any, changes: Any, minimum: int) -> Any:
                 depth += 1
         if rank < count and changes[rank >> 3] >> (rank & 7) & 1:
             latest = rank
-    return found[:used]
+    return repeats[:used]
 
 
 def repeats_table(shared: Ints, changes: npt.NDArray[np.uint8], minimum: int) -> Ints:

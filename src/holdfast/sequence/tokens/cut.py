@@ -260,22 +260,22 @@ def _joints(kinds: Bytes, word: Flags) -> Longs:
 def _long_operators(raw: Bytes, kinds: Bytes) -> tuple[Longs, Longs]:
     """The operators of two and three bytes, and their sizes."""
     follows = (kinds[1:] & _FOLLOWS).astype(np.bool_)
-    found = np.flatnonzero((kinds[:-1] & _LEADS).astype(np.bool_) & follows)
-    pairs = raw[found].astype(np.int64) << 8 | raw[found + 1]
+    leads = np.flatnonzero((kinds[:-1] & _LEADS).astype(np.bool_) & follows)
+    pairs = raw[leads].astype(np.int64) << 8 | raw[leads + 1]
     taken = _PAIRS[pairs]
-    found, pairs = found[taken], pairs[taken]
-    triples = pairs << 8 | raw[found + 2]
+    leads, pairs = leads[taken], pairs[taken]
+    triples = pairs << 8 | raw[leads + 2]
     at = np.minimum(np.searchsorted(_TRIPLES, triples), len(_TRIPLES) - 1)
     widths = 2 + (_TRIPLES[at] == triples)
-    if (found[1:] < (found + widths)[:-1]).any():
+    if (leads[1:] < (leads + widths)[:-1]).any():
         # Left to right: drop operators that begin before the previous one ends.
         end, kept = 0, []
-        for number, (start, width) in enumerate(zip(found.tolist(), widths.tolist(), strict=True)):
+        for number, (start, width) in enumerate(zip(leads.tolist(), widths.tolist(), strict=True)):
             if start >= end:
                 end = start + width
                 kept.append(number)
-        return found[kept], widths[kept]
-    return found, widths
+        return leads[kept], widths[kept]
+    return leads, widths
 
 
 # Keys

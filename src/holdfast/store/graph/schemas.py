@@ -69,16 +69,16 @@ class SchemaScope:
         """The schema that `ref` points to; False when there is none."""
         if not ref.startswith("#/$defs/"):
             return False
-        found: Any = self.definitions
+        definition: Any = self.definitions
         for token in ref.removeprefix("#/$defs/").split("/"):
             key = token.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, dict) and key in found:
-                found = found[key]
-            elif isinstance(found, list) and is_index(key, len(found)):
-                found = found[int(key)]
+            if isinstance(definition, dict) and key in definition:
+                definition = definition[key]
+            elif isinstance(definition, list) and is_index(key, len(definition)):
+                definition = definition[int(key)]
             else:
                 return False
-        return found if isinstance(found, dict | bool) else False
+        return definition if isinstance(definition, dict | bool) else False
 
 
 class Schema:
@@ -205,12 +205,12 @@ def combine(*schemas: Schema) -> Schema:
     if len(parts) < 2:
         return parts[0] if parts else TRUE
     key = ("&", *(part.key for part in parts))
-    found = _kept.get(key)
-    if found is None:
+    combined = _kept.get(key)
+    if combined is None:
         joined = Schema(key, {}, _NO_SCOPE)
         joined.parts = tuple(parts)
-        found = _keep(joined)
-    return found
+        combined = _keep(joined)
+    return combined
 
 
 class SchemaShape:
@@ -240,12 +240,12 @@ class SchemaShape:
 
     def child(self, key: str) -> Schema:
         """The schema of an object's member; FALSE if it is not walked."""
-        found = self._children.get(key)
-        if found is None:
+        schema = self._children.get(key)
+        if schema is None:
             if key not in self.properties:
                 return self.default
-            found = self._children[key] = self._declared(key)
-        return found
+            schema = self._children[key] = self._declared(key)
+        return schema
 
     def _declared(self, key: str) -> Schema:
         return _intern(self.properties[key], self._scope)
@@ -273,15 +273,15 @@ class SchemaShape:
         """This shape narrowed by links' schemas for the same kind of value."""
         if not rest:
             return self
-        found = self._blends.get(rest)
-        if found is None:
+        blend = self._blends.get(rest)
+        if blend is None:
             others = [part.resolved() for part in rest]
             shapes = [other.shape() for other in others if other.opened() is None]
             same = [shape for shape in shapes if shape.kind == self.kind and self.kind is not None]
             if len(self._blends) >= BLENDS_MAX:
                 self._blends.clear()
-            found = self._blends[rest] = Blend(self, *same) if same else self
-        return found
+            blend = self._blends[rest] = Blend(self, *same) if same else self
+        return blend
 
 
 class Blend(SchemaShape):
@@ -329,9 +329,9 @@ def alternatives(schema: Schema, node: Node, spend: Spend) -> list[SchemaShape]:
             return [shape] if shape.admits(node) and shape.descends(node) else []
     if schema is FALSE:
         return []
-    found: list[SchemaShape] = []
-    _open(schema.parts, node, found, set(), spend)
-    return found
+    shapes: list[SchemaShape] = []
+    _open(schema.parts, node, shapes, set(), spend)
+    return shapes
 
 
 def _open(

@@ -139,14 +139,14 @@ def leads_to(
     place: GraphPlace, document: Mapping[str, Any], space: str, path_max: int, spend: Spend
 ) -> tuple[GraphPlace, ...]:
     """The places that `document` links to under the selector of `place`, and its source."""
-    found: dict[GraphPlace, None] = {}
+    places: dict[GraphPlace, None] = {}
 
     def follow(link: DocumentLink, beyond: Path, schema: Schema) -> None:
         if link is NOWHERE or (link.space and link.space != space):
             return
         path = (*link.path, *beyond)
         if len(path) < path_max:
-            found[place_of(link.id or place.id, path, schema)] = None
+            places[place_of(link.id or place.id, path, schema)] = None
 
     path, schema = place.selector
     node: Any = document
@@ -169,8 +169,8 @@ def leads_to(
             follow(link, (), narrowed(link, at))
     source = source_of(document)
     if source is not None:
-        found[GraphPlace(source, SOURCE)] = None
-    return tuple(found)
+        places[GraphPlace(source, SOURCE)] = None
+    return tuple(places)
 
 
 def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[DocumentLink, Schema]]:

@@ -73,24 +73,24 @@ def find(
     """Documents by prefix, or by `ids` with everything they link to; only those with a text."""
     if ids is None:
         listed = list_documents(store, prefix, branch, at).states
-        found = [FoundDocument(state.id, state.seq, state.document) for state in listed]
+        documents = [FoundDocument(state.id, state.seq, state.document) for state in listed]
     else:
         roots = [{"id": id, "selector": {"path": [], "schema": links}} for id in ids]
         query: dict[str, Any] = {"roots": roots, "branch": branch}
         if at is not None:
             query["atSeq"] = at
         reached = store.query(query).entities
-        found = [FoundDocument(one["id"], one["seq"], one.get("document")) for one in reached]
+        documents = [FoundDocument(one["id"], one["seq"], one.get("document")) for one in reached]
     wanted = contains.casefold()
     if wanted:
-        found = [
+        documents = [
             one
-            for one in found
+            for one in documents
             if wanted in json.dumps(one.document, ensure_ascii=False).casefold()
         ]
     if after:
-        found = [one for one in found if one.id > after]
-    return FoundDocuments(store.newest_seq(), tuple(found[:limit]), len(found))
+        documents = [one for one in documents if one.id > after]
+    return FoundDocuments(store.newest_seq(), tuple(documents[:limit]), len(documents))
 
 
 def commit(
@@ -157,19 +157,19 @@ def history(
 ) -> History:
     """The newest commits of the space, of a branch, or of one document."""
     # One more than requested, to know whether there are older ones.
-    found = store.log(id, branch, before, limit + 1)
-    return History(id, tuple(found[:limit]), len(found) > limit)
+    entries = store.log(id, branch, before, limit + 1)
+    return History(id, tuple(entries[:limit]), len(entries) > limit)
 
 
 def branches(store: Store) -> Branches:
     merged_up_to = store.merges()
-    found = tuple(store.branches())
+    rows = tuple(store.branches())
     merged = {
         branch.name
-        for branch in found
+        for branch in rows
         if branch.status != ACTIVE and merged_up_to.get(branch.name, -1) >= branch.head_seq
     }
-    return Branches(found, frozenset(merged))
+    return Branches(rows, frozenset(merged))
 
 
 def create_branch(

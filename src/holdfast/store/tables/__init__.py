@@ -47,10 +47,10 @@ class Tables(CommitTable, HeadTable, SnapshotTable, BranchTable, BlobTable):
 
     def reserved_rows(self) -> int:
         """Rows of the two tables reserved for signed writes; nothing writes them yet."""
-        found = self._db.rows(
+        rows = self._db.rows(
             'SELECT (SELECT count(*) FROM invocation) + (SELECT count(*) FROM "authorization")'
         )
-        return int(found[0][0])
+        return int(rows[0][0])
 
     # derived state
 

@@ -36,12 +36,12 @@ class BlobTable(Table):
 
     def blob(self, hash: str) -> tuple[bytes, str, int, bool] | None:
         """Bytes, content type and size, and whether the row that describes them is sound."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT data, content_type, size, put_at, crc FROM blob_store WHERE hash = $1", (hash,)
         )
-        if not found:
+        if not rows:
             return None
-        data, content_type, size, put_at, crc = found[0]
+        data, content_type, size, put_at, crc = rows[0]
         sound = self._blob_sum(hash, content_type, size, put_at) == crc
         return bytes(data), content_type, size, sound
 
@@ -49,10 +49,10 @@ class BlobTable(Table):
         return [row[0] for row in self._db.rows("SELECT hash FROM blob_store ORDER BY hash")]
 
     def blobs_put_until(self, at: str) -> list[str]:
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT hash FROM blob_store WHERE put_at <> '' AND put_at <= $1 ORDER BY hash", (at,)
         )
-        return [row[0] for row in found]
+        return [row[0] for row in rows]
 
     def date_blobs(self, at: str) -> None:
         """Give blobs of unknown age this time. Only older versions wrote such blobs."""

@@ -22,19 +22,19 @@ class BranchTable(Table):
     """Typed access to the branches of one space."""
 
     def branch(self, name: BranchName) -> Branch | None:
-        found = self._db.rows(
+        rows = self._db.rows(
             f"SELECT {_BRANCH}, crc, head_crc FROM branch WHERE name = $1", (name,)
         )
-        return self._checked_branch(found[0]) if found else None
+        return self._checked_branch(rows[0]) if rows else None
 
     def branches(self) -> list[Branch]:
-        found = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
-        return [self._checked_branch(row) for row in found]
+        rows = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
+        return [self._checked_branch(row) for row in rows]
 
     def branches_unchecked(self) -> list[tuple[Branch, bool]]:
         """Every branch, and whether its row is sound."""
-        found = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
-        return [(Branch(*row[:9]), row[9:] == self._branch_sums(Branch(*row[:9]))) for row in found]
+        rows = self._db.rows(f"SELECT {_BRANCH}, crc, head_crc FROM branch ORDER BY name")
+        return [(Branch(*row[:9]), row[9:] == self._branch_sums(Branch(*row[:9]))) for row in rows]
 
     def put_branch(self, branch: Branch) -> None:
         """Write a branch row, replacing one with the same name."""

@@ -28,15 +28,15 @@ class CommitTable(Table):
 
     def newest_link(self) -> tuple[Seq, bytes]:
         """The seq of the newest commit, and its hash in the chain."""
-        found = self._db.rows('SELECT seq, chain FROM "commit" ORDER BY seq DESC LIMIT 1')
-        return (Seq(found[0][0]), found[0][1]) if found else (Seq(0), checks.GENESIS_CHAIN)
+        rows = self._db.rows('SELECT seq, chain FROM "commit" ORDER BY seq DESC LIMIT 1')
+        return (Seq(rows[0][0]), rows[0][1]) if rows else (Seq(0), checks.GENESIS_CHAIN)
 
     def link_at(self, seq: int) -> bytes | None:
         """The hash of the commit at a seq; for seq 0, what the first commit's hash covers."""
         if seq <= 0:
             return checks.GENESIS_CHAIN
-        found = self._db.rows('SELECT chain FROM "commit" WHERE seq = $1', (seq,))
-        return bytes(found[0][0]) if found else None
+        rows = self._db.rows('SELECT chain FROM "commit" WHERE seq = $1', (seq,))
+        return bytes(rows[0][0]) if rows else None
 
     def _checked(self, row: CommitRow) -> CommitRow:
         """A commit whose columns match its hash, or `DamagedStore`."""
@@ -56,46 +56,46 @@ class CommitTable(Table):
         return rows
 
     def commit_by_key(self, key: CommitKey) -> CommitRow | None:
-        found = self._db.rows(
+        rows = self._db.rows(
             _COMMIT_BY_KEY,
             (key.session, key.local_seq),
         )
-        return self._checked(CommitRow(*found[0])) if found else None
+        return self._checked(CommitRow(*rows[0])) if rows else None
 
     def commits_by_keys(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
         """The stored commits among these keys; None if single lookups are as fast."""
         wanted = list(keys)
         if len(wanted) < (2 if self._db.distant else 8):
             return None
-        found = self._db.rows(
+        commit_rows = self._db.rows(
             _commits_by_key(len(wanted), self._db.distant), list(chain.from_iterable(wanted))
         )
-        rows = (self._checked(CommitRow(*columns)) for columns in found)
+        rows = (self._checked(CommitRow(*columns)) for columns in commit_rows)
         return {row.key: row for row in rows}
 
     def commit_at(self, seq: Seq) -> CommitRow | None:
-        found = self._db.rows(_COMMIT_AT, (seq,))
-        return self._checked(CommitRow(*found[0])) if found else None
+        rows = self._db.rows(_COMMIT_AT, (seq,))
+        return self._checked(CommitRow(*rows[0])) if rows else None
 
     def key_at(self, seq: Seq) -> CommitKey | None:
         """The key of the commit at a seq."""
-        found = self._db.rows('SELECT session_id, local_seq FROM "commit" WHERE seq = $1', (seq,))
-        return CommitKey(*found[0]) if found else None
+        rows = self._db.rows('SELECT session_id, local_seq FROM "commit" WHERE seq = $1', (seq,))
+        return CommitKey(*rows[0]) if rows else None
 
     def seq_of(self, key: CommitKey) -> Seq | None:
-        found = self._db.rows(
+        rows = self._db.rows(
             'SELECT seq FROM "commit" WHERE session_id = $1 AND local_seq = $2',
             (key.session, key.local_seq),
         )
-        return Seq(found[0][0]) if found else None
+        return Seq(rows[0][0]) if rows else None
 
     def next_local_seq(self, session: SessionId) -> LocalSeq:
         """One more than the session's newest. On SQLite this scans newer keys of other sessions."""
-        found = self._db.rows(
+        rows = self._db.rows(
             'SELECT local_seq FROM "commit" WHERE session_id = $1 ORDER BY local_seq DESC LIMIT 1',
             (session,),
         )
-        return LocalSeq(found[0][0] + 1 if found else 1)
+        return LocalSeq(rows[0][0] + 1 if rows else 1)
 
     def commits(self, after: Seq, limit: int) -> list[CommitRow]:
         """Commits with a seq above `after`, oldest first."""
@@ -122,8 +122,8 @@ class CommitTable(Table):
         low, high = 1, self.newest_seq() + 1
         while low < high:
             middle = (low + high) // 2
-            found = self._db.rows('SELECT created_at FROM "commit" WHERE seq = $1', (middle,))
-            if found and found[0][0] >= at:
+            rows = self._db.rows('SELECT created_at FROM "commit" WHERE seq = $1', (middle,))
+            if rows and rows[0][0] >= at:
                 high = middle
             else:
                 low = middle + 1

@@ -25,10 +25,10 @@ class HeadTable(RevisionTable):
     """Typed access to heads; one that is damaged is answered from the revisions."""
 
     def head(self, branch: BranchName, id: EntityId) -> tuple[Seq, int] | None:
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT seq, op_index FROM head WHERE branch = $1 AND id = $2", (branch, id)
         )
-        return (Seq(found[0][0]), found[0][1]) if found else None
+        return (Seq(rows[0][0]), rows[0][1]) if rows else None
 
     def head_revision(self, branch: BranchName, id: EntityId) -> RevisionRow | None:
         """The newest revision of a document on this branch.
@@ -37,11 +37,11 @@ class HeadTable(RevisionTable):
         revisions are read instead.
         """
         try:
-            found = self._db.rows(_HEAD_REVISION, (branch, id))
+            rows = self._db.rows(_HEAD_REVISION, (branch, id))
         except DamagedStore:
-            found = []
-        if found:
-            seq, op_index, op, data, crc = found[0]
+            rows = []
+        if rows:
+            seq, op_index, op, data, crc = rows[0]
             if checks.revision_crc(branch, id, seq, op_index, op, data) ^ self._mask == crc:
                 return revision_row(RevisionRow, (seq, op_index, op, data))
         return self.newest_revision(branch, id, _NEWEST)
@@ -49,11 +49,11 @@ class HeadTable(RevisionTable):
     def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
         """The seq and the kind (set, patch, delete) of a document's head on this branch."""
         try:
-            found = self._db.rows(_HEAD_KIND, (branch, id))
+            rows = self._db.rows(_HEAD_KIND, (branch, id))
         except DamagedStore:
-            found = []
-        if found:
-            seq, op, of_head, of_revision = found[0]
+            rows = []
+        if rows:
+            seq, op, of_head, of_revision = rows[0]
             if of_head == of_revision:
                 return Seq(seq), op
         row = self.newest_revision(branch, id, _NEWEST)
@@ -61,7 +61,7 @@ class HeadTable(RevisionTable):
 
     def head_and_key(self, branch: BranchName, id: EntityId, key: CommitKey) -> Row | None:
         """(seq, op, session, localSeq) of a document's head, and whether `key` has landed."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT h.seq, r.op, c.session_id, c.local_seq, EXISTS "
             '(SELECT 1 FROM "commit" WHERE session_id = $3 AND local_seq = $4) '
             "FROM head h JOIN revision r "
@@ -69,29 +69,29 @@ class HeadTable(RevisionTable):
             'JOIN "commit" c ON c.seq = h.seq WHERE h.branch = $1 AND h.id = $2',
             (branch, id, key.session, key.local_seq),
         )
-        return found[0] if found else None
+        return rows[0] if rows else None
 
     def heads_between(
         self, branch: BranchName, first: EntityId, last: EntityId, limit: int
     ) -> list[tuple[EntityId, RevisionRow]]:
         """The head revisions of documents with an id from `first` up to `last`, by id."""
-        found = self._db.rows(
+        rows = self._db.rows(
             f"SELECT h.id, h.seq, h.op_index, r.op, r.data, h.crc, r.crc {_HEAD_OF}"
             "WHERE h.branch = $1 AND h.id >= $2 AND h.id <= $3 ORDER BY h.id LIMIT $4",
             (branch, first, last, limit),
         )
-        return [(EntityId(row[0]), self._believed(branch, row)) for row in found]
+        return [(EntityId(row[0]), self._believed(branch, row)) for row in rows]
 
     def heads_after(
         self, branch: BranchName, after: EntityId, prefix: str, limit: int
     ) -> list[tuple[EntityId, RevisionRow]]:
         """The head revisions of documents with an id above `after` and from `prefix` on, by id."""
-        found = self._db.rows(
+        rows = self._db.rows(
             f"SELECT h.id, h.seq, h.op_index, r.op, r.data, h.crc, r.crc {_HEAD_OF}"
             "WHERE h.branch = $1 AND h.id > $2 AND h.id >= $3 ORDER BY h.id LIMIT $4",
             (branch, after, prefix, limit),
         )
-        return [(EntityId(row[0]), self._believed(branch, row)) for row in found]
+        return [(EntityId(row[0]), self._believed(branch, row)) for row in rows]
 
     def _believed(self, branch: BranchName, row: Row) -> RevisionRow:
         """The revision of a head that was read with it; of a damaged head, the newest one."""
@@ -114,21 +114,21 @@ class HeadTable(RevisionTable):
 
     def all_heads(self) -> Iterator[Row]:
         """(branch, id, seq, op_index, crc) of every head, in that order."""
-        found = self._paged(
+        rows = self._paged(
             "SELECT branch, id, seq, op_index, crc FROM head WHERE (branch, id) > ($1, $2) "
             "ORDER BY branch, id LIMIT $3",
             ("", ""),
             2,
         )
-        return self._masked(found)
+        return self._masked(rows)
 
     def heads_exceed(self, branch: BranchName, limit: int) -> bool:
         """Whether a branch has more than `limit` heads."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT count(*) FROM (SELECT 1 FROM head WHERE branch = $1 LIMIT $2) AS heads",
             (branch, limit + 1),
         )
-        return int(found[0][0]) > limit
+        return int(rows[0][0]) > limit
 
     def heads_up_to(self, branch: BranchName, limit: int) -> list[tuple[EntityId, Seq]] | None:
         """Id and seq of every head of a branch; None if there are more than `limit`."""
@@ -137,10 +137,10 @@ class HeadTable(RevisionTable):
             "AS h LEFT JOIN revision r ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq "
             "AND r.op_index = h.op_index"
         )
-        found = self._db.rows(sql, (branch, min(limit + 1, 2**31)))
-        if len(found) > limit:
+        rows = self._db.rows(sql, (branch, min(limit + 1, 2**31)))
+        if len(rows) > limit:
             return None
         # The seq of a damaged head is unknown, so its document counts as newly written.
         return [
-            (EntityId(id), Seq(seq) if one == other else _NEWEST) for id, seq, one, other in found
+            (EntityId(id), Seq(seq) if one == other else _NEWEST) for id, seq, one, other in rows
         ]

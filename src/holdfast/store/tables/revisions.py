@@ -36,21 +36,21 @@ class RevisionTable(Table):
 
     def revision_sum(self, branch: str, id: str, seq: int, op_index: int) -> int:
         """The checksum of a revision; 0 if it is missing."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT crc FROM revision WHERE branch = $1 AND id = $2 AND seq = $3 AND op_index = $4",
             (branch, id, seq, op_index),
         )
-        return int(found[0][0]) ^ self._mask if found else 0
+        return int(rows[0][0]) ^ self._mask if rows else 0
 
     def newest_revision(self, branch: BranchName, id: EntityId, seq: Seq) -> RevisionRow | None:
         """The newest revision of a document on this branch at or before `seq`."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 AND seq <= $3 "
             "ORDER BY seq DESC, op_index DESC LIMIT 1",
             (branch, id, seq),
         )
-        return checked_revision(branch, id, found[0], self._mask) if found else None
+        return checked_revision(branch, id, rows[0], self._mask) if rows else None
 
     def revisions_back(
         self, branch: BranchName, id: EntityId, at: tuple[int, int], after: Seq, page: int = 64
@@ -58,17 +58,17 @@ class RevisionTable(Table):
         """Revisions at or before `at` and with a seq above `after`, newest first."""
         seq, op_index = at
         while True:
-            found = self._db.rows(
+            rows = self._db.rows(
                 "SELECT seq, op_index, op, data, crc FROM revision "
                 "WHERE branch = $1 AND id = $2 "
                 "AND seq > $3 AND seq <= $4 AND (seq, op_index) <= ($4, $5) "
                 "ORDER BY seq DESC, op_index DESC LIMIT $6",
                 (branch, id, after, seq, op_index, page),
             )
-            yield from checked_revisions(branch, id, found, self._mask)
-            if len(found) < page:
+            yield from checked_revisions(branch, id, rows, self._mask)
+            if len(rows) < page:
                 return
-            seq, op_index = found[-1][0], found[-1][1] - 1
+            seq, op_index = rows[-1][0], rows[-1][1] - 1
 
     def writes_since(
         self, branch: BranchName, id: EntityId, after: Seq, limit: int = 2**31
@@ -91,24 +91,24 @@ class RevisionTable(Table):
 
     def commits_exceed(self, branch: BranchName, id: EntityId, after: Seq, most: int) -> bool:
         """Whether more than `most` commits above `after` wrote a document; reads no data."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT count(*) FROM (SELECT DISTINCT seq FROM revision "
             "WHERE branch = $1 AND id = $2 AND seq > $3 LIMIT $4) AS commits",
             (branch, id, after, most + 1),
         )
-        return int(found[0][0]) > most
+        return int(rows[0][0]) > most
 
     def writes_between(
         self, branch: BranchName, id: EntityId, after: Seq, before: Seq
     ) -> list[RevisionRow]:
         """The revisions with a seq above `after` and below `before`, newest first."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT seq, op_index, op, data, crc FROM revision "
             "WHERE branch = $1 AND id = $2 AND seq > $3 AND seq < $4 "
             "ORDER BY seq DESC, op_index DESC",
             (branch, id, after, before),
         )
-        return list(checked_revisions(branch, id, found, self._mask))
+        return list(checked_revisions(branch, id, rows, self._mask))
 
     def seqs_of(self, branch: BranchName, id: EntityId, before: Seq, limit: int) -> list[Seq]:
         """The seqs at which a document was written on this branch, newest first."""
@@ -125,29 +125,29 @@ class RevisionTable(Table):
         """
         at: tuple[Any, ...] = ("", "", -(2**62), 0)
         while True:
-            found = self._db.rows(
+            rows = self._db.rows(
                 "SELECT branch, id, seq, op_index, op, data, crc FROM revision "
                 "WHERE (branch, id, seq, op_index) > ($1, $2, $3, $4) "
                 "ORDER BY branch, id, seq, op_index LIMIT $5",
                 (*at, page),
             )
-            yield from self._masked(found)
-            if len(found) < page:
+            yield from self._masked(rows)
+            if len(rows) < page:
                 return
-            at = tuple(found[-1][:4])
+            at = tuple(rows[-1][:4])
 
     def revisions_of_commit(
         self, seq: Seq, ids: Iterable[EntityId], branch: BranchName
     ) -> list[tuple[Any, ...]]:
         """(branch, id, seq, op_index, op, data) of the named documents at one seq, in op order."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for id in dict.fromkeys(ids):
-            found += self._db.rows(
+            rows += self._db.rows(
                 "SELECT branch, id, seq, op_index, op, data FROM revision "
                 "WHERE branch = $1 AND id = $2 AND seq = $3",
                 (branch, id, seq),
             )
-        return sorted(found, key=lambda row: int(row[3]))
+        return sorted(rows, key=lambda row: int(row[3]))
 
     def orphans(self) -> list[Row]:
         """Revisions without a commit, or whose commit is on another branch or seq."""
@@ -161,9 +161,9 @@ class RevisionTable(Table):
         self, branch: BranchName, id: EntityId, after: Seq, upto: Seq
     ) -> tuple[int, int]:
         """The number of patches in (after, upto], and their total length."""
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT count(*), coalesce(sum(length(data)), 0) FROM revision WHERE branch = $1 "
             "AND id = $2 AND seq > $3 AND seq <= $4 AND op = 'patch'",
             (branch, id, after, upto),
         )
-        return int(found[0][0]), int(found[0][1])
+        return int(rows[0][0]), int(rows[0][1])

@@ -19,16 +19,16 @@ class SnapshotTable(Table):
         """The newest sound snapshot at or before `seq`; a damaged one is passed over."""
         while True:
             try:
-                found = self._db.rows(
+                rows = self._db.rows(
                     "SELECT seq, value, crc FROM snapshot WHERE branch = $1 AND id = $2 "
                     "AND seq <= $3 ORDER BY seq DESC LIMIT 1",
                     (branch, id, seq),
                 )
             except DamagedStore:
                 return None
-            if not found:
+            if not rows:
                 return None
-            at, value, crc = found[0]
+            at, value, crc = rows[0]
             if checks.snapshot_crc(branch, id, at, value) ^ self._mask == crc:
                 return Seq(at), value
             seq = Seq(at - 1)
@@ -39,14 +39,14 @@ class SnapshotTable(Table):
 
     def all_snapshots(self) -> Iterator[Row]:
         """(branch, id, seq, value, crc) of every snapshot, in that order."""
-        found = self._paged(
+        rows = self._paged(
             "SELECT branch, id, seq, value, crc FROM snapshot "
             "WHERE (branch, id, seq) > ($1, $2, $3) ORDER BY branch, id, seq LIMIT $4",
             ("", "", -(2**62)),
             3,
             200,
         )
-        return self._masked(found)
+        return self._masked(rows)
 
     def newest_snapshots(
         self, branch: BranchName, id: EntityId, limit: int

@@ -26,8 +26,8 @@ class Table:
         """Every row after the key `start`, in pages; the key is the first `width` columns."""
         at = start
         while True:
-            found = self._db.rows(sql, (*at, page))
-            yield from found
-            if len(found) < page:
+            rows = self._db.rows(sql, (*at, page))
+            yield from rows
+            if len(rows) < page:
                 return
-            at = tuple(found[-1][:width])
+            at = tuple(rows[-1][:width])

@@ -65,8 +65,8 @@ class BranchVerbs(CommitVerbs):
         """Up to which seq each branch was merged into another, by name."""
         with self._reader:
             decode = self.engine.decode
-            found = (decode(merged) for _, _, merged in self.engine.tables.merges())
-            return {name: Seq(seq) for name, seq in found}
+            merges = (decode(merged) for _, _, merged in self.engine.tables.merges())
+            return {name: Seq(seq) for name, seq in merges}
 
     def diff(
         self,

@@ -75,8 +75,8 @@ class DocumentVerbs(Space):
         """Up to `limit` documents after an id, by id, and whether there are more."""
         from itertools import islice
 
-        found = list(islice(self._stream(branch, seq, prefix, after, limit + 1), limit + 1))
-        return found[:limit], len(found) > limit
+        states = list(islice(self._stream(branch, seq, prefix, after, limit + 1), limit + 1))
+        return states[:limit], len(states) > limit
 
     def scan(self, first: str, last: str, limit: int = 1_000_000) -> list[State]:
         """The documents of the default branch with ids from `first` up to `last`, by id.

@@ -63,10 +63,10 @@ class MaintenanceVerbs(Space):
         from holdfast.store.hashing import blob_hash
 
         with self._reader:
-            found = None if name_problem(hash) else self.engine.tables.blob(hash)
-        if found is None:
+            blob = None if name_problem(hash) else self.engine.tables.blob(hash)
+        if blob is None:
             raise InvalidBlob(f"there is no blob {hash}")
-        data, content_type, size, sound = found
+        data, content_type, size, sound = blob
         if size != len(data) or blob_hash(data) != hash:
             raise DamagedStore(f"blob {hash} is damaged: its bytes do not match its hash")
         if not sound:

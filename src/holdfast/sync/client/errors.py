@@ -114,8 +114,10 @@ class CommitRefused(RequestRefused):
     @property
     def conflicts(self) -> Sequence[Any]:
         """The reads that no longer hold, if the server named them."""
-        found = self.detail.get("conflicts", ())
-        return found if isinstance(found, Sequence) and not isinstance(found, str) else ()
+        conflicts = self.detail.get("conflicts", ())
+        return (
+            conflicts if isinstance(conflicts, Sequence) and not isinstance(conflicts, str) else ()
+        )
 
 
 class MergeNeedsResolution(SyncError):

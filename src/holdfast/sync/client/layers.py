@@ -137,14 +137,14 @@ class Notification:
     @cached_property
     def changes(self) -> dict[Key, list[ValueChange]]:
         """For each document the smallest paths that differ; unchanged documents are left out."""
-        found = {}
+        changes = {}
         for key, (before, after) in self.documents.items():
             differing = delta.changes(
                 MISSING if before is None else before, MISSING if after is None else after
             )
             if differing:
-                found[key] = differing
-        return found
+                changes[key] = differing
+        return changes
 
     @property
     def ids(self) -> list[EntityId]:

@@ -123,18 +123,18 @@ def _slots(
     old: list[Any], new: list[Any], array: Path, tokens: set[str]
 ) -> list[tuple[Path, Drafted]]:
     common = min(len(old), len(new))
-    found: list[tuple[Path, Drafted]] = []
+    slots: list[tuple[Path, Drafted]] = []
     for token in tokens:
         if token == LENGTH or token == pointer.END or int(token) >= common:
             continue
         if not same(old[int(token)], new[int(token)]):
             place = (*array, token)
             change = {"op": "replace", "path": pointer.encode(place), "value": new[int(token)]}
-            found.append((place, change))
+            slots.append((place, change))
     if len(old) != len(new):
         splice = {"op": "splice", "path": pointer.encode(array), "index": common}
-        found.append((array, {**splice, "remove": len(old) - common, "add": new[common:]}))
-    return found
+        slots.append((array, {**splice, "remove": len(old) - common, "add": new[common:]}))
+    return slots
 
 
 def _visible(drafts: list[tuple[Path, Drafted]]) -> list[tuple[Path, Drafted]]:

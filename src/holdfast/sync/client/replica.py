@@ -283,8 +283,10 @@ class Replica:
 
     def load(self, keys: Iterable[Key]) -> None:
         """Tell listeners what is known of some documents."""
-        found = {key: (None, self.visible(key[1], key[0])) for key in keys if key in self.records}
-        self._emit(Notification("load", found))
+        documents = {
+            key: (None, self.visible(key[1], key[0])) for key in keys if key in self.records
+        }
+        self._emit(Notification("load", documents))
 
     # inside
 

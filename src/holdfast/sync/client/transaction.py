@@ -127,10 +127,10 @@ class Transaction:
     def get(self, id: str, path: Sequence[str] = ROOT, default: Any = None, **where: Any) -> Any:
         """Like `read_value`, with a default for whatever does not exist."""
         try:
-            found = self.read_value(id, path, **where)
+            value = self.read_value(id, path, **where)
         except (NotFound, TypeMismatch):
             return default
-        return default if found is MISSING else found
+        return default if value is MISSING else value
 
     # writing
 

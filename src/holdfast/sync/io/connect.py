@@ -50,10 +50,10 @@ _BETWEEN = re.compile(r"\s*,\s*(?=[a-z]+://)")
 def websocket_urls(url: str | Sequence[str]) -> tuple[str, ...]:
     """The endpoints of several servers, from a sequence of URLs or one comma-separated text."""
     urls = _BETWEEN.split(url.strip()) if isinstance(url, str) else url
-    found = tuple(dict.fromkeys(websocket_url(one) for one in urls))
-    if not found:
+    addresses = tuple(dict.fromkeys(websocket_url(one) for one in urls))
+    if not addresses:
         raise UsageError("no server URL was given", hint="try http://localhost:7433")
-    return found
+    return addresses
 
 
 class PendingConnection:

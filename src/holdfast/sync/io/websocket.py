@@ -145,8 +145,8 @@ def host_name(host: str) -> str | None:
 
     Strict, because others read it too: nothing before an `@`, no spaces, no second value.
     """
-    found = _HOST.fullmatch(host)
-    return None if found is None else found[1] or found[2]
+    match = _HOST.fullmatch(host)
+    return None if match is None else match[1] or match[2]
 
 
 async def deny(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
@@ -169,12 +169,12 @@ async def deny(scope: Scope, receive: Receive, send: Send, status: int, reason: 
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """The headers of a request by their names in lower case; values of one name are joined."""
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         separator = "; " if key == "cookie" else ", "
-        found[key] = f"{found[key]}{separator}{text}" if key in found else text
-    return found
+        headers[key] = f"{headers[key]}{separator}{text}" if key in headers else text
+    return headers
 
 
 class SyncEndpoint:

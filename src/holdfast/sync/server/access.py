@@ -99,8 +99,8 @@ class Access:
     @property
     def rights(self) -> dict[str, Right] | None:
         if not self._loaded:
-            found = self.space.views()(MAIN)(acl_id(self.space.name))
-            self._rights = None if found is None else parse_acl(found.document)
+            document = self.space.views()(MAIN)(acl_id(self.space.name))
+            self._rights = None if document is None else parse_acl(document.document)
             self._loaded = True
         return self._rights
 

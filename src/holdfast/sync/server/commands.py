@@ -197,11 +197,11 @@ class Commands:
                 if request.against is None
                 else branch_merge.now(tables, BranchName(request.against))
             )
-            found = branch_merge.differences(tables, engine.decode, before, after)
+            differences = branch_merge.differences(tables, engine.decode, before, after)
         by_kind: dict[str, list[Any]] = {"added": [], "removed": [], "modified": []}
-        for difference in found:
+        for difference in differences:
             by_kind[difference.kind].append(difference.id)
-        documents = [difference.to_wire() for difference in found]
+        documents = [difference.to_wire() for difference in differences]
         return {"serverSeq": space.seq, **by_kind, "documents": documents}
 
     def _merge(self, request: BranchMerge, space: Space) -> Any:

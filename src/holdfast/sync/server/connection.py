@@ -269,17 +269,17 @@ class Connection:
     def session(self, space: str, id: str) -> ServerSession:
         """A session that is open on this connection, or `SessionError`."""
         key = (SpaceId(space), SessionId(id))
-        found = self.sessions.get(key)
-        if found is None:
+        session = self.sessions.get(key)
+        if session is None:
             raise SessionError
         if key not in self._verified:
-            if not self.server.registry.verify(found):
+            if not self.server.registry.verify(session):
                 raise SessionError
             self._verified.add(key)
-        if not found.proven:
-            found.proven, found.blank = True, False
-            self.server.registry.keep(found)
-        return found
+        if not session.proven:
+            session.proven, session.blank = True, False
+            self.server.registry.keep(session)
+        return session
 
     def lose(self, session: ServerSession, reason: str) -> None:
         """The session no longer belongs to this connection; its client is told why."""

@@ -197,8 +197,8 @@ class SessionRegistry:
 
     def spaces(self, *principals: str | None) -> set[SpaceId]:
         """The spaces in which these principals have sessions; without any, all that have one."""
-        found = self._sessions.values()
-        return {s.space for s in found if not principals or s.principal in principals}
+        sessions = self._sessions.values()
+        return {s.space for s in sessions if not principals or s.principal in principals}
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -233,16 +233,16 @@ class SessionRegistry:
 
         `seen` is how far the client has integrated what it was sent.
         """
-        found = None if id is None else self.find(space, SessionId(id), now_ms)
+        session = None if id is None else self.find(space, SessionId(id), now_ms)
         forgiving = "coverage" in connection.capabilities
-        if found is not None and not _admits(found, principal, token, forgiving):
+        if session is not None and not _admits(session, principal, token, forgiving):
             # Another server may have had it meanwhile and changed the token.
-            stored = self._store.recall(space, found.id, now_ms)
-            if stored is not None and stored.token_digest != found.token_digest:
-                self._lose(found)
-                found = stored
+            stored = self._store.recall(space, session.id, now_ms)
+            if stored is not None and stored.token_digest != session.token_digest:
+                self._lose(session)
+                session = stored
         fresh_token = self._new_token()
-        if found is None:
+        if session is None:
             id = self._new_id() if id is None else id
             watched = WatchSet(space, self._graph_limits)
             fresh = ServerSession(space, SessionId(id), principal, digest(fresh_token), watched, 0)
@@ -250,23 +250,23 @@ class SessionRegistry:
                 raise _revoked(fresh)
             fresh.owner = connection
             return Opened(self._add(fresh), fresh_token, False, None)
-        if found.principal != principal:
+        if session.principal != principal:
             raise Forbidden(
-                f"session {found.id} is already bound to {found.principal}",
+                f"session {session.id} is already bound to {session.principal}",
                 hint="open a session of your own",
             )
-        if not _admits(found, principal, token, forgiving):
-            raise _revoked(found)
-        if found.recalled and seen is not None and seen > found.synced_seq:
+        if not _admits(session, principal, token, forgiving):
+            raise _revoked(session)
+        if session.recalled and seen is not None and seen > session.synced_seq:
             # Its server ended before it stored what it had sent. The client may have documents that
             # are not known here and would never be updated or removed, so it starts from scratch.
-            found.watch_set, found.blank = WatchSet(space, self._graph_limits), True
-        self._claim(found, fresh_token, token)
-        former = found.owner if found.owner is not connection else None
-        resumed = not found.blank
-        found.owner, found.detached_at = connection, None
-        self._detached.pop(found, None)
-        return Opened(found, fresh_token, resumed, former)
+            session.watch_set, session.blank = WatchSet(space, self._graph_limits), True
+        self._claim(session, fresh_token, token)
+        former = session.owner if session.owner is not connection else None
+        resumed = not session.blank
+        session.owner, session.detached_at = connection, None
+        self._detached.pop(session, None)
+        return Opened(session, fresh_token, resumed, former)
 
     def _claim(self, session: ServerSession, token: str, presented: str | None) -> None:
         """Give a session a new token, here and in the store, unless another server did."""

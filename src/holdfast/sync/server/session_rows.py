@@ -88,8 +88,8 @@ class SessionRows(ABC):
 
     def get(self, space: str, id: str) -> Row | None:
         sql = f"SELECT space, id, until_ms, state FROM {self._table} WHERE space = $1 AND id = $2"
-        found = self._ask(sql, (space, id))
-        return tuple(found[0]) if found else None
+        rows = self._ask(sql, (space, id))
+        return tuple(rows[0]) if rows else None
 
     def has_other_token(self, space: str, id: str, digest: str) -> bool:
         """Whether there is a row of this session that has another token."""
@@ -113,9 +113,9 @@ class SessionRows(ABC):
     def secret(self, proposed: str) -> str:
         """A secret that the servers of these rows share; the first proposal wins."""
         self._many(f"{self._insert} NOTHING", [(*_SECRET, _NEVER_EXPIRES, proposed)])
-        found = self.get(*_SECRET)
-        assert found is not None
-        return found[3]
+        row = self.get(*_SECRET)
+        assert row is not None
+        return row[3]
 
 
 class SessionFile(SessionRows):
@@ -178,10 +178,10 @@ class SessionTable(SessionRows):
             run = self._connection.execute
             # Two servers may start at once; creating the table twice is an error there.
             run("SELECT pg_advisory_xact_lock(hashtextextended('holdfast/sessions', 0))")
-            found = run(kind, (self._table,)).fetchone()
-            if found == ("p",):
+            row = run(kind, (self._table,)).fetchone()
+            if row == ("p",):
                 return
-            if found is not None:
+            if row is not None:
                 run(f"ALTER TABLE {self._table} RENAME TO holdfast_session_before")
                 before = "holdfast_session_before_pkey"
                 run(f"ALTER INDEX public.holdfast_session_pkey RENAME TO {before}")
@@ -196,7 +196,7 @@ class SessionTable(SessionRows):
                     f"CREATE TABLE {self._table}_{number} PARTITION OF {self._table} "
                     f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
                 )
-            if found is not None:
+            if row is not None:
                 run(
                     f"INSERT INTO {self._table} (space, id, until_ms, state) "
                     "SELECT space, id, until_ms, state FROM public.holdfast_session_before"

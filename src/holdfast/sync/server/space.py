@@ -127,9 +127,9 @@ class Space:
         if seq is None:
             return self.views()(branch)
         with self.store.reading() as engine:
-            found = replay.required_branch(engine.tables, branch)
-        replay.check_range(found, seq)
-        return BranchReader(self.store, found, seq)
+            known_branch = replay.required_branch(engine.tables, branch)
+        replay.check_range(known_branch, seq)
+        return BranchReader(self.store, known_branch, seq)
 
 
 def ids_of(original: Any) -> list[EntityId]:

@@ -162,7 +162,7 @@ class WatchSet:
         Returns the documents that the client has at another revision, sorted; None if only a
         `refresh` can tell.
         """
-        found: list[tuple[TrackedGraph, Written]] = []
+        graphs: list[tuple[TrackedGraph, Written]] = []
         for branch, ids in stale.items():
             graph = self.graphs.get(branch)
             if graph is None:
@@ -172,9 +172,9 @@ class WatchSet:
                     written = views.written(branch, id)
                     if written is None or not graph.stands(written.rewrite):
                         return None
-                    found.append((graph, written))
+                    graphs.append((graph, written))
         changed = []
-        for graph, written in found:
+        for graph, written in graphs:
             graph.restate(written.rewrite)
             known = self.known.get(written.key)
             if known is None or known.seq != written.known.seq or known.deleted:

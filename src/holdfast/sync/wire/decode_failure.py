@@ -70,12 +70,12 @@ def request_id_of(text: str) -> str:
 def head(text: str) -> dict[str, str]:
     """The members that a frame begins with, as far as they are plain strings."""
     begin = _BEGIN.match(text)
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     at = 0 if begin is None else begin.end()
     while at and (member := _MEMBER.match(text, at, HEAD_MAX)) is not None:
-        found[member[1]] = member[2]
+        fields[member[1]] = member[2]
         at = member.end()
-    return found
+    return fields
 
 
 def _content(wire: dict[str, Any], reason: str) -> Unreadable | None:
@@ -89,10 +89,10 @@ def _content(wire: dict[str, Any], reason: str) -> Unreadable | None:
 
 def _id(wire: dict[str, Any]) -> str:
     """The requestId, if it can be sent back."""
-    found = wire.get("requestId")
-    if not isinstance(found, str) or any("\ud800" <= c <= "\udfff" for c in found):
+    id = wire.get("requestId")
+    if not isinstance(id, str) or any("\ud800" <= c <= "\udfff" for c in id):
         return INVALID
-    return found
+    return id
 
 
 def _shape_error(wire: dict[str, Any]) -> str | None:

@@ -54,9 +54,9 @@ def branch(call: ToolCall, store: Store) -> Result:
         unnamed = failure(f"{action} needs a branch", "pass name")
         return unnamed.ended("list them", "memory_branch", action="list", space=a["space"])
     if action == "diff":
-        found = verbs.diff(store, a["name"], a.get("against"))
-        differences = convert(found.to_wire(), tuple[DifferenceRow, ...])
-        text = plain_text(found, VALUE_SHOWN)
+        answer = verbs.diff(store, a["name"], a.get("against"))
+        differences = convert(answer.to_wire(), tuple[DifferenceRow, ...])
+        text = plain_text(answer, VALUE_SHOWN)
         return _result(text, BranchAnswer(status="ok", differences=differences))
     if action == "merge":
         return _merge(call, store)
@@ -109,10 +109,10 @@ def _review(call: ToolCall, store: Store) -> Result:
     from holdfast.notes.review import review
 
     a, code = call.arguments, linked_code(call)
-    found = review(store, a["name"], code.judge, code.read)
-    text = "\n".join(line.text for line in found.lines())
-    result = _result(text, BranchAnswer(status="ok", changes=tuple(found.to_wire()["changes"])))
-    if not found.changes:
+    report = review(store, a["name"], code.judge, code.read)
+    text = "\n".join(line.text for line in report.lines())
+    result = _result(text, BranchAnswer(status="ok", changes=tuple(report.to_wire()["changes"])))
+    if not report.changes:
         return result
     return result.ended(
         "merge it", "memory_branch", action="merge", name=a["name"], space=a["space"]

@@ -34,13 +34,13 @@ def links_of(call: ToolCall, document: Any) -> tuple[LinkAnswer, ...]:
 
 
 def _judged(code: LinkedCode, at: tuple[str, ...], link: CodeLink) -> LinkAnswer:
-    found = code.judge(link)
+    state = code.judge(link)
     return LinkAnswer(
         at="/" + "/".join(at),
         **link.to_wire()["code"],
-        state=found.state,
-        why=found.why,
-        lines=found.lines,
+        state=state.state,
+        why=state.why,
+        lines=state.lines,
     )
 
 
