@@ -455,10 +455,10 @@ class App:
         """
         from holdfast.file_focus import focuser, outliner
         from holdfast.reading.focus import SUBAGENT_LINES, Presets
-        from holdfast.reading.history.conversation import heard_in_log
+        from holdfast.reading.history.conversation import conversation_of
 
         presets = reader.settings.focus_of(agent) or Presets(SUBAGENT_LINES, SUBAGENT_LINES)
-        return focuser(presets, heard_in_log(log).signals, outliner(index))
+        return focuser(presets, conversation_of(log).signals, outliner(index))
 
     def own_savings(
         self,

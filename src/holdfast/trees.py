@@ -87,7 +87,7 @@ def opened(
     progress: Progress,
 ) -> SourceTree:
     """Update the segments of a tree that was just listed, and open them."""
-    walk, taken_ns = listing.found, listing.taken_ns
+    walk, taken_ns = listing.walk, listing.taken_ns
     unreadable = set(walk.unreadable)
     try:
         store = segment_store_of(sequence_root, root, options)

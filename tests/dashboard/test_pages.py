@@ -277,7 +277,7 @@ def test_an_agents_own_session_can_be_asked_about(service: DashboardService, dem
 @pytest.mark.shows("LIVE-CHANGES", "LIVE-SPACES")
 def test_a_look_says_what_changed_and_who_should_hear(demo: Demo) -> None:
     heard: list[str] = []
-    service = DashboardService(App(demo.home), heard=heard.append, watch_trees=False)
+    service = DashboardService(App(demo.home), on_change=heard.append, watch_trees=False)
     try:
         assert service.look() == 1
         assert set(heard) == {"local", SPACE}

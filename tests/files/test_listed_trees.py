@@ -58,7 +58,7 @@ def test_a_listing_is_always_that_of_a_walk(
     for _ in range(asked):
         done = change(root, rng) if rng.random() < 0.4 else "nothing"
         policy = rng.choice((None, None, Policy(custom_extensions=(".txt",))))
-        listed, now = trees.list(root, policy).found, disk.walk(os.fspath(root), policy)
+        listed, now = trees.list(root, policy).walk, disk.walk(os.fspath(root), policy)
         assert (listed.stats, +listed.skipped) == (now.stats, +now.skipped), (seed, done)
     assert 0 < len(walks) < asked
 
@@ -83,7 +83,7 @@ def test_a_file_with_several_names_is_looked_at_each_time(
     os.link(root / "a.py", outside)
     for number in range(4):
         outside.write_text("x = 1\n" * (number + 2))
-        assert trees.list(root).found.stats["a.py"].size_bytes == 6 * (number + 2)
+        assert trees.list(root).walk.stats["a.py"].size_bytes == 6 * (number + 2)
     assert len(walks) == 4
 
 
@@ -91,9 +91,9 @@ def test_a_file_with_several_names_is_looked_at_each_time(
 def test_rules_above_the_tree_are_compared(trees: ListedTrees, root: Path) -> None:
     (root.parent / ".git").mkdir()
     for _ in range(3):
-        assert "a.py" in trees.list(root).found.stats
+        assert "a.py" in trees.list(root).walk.stats
     (root.parent / ".gitignore").write_text("a.py\n")
-    assert "a.py" not in trees.list(root).found.stats
+    assert "a.py" not in trees.list(root).walk.stats
 
 
 @pytest.mark.shows("FILES-LISTED-AGAIN")
@@ -105,4 +105,4 @@ def test_a_tree_that_is_gone_is_refused(trees: ListedTrees, root: Path) -> None:
         trees.list(root)
     trees.close()
     root.with_name("elsewhere").rename(root)
-    assert trees.list(root).found.stats, "also after it was closed"
+    assert trees.list(root).walk.stats, "also after it was closed"

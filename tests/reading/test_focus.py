@@ -14,8 +14,8 @@ from holdfast.reading import config, focus
 from holdfast.reading.errors import BadSettings
 from holdfast.reading.events import FOLDED, Piece, Pieced
 from holdfast.reading.focus import Presets, Signals, Unit
-from holdfast.reading.history.conversation import heard_in_log
-from holdfast.reading.history.signals import Heard, named_lines
+from holdfast.reading.history.conversation import conversation_of
+from holdfast.reading.history.signals import Conversation, named_lines
 from holdfast.reading.history.steps import Called, Returned, Said
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.pi import PiLog
@@ -116,18 +116,20 @@ def test_documents_reviews_and_files_in_full_stay_whole() -> None:
 
 @pytest.mark.shows("READ-FOCUS")
 def test_what_was_said_searched_tested_and_edited_counts() -> None:
-    heard = Heard()
-    heard.take(Said("user", "please mend parse_config"))
-    heard.take(Said("assistant", "I look at load_file"))
-    heard.take(Called("1", "Grep", {"pattern": "open_door"}))
+    conversation = Conversation()
+    conversation.take(Said("user", "please mend parse_config"))
+    conversation.take(Said("assistant", "I look at load_file"))
+    conversation.take(Called("1", "Grep", {"pattern": "open_door"}))
     grep = Returned("1", "Grep", {}, "src/a.py:12: x\nother/a.py:99: y\na.py:14:z", cwd="/w")
-    heard.take(grep)
+    conversation.take(grep)
     diff = "+++ b/src/a.py\n@@ -1,9 +30,9 @@ def f\n context\n+new\n"
-    heard.take(Returned("2", "Bash", {"command": "git diff"}, diff, cwd="/w"))
-    heard.take(Returned("3", "Bash", {"command": "make"}, "--- FAIL: TestDoor (0.1s)", cwd="/w"))
+    conversation.take(Returned("2", "Bash", {"command": "git diff"}, diff, cwd="/w"))
+    conversation.take(
+        Returned("3", "Bash", {"command": "make"}, "--- FAIL: TestDoor (0.1s)", cwd="/w")
+    )
     given = {"file_path": "/w/src/a.py", "old_string": "x", "new_string": "row 40\nrow 41"}
-    heard.take(Returned("4", "Edit", given, "ok", cwd="/w"))
-    found = heard.signals("/w/src/a.py", [f"row {n}" for n in range(1, 60)])
+    conversation.take(Returned("4", "Edit", given, "ok", cwd="/w"))
+    found = conversation.signals("/w/src/a.py", [f"row {n}" for n in range(1, 60)])
     assert {"parse_config", "load_file", "open_door", "TestDoor"} <= found.words
     assert found.lines == {12, 14, 33, 34, 35, 40, 41}
     assert list(named_lines(grep, "/w/other/a.py")) == [99, 14]
@@ -204,11 +206,11 @@ def test_what_was_said_is_read_from_the_logs_of_claude_code_and_pi(tmp_path: Pat
     line = {"type": "user", "uuid": "u", "message": {"role": "user", "content": text}}
     claude = tmp_path / "c.jsonl"
     claude.write_text(json.dumps(line))
-    assert "special_one" in heard_in_log(ClaudeCodeLog(claude)).words
+    assert "special_one" in conversation_of(ClaudeCodeLog(claude)).words
     session = {"type": "session", "version": 3, "id": "s", "cwd": "/w"}
     message = {"type": "message", "message": {"role": "user", "content": text}}
     pi = tmp_path / "p.jsonl"
     pi.write_text(f"{json.dumps(session)}\n{json.dumps(message)}\n")
-    assert "special_one" in heard_in_log(PiLog(str(pi))).words
-    assert heard_in_log(PiLog(str(tmp_path / "gone"))).words == set()
-    assert heard_in_log(None).words == set()
+    assert "special_one" in conversation_of(PiLog(str(pi))).words
+    assert conversation_of(PiLog(str(tmp_path / "gone"))).words == set()
+    assert conversation_of(None).words == set()

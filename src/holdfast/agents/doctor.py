@@ -36,7 +36,7 @@ class Finding:
 
     about: str
     state: State
-    said: str
+    message: str
     fix: str = ""
 
 

@@ -131,7 +131,7 @@ class HookEvent:
     by a script would break the script."""
     request: int | None = None
     """A request's own number; for a result, the number of the latest request that was answered."""
-    said: tuple[tuple[str, str], ...] = ()
+    messages: tuple[tuple[str, str], ...] = ()
     """For a request, the latest texts of user and assistant, each with its role."""
     again: str = "same call again prints all"
     """The hint that tells this agent's model how to get the text that a short answer leaves out."""

@@ -47,11 +47,11 @@ def plugin_event(
         name=name,
         request=number,
         again=AGAIN,
-        said=_said(payload.get("said")),
+        messages=_messages(payload.get("said")),
     )
 
 
-def _said(texts: object) -> tuple[tuple[str, str], ...]:
+def _messages(texts: object) -> tuple[tuple[str, str], ...]:
     """Pairs of role and text, as far as the plugin passes them."""
     pairs = [one for one in texts if isinstance(one, list)] if isinstance(texts, list) else []
     return tuple(

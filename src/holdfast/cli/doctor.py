@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, app: App) -> int:
             "note": ("note ", output.YELLOW),
             "wrong": ("WRONG", output.RED),
         }[finding.state]
-        print(f"{styled(mark, colour)}  {finding.about:<8}  {finding.said}")
+        print(f"{styled(mark, colour)}  {finding.about:<8}  {finding.message}")
         if finding.fix:
             print(f"                 {styled('fix: ' + finding.fix, output.DIM)}")
     wrong = sum(finding.state == "wrong" for finding in findings)
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace, app: App) -> int:
             {
                 "status": "wrong" if wrong else "ok",
                 "findings": [
-                    {"about": f.about, "state": f.state, "said": f.said, "fix": f.fix or None}
+                    {"about": f.about, "state": f.state, "said": f.message, "fix": f.fix or None}
                     for f in findings
                 ],
             }

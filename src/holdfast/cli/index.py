@@ -56,12 +56,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-unnecessary",
         action="store_true",
-        help="reindex: rebuild although only ignore rules changed",
+        help="reindex: rebuild even if only ignore rules changed",
     )
     parser.add_argument(
         "--accept-history",
         action="store_true",
-        help="publish: although the team knows this repository with another first commit",
+        help="publish even if the team knows this repository with another first commit",
     )
     add_yes(parser)
     parser.add_argument("--json", action="store_true", help="answer as JSON")

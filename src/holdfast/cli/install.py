@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser, *, install: bool = True) -> None:
         parser.add_argument(
             "--focus",
             action="store_true",
-            help="also fold whole first reads of long files; `holdfast savings` says if that pays",
+            help="also shorten first reads of long files; `holdfast savings` shows what that saves",
         )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 

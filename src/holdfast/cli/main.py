@@ -22,7 +22,7 @@ GC_THRESHOLD, GC_THRESHOLD_OF_QUESTION = 50_000, 1_000_000
 """Net allocations before a garbage collection; a question rarely has as many as the second."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "index": ("holdfast.cli.index", "make, refresh, inspect, forget and repair indexes"),
+    "index": ("holdfast.cli.index", "create, update, inspect, delete and repair indexes"),
     "search": ("holdfast.cli.search", "find code by name, phrase or behaviour"),
     "outline": ("holdfast.cli.outline", "the symbols of a file"),
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
@@ -30,26 +30,29 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explore": ("holdfast.cli.explore", "everything about a symbol in one answer"),
     "impact": ("holdfast.cli.impact", "what a change touches: callers, mentions and tests"),
     "edit": ("holdfast.cli.edit", "rename, replace or insert symbols; shows the change first"),
-    "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
-    "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
-    "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),
-    "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),
-    "locate": ("holdfast.cli.locate", "say how much of a snippet exists in a tree, and where"),
+    "read": ("holdfast.cli.read", "a file, or only what the session has not read of it yet"),
+    "readcache": ("holdfast.cli.readcache", "what a session has read, and why an answer is short"),
+    "context": (
+        "holdfast.cli.context",
+        "which lines of files a session's model has in its context",
+    ),
+    "session": ("holdfast.cli.session", "a session as a tree, with what was read at each point"),
+    "locate": ("holdfast.cli.locate", "find how much of a snippet exists in a tree, and where"),
     "clones": ("holdfast.cli.clones", "list the largest repeated blocks of a tree"),
     "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
     "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
-    "mcp": ("holdfast.cli.mcp", "the tools for an agent, over standard input and output"),
-    "serve": ("holdfast.cli.serve", "memory, tools and the dashboard on one address"),
+    "mcp": ("holdfast.cli.mcp", "the MCP server that an agent starts (standard input/output)"),
+    "serve": ("holdfast.cli.serve", "memory, MCP tools and the dashboard on one address"),
     "purge": ("holdfast.cli.purge", "remove every trace of a file from the home, and prove it"),
-    "install": ("holdfast.cli.install", "have an agent use these tools; shows what it writes"),
-    "uninstall": ("holdfast.cli.uninstall", "take out of an agent's settings what was put there"),
-    "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),
+    "install": ("holdfast.cli.install", "connect an agent to these tools; shows what it writes"),
+    "uninstall": ("holdfast.cli.uninstall", "remove what install wrote to an agent's settings"),
+    "hook": ("holdfast.cli.hook", "called by the hooks of agents; not for people"),
     "doctor": ("holdfast.cli.doctor", "check the installation and suggest fixes"),
-    "status": ("holdfast.cli.status", "everything on one screen"),
-    "savings": ("holdfast.cli.savings", "what your own sessions read, saved and could save"),
+    "status": ("holdfast.cli.status", "indexes, memory and agents on one screen"),
+    "savings": ("holdfast.cli.savings", "the tokens that your sessions read, saved and could save"),
     "bench": ("holdfast.cli.bench", "measure speed on a directory of source code"),
-    "completion": ("holdfast.cli.completion", "make Tab work in bash, zsh or fish"),
+    "completion": ("holdfast.cli.completion", "print a completion script for bash, zsh or fish"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
 """Command name -> (module with `configure(parser)` and `run(args, app)`, one line of help)."""
@@ -59,8 +62,8 @@ OK = 0
 _ALWAYS = """\
 environment:
   HOLDFAST_HOME          where everything local is kept (default: ~/.holdfast)
-  HOLDFAST_DATABASE_URL  postgresql://…, to keep memory there and not in the home
-  HOLDFAST_INDEX_URL     postgresql://… or http://…, to share work on code with a team
+  HOLDFAST_DATABASE_URL  postgresql://…, to keep memory there instead of in the home
+  HOLDFAST_INDEX_URL     postgresql://… or http://…, to share indexing work with a team
   HOLDFAST_MCP_IDLE_S    seconds until a background host without clients ends
   HOLDFAST_MCP_ANSWER_S  seconds until a background host that does not answer is replaced (20)
   HOLDFAST_CLI_HOST      0 runs every command in its own process, not in the host

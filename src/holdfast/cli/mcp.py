@@ -1,4 +1,4 @@
-"""`holdfast mcp`: the tools for an agent, over standard input and output."""
+"""`holdfast mcp`: the MCP server that an agent starts (standard input/output)."""
 
 from __future__ import annotations
 

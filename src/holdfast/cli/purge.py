@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("path", nargs="*", metavar="PATH", help="a file or a directory")
-    parser.add_argument("--all", action="store_true", help="of every file and tree")
+    parser.add_argument(
+        "--all", action="store_true", help="remove what is kept of every file and tree"
+    )
     parser.add_argument(
         "--text", action="store_true", help="also search for the lines on standard input"
     )

@@ -1,4 +1,4 @@
-"""`holdfast readcache status|refresh|explain`: what a session holds, and why an answer is short."""
+"""`holdfast readcache`: what a session has read, and why an answer is short."""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ OPEN_FILES = 65_536
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (loopback)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: loopback)"
+    )
     parser.add_argument("--port", type=int, default=7433, help="port to listen on; 0 picks one")
     parser.add_argument(
         "--store",
@@ -78,14 +80,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=CALLS_MAX,
         metavar="N",
-        help=f"refuse tool calls while so many are in flight ({CALLS_MAX})",
+        help=f"tool calls in flight before more are refused (default: {CALLS_MAX})",
     )
     parser.add_argument(
         "--drain",
         type=float,
         default=20.0,
         metavar="SECONDS",
-        help="how long calls may take to finish after SIGTERM (20)",
+        help="how long calls may take to finish after SIGTERM (default: 20)",
     )
     parser.add_argument(
         "--show-token",

@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     session_args.add_session_arguments(show, required=True)
     compact = verbs.add_parser(
         "compact",
-        help="note that the context was compacted or cleared: nothing before counts",
-        description="Note that the context was compacted or cleared: nothing before counts.",
+        help="record that the context was compacted or cleared: earlier reads no longer count",
+        description="Record that the context was compacted or cleared, so earlier reads do not count.",
     )
     compact.add_argument("--json", action="store_true", help="the same facts as JSON")
     session_args.add_session_arguments(compact, required=True)

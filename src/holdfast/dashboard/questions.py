@@ -86,7 +86,7 @@ class Questions:
         from holdfast.agents.target import target_of
 
         findings = tuple(
-            HealthFinding(one.about, one.state, one.said, one.fix or None)
+            HealthFinding(one.about, one.state, one.message, one.fix or None)
             for one in examine(self._app, target_of(self._app))
         )
         wrong = any(one.state == "wrong" for one in findings)

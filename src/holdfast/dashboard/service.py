@@ -40,7 +40,7 @@ LOW_DISK_BYTES = 1 << 30
 
 
 def _ignore(space: str) -> None:
-    """The default of `heard`: no server serves the spaces, so there is nothing to notify."""
+    """The default of `on_change`: no server serves the spaces, so there is nothing to notify."""
 
 
 class DashboardService:
@@ -52,15 +52,15 @@ class DashboardService:
         *,
         store: str | None = None,
         open_space: Callable[[str], Store] | None = None,
-        heard: Callable[[str], None] = _ignore,
+        on_change: Callable[[str], None] = _ignore,
         opened: Callable[[], Iterable[str]] = tuple,
         watch_trees: bool = True,
     ) -> None:
         """`store` is where the spaces are, by default the app's own; `open_space` opens one there
-        and keeps it open; `heard` is called, from any thread, with the name of a space that has a
-        new commit; `opened` returns the spaces that a server has open, if no directory lists them.
+        and keeps it open; `on_change` is called, from any thread, with the name of a space that has
+        a new commit; `opened` returns the spaces that a server has open, if no directory lists them.
         """
-        self._app, self._heard, self._opened = app, heard, opened
+        self._app, self._on_change, self._opened = app, on_change, opened
         self._store_url: str | Path = app.store_url if store is None else store
         self._open_space = open_space
         self.live_space = live_space_of(app, str(self._store_url))
@@ -91,7 +91,7 @@ class DashboardService:
             # A space in memory can only be reached through the server.
             open_space=_spaces_of(service) if in_memory else None,
             # PostgreSQL notifies every server of every commit.
-            heard=_ignore if options.on_postgres else service.endpoint.on_commit,
+            on_change=_ignore if options.on_postgres else service.endpoint.on_commit,
             opened=lambda: list(service.server.spaces),
         )
 
@@ -134,7 +134,7 @@ class DashboardService:
                 self._publisher = live.Publisher(store, self._app.writer_id("live"))
             seq = self._publisher.publish(self._documents())
             if seq is not None:
-                self._heard(self.live_space)
+                self._on_change(self.live_space)
             self._watch_roots()
             return seq
 
@@ -169,7 +169,7 @@ class DashboardService:
         for name, seen in spaces.items():
             if self._seqs.get(name) != seen["seq"]:
                 self._seqs[name] = seen["seq"]
-                self._heard(name)
+                self._on_change(name)
         health = self._health(problems, codebases, observed, spaces)
         return live.documents_of(
             codebases=codebases, sessions=observed, spaces=spaces, hours=hours, health=health

@@ -86,7 +86,7 @@ class ListedTrees:
         known.listing, known.taken, known.policy = None, self._clock(), policy
         known.walk = QuietWalk.begin(known.watch, os.fspath(root), policy or Policy())
         listing = list_tree(root, self._now_ns, policy)
-        if known.walk.covers(listing.found) and not listing.found.unreadable:
+        if known.walk.covers(listing.walk) and not listing.walk.unreadable:
             known.listing = listing
         return listing
 

@@ -13,9 +13,9 @@ from holdfast.files.policy import Policy
 
 
 class TreeListing(NamedTuple):
-    """What a walk found, and when it began."""
+    """The walk of a tree, and when it began."""
 
-    found: disk.Walk
+    walk: disk.Walk
     taken_ns: int
 
 

@@ -250,10 +250,10 @@ class HookDecision:
         if use.call.first is not None or use.call.count is not None:
             return None
         from holdfast.file_focus import focuser, outliner
-        from holdfast.reading.history.conversation import heard_in_log
+        from holdfast.reading.history.conversation import conversation_of
 
         def signals(path: str, rows: Sequence[str]) -> Signals:
-            return heard_in_log(log).signals(path, rows)
+            return conversation_of(log).signals(path, rows)
 
         outline = outliner(lambda: self._context.index)
         return focuser(presets, signals, outline, subagent=event.subagent is not None)
@@ -279,7 +279,7 @@ class HookDecision:
         with self._requests.log(event) as log:
             log.number = None
             log.show(event.uses, event.cwd, reader.objects.load)
-            log.messages = event.said
+            log.messages = event.messages
             if isinstance(log.evidence(), Doubt):
                 return Outcome()
             for place, text in _edit_help(event, reader, frozenset(log.notes)).items():

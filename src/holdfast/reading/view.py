@@ -50,7 +50,7 @@ _COMPARISONS_MAX = 100_000
 ViewEvent = Anchored | Derived | Dangling | Refreshed | Seen
 
 
-class Held(NamedTuple):
+class HeldLine(NamedTuple):
     """A line's text, and how many bytes the model had been shown at that time."""
 
     text: str
@@ -63,7 +63,7 @@ class View:
     __slots__ = ("lines", "named", "named_digest")
 
     def __init__(self) -> None:
-        self.lines: dict[int, Held] = {}
+        self.lines: dict[int, HeldLine] = {}
         self.named: tuple[int, int] | None = None
         """First and last line of the latest answer, when that answer was a short one."""
         self.named_digest = ""
@@ -113,7 +113,7 @@ class View:
         return {number: held.text for number, held in self.lines.items() if held.at >= oldest}
 
     def _show(self, first: int, rows: Iterable[str], at: int, *, whole: bool) -> None:
-        shown = {number: Held(row, at) for number, row in enumerate(rows, start=first)}
+        shown = {number: HeldLine(row, at) for number, row in enumerate(rows, start=first)}
         if whole:
             self.lines = shown
         else:
@@ -258,7 +258,7 @@ class View:
         )
         # A line that was edited in part is as old as its unedited rest.
         oldest = min((held.at for held in before if held is not None), default=at)
-        moved: dict[int, Held] = {}
+        moved: dict[int, HeldLine] = {}
         delta = len(new) - len(old)
         for number, held in self.lines.items():
             if number < first:
@@ -267,9 +267,9 @@ class View:
                 moved[number + delta] = held
         for number, row in enumerate(new, start=first):
             if row in written:
-                moved[number] = Held(row, at)
+                moved[number] = HeldLine(row, at)
             elif understood:
-                moved[number] = Held(row, min(oldest, at))
+                moved[number] = HeldLine(row, min(oldest, at))
         for number, row in enumerate(after, start):
             known = moved.get(number)
             if known is not None and known.text != row:
@@ -290,7 +290,7 @@ class View:
         if rows is None:
             self.lines = {}
             return
-        now: dict[int, Held] = {}
+        now: dict[int, HeldLine] = {}
         for piece in event.pieces:
             if piece.before == FOLDED:
                 continue
@@ -300,7 +300,7 @@ class View:
                 if row is None:
                     continue
                 if piece.before is None:
-                    now[number] = Held(row, at)
+                    now[number] = HeldLine(row, at)
                     continue
                 held = self.lines.get(piece.before + offset)
                 if held is not None and held.text == row:

@@ -68,17 +68,17 @@ class KeptClones:
     def current(self, listing: TreeListing) -> ClonesReport | None:
         """The kept answer, if the tree has exactly the files that it was made of."""
         kept = self._read()
-        if kept is None or kept.files.keys() != listing.found.stats.keys():
+        if kept is None or kept.files.keys() != listing.walk.stats.keys():
             return None
-        for path, stat in listing.found.stats.items():
+        for path, stat in listing.walk.stats.items():
             if not as_known(kept.files[path], stat, kept.taken_ns):
                 return None
-        skipped = listing.found.skipped
+        skipped = listing.walk.skipped
         return msgspec.structs.replace(
             kept.report,
             groups=with_first_lines(self._root, kept.report.groups),
             not_searched=not_searched(
-                compressed(listing.found.unreadable), skipped["large"], skipped["unnameable"]
+                compressed(listing.walk.unreadable), skipped["large"], skipped["unnameable"]
             ),
         )
 

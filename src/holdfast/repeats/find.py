@@ -42,9 +42,9 @@ def find_clones(
     root: Path, listing: TreeListing, request: ClonesRequest, progress: Progress
 ) -> FoundClones:
     """The repeated blocks of a tree: of code only, unless the request includes every file."""
-    stats = listing.found.stats
+    stats = listing.walk.stats
     files = {path: (stat.size_bytes, stamp_of(stat)) for path, stat in stats.items()}
-    unreadable = set(listing.found.unreadable)
+    unreadable = set(listing.walk.unreadable)
     since = request.since
     with nullcontext() if since is None else _repository(root) as repository:
         commit = None if since is None else _commit_of(repository, root, since)
@@ -75,7 +75,7 @@ def find_clones(
         len(documents), tokens, len(groups), len(reports), shown, max(repeated, shown), folded
     )
     clones.release(groups)
-    skipped = listing.found.skipped
+    skipped = listing.walk.skipped
     report = ClonesReport(
         root=str(root),
         format=CLONES_VERSION,

@@ -13,7 +13,7 @@ CLIENTS = {"claude": "claude-code"}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AgentSession:
     """A session file of an agent, or its database."""
 
     agent: str
@@ -24,7 +24,7 @@ class Found:
 
 def session_files(
     user_home: str, environment: Mapping[str, str], since_s: float, agent: str | None = None
-) -> list[Found]:
+) -> list[AgentSession]:
     """The session files written since `since_s`, the newest first."""
     files = [
         one
@@ -55,8 +55,8 @@ def _files(home: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, Pa
     yield from (("qwen", path) for path in qwen.glob("*/chats/*.jsonl"))
 
 
-def _stat(agent: str, path: Path) -> Found | None:
+def _stat(agent: str, path: Path) -> AgentSession | None:
     try:
-        return Found(agent, path, os.stat(path).st_mtime)
+        return AgentSession(agent, path, os.stat(path).st_mtime)
     except OSError:
         return None

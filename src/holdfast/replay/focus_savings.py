@@ -22,7 +22,7 @@ from holdfast.file_focus import Outliner, units_of
 from holdfast.reading import focus as rules
 from holdfast.reading.focus import Focus, Presets, Signals, Unit
 from holdfast.reading.history.reads import Change, Shown, changes, is_read, shown
-from holdfast.reading.history.signals import Heard
+from holdfast.reading.history.signals import Conversation
 from holdfast.reading.history.steps import Called, Compacted, Context, Returned, Said, Step, strings
 
 AHEAD = 30
@@ -90,7 +90,7 @@ class Tally:
 
 def play(context: Context, presets: Presets, outline: Outliner, tally: Tally) -> None:
     """Fold the whole first reads of one conversation, and tally what was used later."""
-    heard = Heard()
+    conversation = Conversation()
     known: set[str] = set()
     for at, step in enumerate(context.steps):
         if isinstance(step, Compacted):
@@ -100,11 +100,11 @@ def play(context: Context, presets: Presets, outline: Outliner, tally: Tally) ->
             read = shown(step)
             if read is not None:
                 if read.whole and read.path not in known and not read.shell:
-                    _first(context, at, read, heard.signals, presets, outline, tally)
+                    _first(context, at, read, conversation.signals, presets, outline, tally)
                 known.add(read.path)
         if isinstance(step, Returned):
             known.update(change.path for change in changes(step))
-        heard.take(step)
+        conversation.take(step)
 
 
 def _first(

@@ -14,7 +14,7 @@ from holdfast.reading.history.readers import contexts_at
 from holdfast.reading.history.steps import Context
 from holdfast.reading.hosts.detect import sidecar_path
 from holdfast.reading.hosts.sidecar import ShortRecord, Sidecar
-from holdfast.replay.find import Found
+from holdfast.replay.find import AgentSession
 from holdfast.replay.report import SavingsAnswer, agents_of
 
 LIMIT = 40
@@ -22,7 +22,7 @@ LIMIT = 40
 
 
 def own_savings(
-    files: Sequence[Found],
+    files: Sequence[AgentSession],
     home: Home,
     outline: Outliner,
     *,
@@ -56,14 +56,14 @@ def own_savings(
     )
 
 
-def _contexts(file: Found, since_s: float) -> Iterator[Context]:
+def _contexts(file: AgentSession, since_s: float) -> Iterator[Context]:
     if file.agent == opencode.AGENT:
         yield from opencode.sessions(file.path, round(since_s * 1000))
     else:
         yield from contexts_at(file.path)
 
 
-def _records(home: Home, file: Found, context: Context) -> Mapping[str, ShortRecord]:
+def _records(home: Home, file: AgentSession, context: Context) -> Mapping[str, ShortRecord]:
     """Our records of the short answers in a conversation; empty when there are none."""
     path = Path(context.name) if file.agent == opencode.AGENT else file.path
     sidecar = Sidecar(sidecar_path(home, file.agent, str(path)))

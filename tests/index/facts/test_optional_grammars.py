@@ -106,5 +106,5 @@ def test_facts_made_without_a_grammar_are_never_taken_for_the_real_ones(
 @pytest.mark.shows("LANG-OPTIONAL")
 @pytest.mark.usefixtures("without_grammar")
 def test_the_doctor_says_which_grammar_is_missing() -> None:
-    found = [f for f in _python() if "julia" in f.said]
+    found = [f for f in _python() if "julia" in f.message]
     assert [(f.state, f.fix) for f in found] == [("note", languages.LANGUAGES_EXTRA)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.files.regular import open_regular
 from holdfast.reading.history import claude, pi
-from holdfast.reading.history.signals import Heard
+from holdfast.reading.history.signals import Conversation
 from holdfast.reading.history.steps import Step
 from holdfast.reading.hosts.lines import objects
 
@@ -20,31 +20,33 @@ TAIL_BYTES = 6_000_000
 """How much of a log's end is read: these rules need speed more than completeness."""
 
 
-def heard_in_log(log: SessionLog | None) -> Heard:
+def conversation_of(log: SessionLog | None) -> Conversation:
     """What was said; empty for a log whose texts we cannot read."""
     from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 
     if isinstance(log, ClaudeCodeLog):
-        return heard_in_transcript(log.path, subagent=log.sidechain)
+        return conversation_of_transcript(log.path, subagent=log.sidechain)
     from holdfast.reading.hosts.pi import PiLog
     from holdfast.reading.hosts.pi_bridge import PiBridge
 
     if isinstance(log, PiLog | PiBridge):
-        return _listen(lambda: pi.contexts("", _newest_objects(log.path))[0].steps)
-    return _listen(lambda: getattr(log, "steps", ()))
+        return _collected(lambda: pi.contexts("", _newest_objects(log.path))[0].steps)
+    return _collected(lambda: getattr(log, "steps", ()))
 
 
-def heard_in_transcript(path: str, *, subagent: bool = False) -> Heard:
+def conversation_of_transcript(path: str, *, subagent: bool = False) -> Conversation:
     """What was said in a transcript of Claude Code; only its newest part if it is long."""
-    return _listen(lambda: claude.contexts("", _newest_objects(path), subagent=subagent)[0].steps)
+    return _collected(
+        lambda: claude.contexts("", _newest_objects(path), subagent=subagent)[0].steps
+    )
 
 
-def _listen(steps: Callable[[], Iterable[Step]]) -> Heard:
-    heard = Heard()
+def _collected(steps: Callable[[], Iterable[Step]]) -> Conversation:
+    conversation = Conversation()
     with suppress(OSError):
         for step in steps():
-            heard.take(step)
-    return heard
+            conversation.take(step)
+    return conversation
 
 
 def _newest_objects(path: str) -> list[object]:

@@ -33,7 +33,7 @@ _FILE = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
 _FAILED = re.compile(r"(?:--- FAIL: |FAILED |FAIL: )(\S{1,200})")
 
 
-class Heard:
+class Conversation:
     """What was said so far in one context, for finding signals."""
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ class BranchReader:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDocument:
     """A document as the client has it once it has integrated everything up to `proven`."""
 
     seq: Seq
@@ -60,7 +60,7 @@ class Written:
 
     key: DocumentKey
     rewrite: Rewrite
-    known: Known
+    known: KnownDocument
 
 
 class ReadCache:
@@ -101,7 +101,7 @@ class ReadCache:
         if loaded is not None and loaded.document is not None:
             entity = GraphEntity(branch=branch, id=id, seq=loaded.seq, document=loaded.document)
             rewrite = Rewrite(entity, loaded, {})
-            written = Written(key, rewrite, Known(loaded.seq, False, self.seq))
+            written = Written(key, rewrite, KnownDocument(loaded.seq, False, self.seq))
         if len(self._written) >= CACHED_MAX:
             self._written.clear()
         self._written[key] = written

@@ -21,7 +21,7 @@ import msgspec
 from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.store.graph import GraphLimits
-from holdfast.sync.server.read_cache import Known
+from holdfast.sync.server.read_cache import KnownDocument
 from holdfast.sync.server.session_registry import ServerSession, public_name
 from holdfast.sync.server.session_rows import Row, SessionRows
 from holdfast.sync.server.watch_set import WatchSet
@@ -186,7 +186,7 @@ def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> S
         )
     for branch, document, seq, deleted, proven in state["known"] or ():
         key = (BranchName(branch), EntityId(document))
-        watched.known[key] = Known(Seq(seq), deleted, Seq(proven))
+        watched.known[key] = KnownDocument(Seq(seq), deleted, Seq(proven))
     for branch, document, seq in state["removed"]:
         watched.removed[BranchName(branch), EntityId(document)] = Seq(seq)
     return ServerSession(

@@ -32,7 +32,7 @@ from holdfast.store.graph import (
     TrackedGraph,
     roots_of,
 )
-from holdfast.sync.server.read_cache import DocumentKey, Known, ReadCache, Written, upsert
+from holdfast.sync.server.read_cache import DocumentKey, KnownDocument, ReadCache, Written, upsert
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Remove, Sync, WatchSpec
 
@@ -84,7 +84,7 @@ class WatchSet:
         self.texts: dict[str, str] = {}
         """The watches as stored text, by id; filled by the session store."""
         self.graphs: dict[BranchName, TrackedGraph] = {}
-        self.known: dict[DocumentKey, Known] = {}
+        self.known: dict[DocumentKey, KnownDocument] = {}
         self.removed: dict[DocumentKey, Seq] = {}
         """The removed documents, each with the seq after which the client must know it."""
 
@@ -244,7 +244,7 @@ class WatchSet:
 
         Which documents the client has is kept, so that it can be told what to remove.
         """
-        unknown = Known(Seq(-1), False, GENESIS)
+        unknown = KnownDocument(Seq(-1), False, GENESIS)
         self.known = dict.fromkeys(self.known, unknown)
 
     def integrated(self, seq: Seq) -> None:
@@ -308,7 +308,7 @@ class WatchSet:
         for entity in sorted(entities, key=_by_place):
             key = (entity["branch"], entity["id"])
             deleted = entity["document"] is None
-            self.known[key] = Known(entity["seq"], deleted, proven)
+            self.known[key] = KnownDocument(entity["seq"], deleted, proven)
             self.removed.pop(key, None)
             upserts.append(upsert(entity))
         return Sync(
