@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     compact = verbs.add_parser(
         "compact",
         help="record that the context was compacted or cleared: earlier reads no longer count",
-        description="Record that the context was compacted or cleared, so earlier reads do not count.",
+        description="Record that the context was compacted or cleared: earlier reads do not count.",
     )
     compact.add_argument("--json", action="store_true", help="the same facts as JSON")
     session_args.add_session_arguments(compact, required=True)

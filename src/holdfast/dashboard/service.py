@@ -58,7 +58,8 @@ class DashboardService:
     ) -> None:
         """`store` is where the spaces are, by default the app's own; `open_space` opens one there
         and keeps it open; `on_change` is called, from any thread, with the name of a space that has
-        a new commit; `opened` returns the spaces that a server has open, if no directory lists them.
+        a new commit; `opened` returns the spaces that a server has open, if they are not in a
+        directory.
         """
         self._app, self._on_change, self._opened = app, on_change, opened
         self._store_url: str | Path = app.store_url if store is None else store
