@@ -125,10 +125,25 @@ def test_a_home_that_cannot_be_written_says_which_setting_moves_it(
         assert "hint: set HOLDFAST_HOME to a directory that you may write" in run.errors
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--drain", "-1"), "--drain must be 0 to 3600 seconds (got -1)"),
+        (("--calls", "0"), "--calls must be at least 1 (got 0)"),
+        (("--acl", "enforce"), "--acl enforce needs signed sessions"),
+    ],
+)
+def test_options_of_serve_that_are_not_accepted(
+    run: Terminal, words: tuple[str, ...], message: str
+) -> None:
+    run("serve", *words, code=2)
+    assert message in run.errors
+
+
 def test_ports_that_cannot_be_had_are_refused_in_a_sentence(run: Terminal) -> None:
     for port in ("99999", "-1"):
         run("serve", "--port", port, code=2)
-        assert f"there is no port {port}" in run.errors
+        assert f"--port must be 0 to 65535 (got {port})" in run.errors
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

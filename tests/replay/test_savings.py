@@ -12,14 +12,14 @@ from holdfast.cli.main import main
 from holdfast.file_focus import outliner
 from holdfast.home import Home
 from holdfast.reading.events import FOLDED, Piece, Pieced
-from holdfast.reading.focus import Presets
+from holdfast.reading.focus import Presets, Unit
 from holdfast.reading.history.readers import contexts_at
 from holdfast.reading.history.steps import Called, Returned
 from holdfast.reading.hosts.detect import sidecar_path
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.replay import bound, player
 from holdfast.replay.find import session_files
-from holdfast.replay.focus_savings import Tally, play
+from holdfast.replay.focus_savings import Tally, mentioned_lines, play, unique_rows
 from holdfast.replay.own_sessions import own_savings
 from holdfast.replay.trace import trace_of
 from tests.replay.home import LONG, write_session
@@ -118,3 +118,19 @@ def test_the_command_says_it_and_its_limits(
     database.write_bytes(b"not a database " * 100)
     assert main(["savings"]) == 0
     assert "not readable: " in capsys.readouterr().err
+
+
+def test_a_text_uses_the_lines_that_it_quotes_and_the_head_of_what_it_names() -> None:
+    rows = [
+        "def total(cart):",
+        "    return sum(prices of the cart)",
+        "    short",
+        "x" * 30,
+        "x" * 30,
+    ]
+    places = unique_rows(rows)
+    assert places == {"return sum(prices of the cart)": 2}
+    names = {"total": [Unit(5, 20, "total", "def total", 7)]}
+    assert mentioned_lines("look:\n  return sum(prices of the cart)", places, names) == {2}
+    assert mentioned_lines("does total round?", places, names) == {7, 8, 9}
+    assert mentioned_lines("x" * 30, places, names) == set()

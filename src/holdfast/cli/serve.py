@@ -115,15 +115,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     extractor.mark_shared()
     from holdfast.web.compose import PromptRequests, site
 
-    if not 0 <= args.port <= 65535:
-        raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")
-    if not 0 <= args.drain <= 3600:
-        raise UsageError(f"--drain must be 0 to 3600 seconds (got {args.drain:g})")
-    if args.calls < 1:
-        raise UsageError(f"--calls must be at least 1 (got {args.calls})")
+    check(args)
     signatures = args.require_signature or args.require_identity
-    if args.acl != "off" and not signatures:
-        raise UsageError("an access list needs to know who is asking", "add --require-signature")
     for warning in _warnings(args, loopback=args.host in LOOPBACK, signatures=signatures):
         print(f"holdfast: warning: {warning}", file=sys.stderr)
     bound = _any_free_port(args.host) if args.port == 0 else None
@@ -180,6 +173,18 @@ def run(args: argparse.Namespace, app: App) -> int:
             TRANSPORT,
         ) from None
     return 0
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse options with values that are not accepted, or that need others."""
+    if not 0 <= args.port <= 65535:
+        raise UsageError(f"--port must be 0 to 65535 (got {args.port})", "0 picks a free port")
+    if not 0 <= args.drain <= 3600:
+        raise UsageError(f"--drain must be 0 to 3600 seconds (got {args.drain:g})")
+    if args.calls < 1:
+        raise UsageError(f"--calls must be at least 1 (got {args.calls})")
+    if args.acl != "off" and not (args.require_signature or args.require_identity):
+        raise UsageError(f"--acl {args.acl} needs signed sessions", "add --require-signature")
 
 
 def _warnings(args: argparse.Namespace, *, loopback: bool, signatures: bool) -> list[str]:

@@ -14,7 +14,7 @@ Uses that leave no trace in the log are not measured: that is why focus is off b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -164,11 +164,7 @@ def used_lines(
     """The lines of a file, numbered as at the read, that the next calls used."""
     text = "\n".join(rows)
     uses = Uses()
-    places: dict[str, int] = {}
-    for number, row in enumerate(rows, start=1):
-        bare = row.strip()
-        if len(bare) >= QUOTE_MIN:
-            places[bare] = -1 if bare in places else number
+    places = unique_rows(rows)
     names: dict[str, list[Unit]] = {}
     for unit in units:
         names.setdefault(unit.name, []).append(unit)
@@ -179,13 +175,7 @@ def used_lines(
         if isinstance(step, Compacted):
             break
         for part in _texts_of(step):
-            for row in part.split("\n"):
-                at = places.get(row.strip(), -1)
-                if at > 0:
-                    uses.lines.add(at)
-            for word in set(rules.WORD.findall(part)) & names.keys():
-                for unit in names[word]:
-                    uses.lines.update(range(unit.start, min(unit.last, unit.start + 2) + 1))
+            uses.lines |= mentioned_lines(part, places, names)
         if isinstance(step, Returned):
             again = shown(step)
             if again is not None and again.path == path and again.whole:
@@ -200,6 +190,30 @@ def used_lines(
                     for n in place:
                         uses.lines.update(range(max(1, n - EDIT_AROUND), n + EDIT_AROUND + 1))
     return uses
+
+
+def unique_rows(rows: Sequence[str]) -> dict[str, int]:
+    """The number of each row that is long enough to be a quotation and occurs once, by its text."""
+    numbers: dict[str, int] = {}
+    repeated = set()
+    for number, row in enumerate(rows, start=1):
+        text = row.strip()
+        if text in numbers:
+            repeated.add(text)
+        elif len(text) >= QUOTE_MIN:
+            numbers[text] = number
+    return {text: number for text, number in numbers.items() if text not in repeated}
+
+
+def mentioned_lines(
+    text: str, places: Mapping[str, int], names: Mapping[str, Sequence[Unit]]
+) -> set[int]:
+    """The lines that a text quotes, and the first lines of the units that it names."""
+    lines = {places[row.strip()] for row in text.split("\n") if row.strip() in places}
+    for word in set(rules.WORD.findall(text)) & names.keys():
+        for unit in names[word]:
+            lines.update(range(unit.start, min(unit.last, unit.start + 2) + 1))
+    return lines
 
 
 def _texts_of(step: Step) -> Iterator[str]:

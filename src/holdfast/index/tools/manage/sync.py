@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.index.answers import Hints, ManageAnswer, SyncStats, manage_call
 from holdfast.index.building import lifecycle
+from holdfast.index.building.build import Built
 from holdfast.index.building.plan import EmptyTree
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import DamagedBackend
@@ -21,6 +22,7 @@ from holdfast.index.generations.gate import (
     TooNew,
     Unproven,
 )
+from holdfast.index.generations.record import Record
 from holdfast.index.tools.manage.request import (
     ManageRequest,
     being_written,
@@ -88,7 +90,13 @@ def sync(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
             return _refused(index, request, index.damaged(gate.record, error))
     finally:
         lease.release()
-    changes = built.changes
+    return _synced(index, request, gate, built, after)
+
+
+def _synced(
+    index: CodeIndex, request: ManageRequest, gate: Open, built: Built, after: Record
+) -> ManageAnswer:
+    root, changes = request.path, built.changes
     stats = SyncStats(
         len(changes.added),
         len(changes.removed),
