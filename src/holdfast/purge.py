@@ -135,12 +135,12 @@ def _holds(path: Path, lines: set[bytes], longest: int) -> bool:
     with path.open("rb") as file:
         start = file.read(len(_SQLITE))
         file.seek(0)
-        kept = b""
+        tail = b""
         while chunk := file.read(CHUNK_BYTES):
-            window = kept + chunk
+            window = tail + chunk
             if any(line in window for line in lines):
                 return True
-            kept = window[-longest:]
+            tail = window[-longest:]
     if start == _SQLITE:
         values = _values(path)
     elif start.startswith(_PACK) or _ZLIB_STREAM.match(start):
@@ -177,17 +177,17 @@ def _streams(path: Path) -> Iterator[bytes]:
 
 def _unfolded(data: bytes, at: int = 0) -> tuple[bytes, int]:
     """The start of the text that is compressed at `at`, and the offset where reading stopped."""
-    decompressing, made, size = zlib.decompressobj(), [], 0
+    decompressing, parts, size = zlib.decompressobj(), [], 0
     try:
         while at < len(data) and not decompressing.eof and size < UNFOLDED_BYTES_MAX:
             # In small pieces, because the unused rest of each is copied.
             piece = data[at : at + PIECE_BYTES]
-            made.append(decompressing.decompress(piece))
-            size += len(made[-1])
+            parts.append(decompressing.decompress(piece))
+            size += len(parts[-1])
             at += len(piece) - len(decompressing.unused_data)
     except zlib.error:
         pass
-    return b"".join(made), at
+    return b"".join(parts), at
 
 
 def _clear_indexes(app: App, paths: Sequence[Path] | None) -> list[str]:

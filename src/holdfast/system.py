@@ -139,9 +139,9 @@ def secure_imports() -> None:
     unsafe -= {ours, *(place for entry, place in places.items() if os.path.isabs(entry))}
     sys.path[:] = [p for p in sys.path if os.path.normpath(os.path.join(here, p)) not in unsafe]
     if unsafe & set(places.values()):
-        kept = [place for place in places.values() if place not in unsafe]
-        os.environ["PYTHONPATH"] = os.pathsep.join(kept)
-        if not kept:
+        safe = [place for place in places.values() if place not in unsafe]
+        os.environ["PYTHONPATH"] = os.pathsep.join(safe)
+        if not safe:
             del os.environ["PYTHONPATH"]
 
 

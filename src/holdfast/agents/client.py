@@ -77,17 +77,17 @@ class Client:
         folders: list[Path],
     ) -> dict[str, Any]:
         """What uninstalling needs: the files, folders and containers that were created."""
-        made = dict(before.get("made", {}))
+        created = dict(before.get("made", {}))
         for edit in edits:
             if edit.before is None and edit.after is not None:
-                made[str(edit.path)] = "file"
-            elif edit.needed and str(edit.path) not in made:
+                created[str(edit.path)] = "file"
+            elif edit.needed and str(edit.path) not in created:
                 if edit.path.suffix in JSON and jsonfile.blank(edit.before or ""):
-                    made[str(edit.path)] = {"blank": edit.before}
+                    created[str(edit.path)] = {"blank": edit.before}
                 else:
-                    made[str(edit.path)] = [list(path) for path in _created_containers(edit)]
+                    created[str(edit.path)] = [list(path) for path in _created_containers(edit)]
         all_folders = {*before.get("folders", ()), *map(str, folders)}
-        return {"made": made, "folders": sorted(all_folders), "command": list(target.command)}
+        return {"made": created, "folders": sorted(all_folders), "command": list(target.command)}
 
 
 def _created_containers(edit: Edit) -> list[tuple[str, ...]]:
@@ -117,8 +117,8 @@ def put_entry(path: Path, key: tuple[str, ...], value: Any, what: str) -> Edit:
     entry = jsonfile.loads(text, str(path))
     for name in key:
         entry = entry.get(name) if isinstance(entry, dict) else None
-    kept = user_additions(entry)
-    return Edit(path, before, jsonfile.put(text, key, {**kept, **value}, str(path)), what)
+    additions = user_additions(entry)
+    return Edit(path, before, jsonfile.put(text, key, {**additions, **value}, str(path)), what)
 
 
 def user_additions(entry: Any) -> dict[str, Any]:
@@ -136,13 +136,13 @@ def remove_entry(path: Path, key: tuple[str, ...], receipt: Mapping[str, Any], w
 
 def without_created(path: Path, text: str | None, receipt: Mapping[str, Any]) -> str | None:
     """The text without empty containers that we created; None if we created the file."""
-    made = receipt.get("made", {}).get(str(path))
-    if text is None or made is None:
+    created = receipt.get("made", {}).get(str(path))
+    if text is None or created is None:
         return text
-    if made == "file" or isinstance(made, Mapping):
-        gone = None if made == "file" else str(made.get("blank", ""))
+    if created == "file" or isinstance(created, Mapping):
+        gone = None if created == "file" else str(created.get("blank", ""))
         return gone if _is_empty(jsonfile.loads(text, str(path))) else text
-    for key in sorted((tuple(map(str, one)) for one in made), key=len, reverse=True):
+    for key in sorted((tuple(map(str, one)) for one in created), key=len, reverse=True):
         node = jsonfile.find(jsonfile.scan(text, str(path)), key)
         if node is not None and _is_empty(jsonfile.value_of(text, node)):
             text = jsonfile.remove(text, key, str(path))

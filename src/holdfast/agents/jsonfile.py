@@ -211,8 +211,8 @@ def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") ->
     if value_of(text, root) == value:
         return text
     indent = _line_indent(text, root.start)
-    made = _printed(value, _unit(text), indent).replace("\n", _eol(text))
-    return text[: root.start] + made + text[root.end :]
+    printed = _printed(value, _unit(text), indent).replace("\n", _eol(text))
+    return text[: root.start] + printed + text[root.end :]
 
 
 def append(text: str, path: tuple[str, ...], value: Any, name: str = "settings") -> str:
@@ -284,23 +284,23 @@ def _inserted(text: str, parent: Node, prefix: str, value: Any) -> str:
     inner = outer + unit
     if spans and "\n" not in text[parent.start : spans[0][0]]:
         # The container is on one line, so the new member goes on that line too.
-        made = prefix + json.dumps(value, ensure_ascii=False)
+        member = prefix + json.dumps(value, ensure_ascii=False)
         at = spans[-1][1]
-        return f"{text[:at]}, {made}{text[at:]}"
+        return f"{text[:at]}, {member}{text[at:]}"
     if spans:
         inner = _line_indent(text, spans[-1][0])
-        made = prefix + _printed(value, unit, inner).replace("\n", eol)
+        member = prefix + _printed(value, unit, inner).replace("\n", eol)
         at = spans[-1][1]
         # A comment after the last member stays on its line.
         behind = at + len(_remark(text[at : parent.end - 1]))
-        return f"{text[:at]},{text[at:behind]}{eol}{inner}{made}{text[behind:]}"
-    made = prefix + _printed(value, unit, inner).replace("\n", eol)
+        return f"{text[:at]},{text[at:behind]}{eol}{inner}{member}{text[behind:]}"
+    member = prefix + _printed(value, unit, inner).replace("\n", eol)
     inside = text[parent.start + 1 : parent.end - 1]
     if inside.strip(_WHITE):
         # Comments stay where they are; the new member comes after them.
         at = parent.end - 1 - (len(inside) - len(inside.rstrip(_WHITE)))
-        return f"{text[:at]}{eol}{inner}{made}{text[at:]}"
-    return f"{text[: parent.start + 1]}{eol}{inner}{made}{eol}{outer}{text[parent.end - 1 :]}"
+        return f"{text[:at]}{eol}{inner}{member}{text[at:]}"
+    return f"{text[: parent.start + 1]}{eol}{inner}{member}{eol}{outer}{text[parent.end - 1 :]}"
 
 
 _REMARK = re.compile(r"[ \t]*(?://[^\r\n]*|/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*)(?=\r?\n)")

@@ -68,7 +68,7 @@ def read(path: Path) -> str | None:
 class Done:
     """What was done: the backups, and the folders that were created."""
 
-    kept: list[Path]
+    backups: list[Path]
     folders: list[Path]
 
 
@@ -87,15 +87,15 @@ def apply(
     for edit in needed:
         if read(edit.path) != edit.before:
             raise Changed(str(edit.path))
-    kept, made = [], []
+    copies, folders = [], []
     for edit in needed:
         if edit.before is not None:
-            kept.append(_back_up(edit, backups, now, new_id()))
-        made += _write(edit)
+            copies.append(_back_up(edit, backups, now, new_id()))
+        folders += _write(edit)
     for folder in sorted(ours, key=len, reverse=True):
         with contextlib.suppress(OSError):
             Path(folder).rmdir()
-    return Done(kept, made)
+    return Done(copies, folders)
 
 
 def _back_up(edit: Edit, backups: Path, now: float, id: str) -> Path:
@@ -118,7 +118,7 @@ def _write(edit: Edit) -> list[Path]:
     if edit.after is None:
         path.unlink(missing_ok=True)
         return []
-    made = [folder for folder in path.parents if not folder.exists()]
+    folders = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
     part = path.with_name(f".{path.name}.{os.getpid()}.holdfast")
@@ -131,7 +131,7 @@ def _write(edit: Edit) -> list[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return made
+    return folders
 
 
 @dataclass(frozen=True, slots=True)

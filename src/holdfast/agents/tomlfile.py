@@ -55,21 +55,21 @@ def remove_table(text: str, path: tuple[str, ...], name: str = "settings") -> st
     before = loads(text, name)
     if _at(before, path) is None:
         return text
-    kept: list[str] = []
+    lines: list[str] = []
     dropping, last = False, ""
     for line, header in _lines(text):
         if header is not None:
             starts = header[: len(path)] == path
-            if starts and not dropping and kept and not kept[-1].strip():
+            if starts and not dropping and lines and not lines[-1].strip():
                 # Also remove the blank line that separated the block.
-                kept.pop()
+                lines.pop()
             elif dropping and not starts and not last.strip():
-                kept.append(last)
+                lines.append(last)
             dropping = starts
         if not dropping:
-            kept.append(line)
+            lines.append(line)
         last = line
-    after = "".join(kept)
+    after = "".join(lines)
     if dropping and not last.endswith("\n"):
         after = after.removesuffix("\n").removesuffix("\r")
     _check(before, after, path, None, name)

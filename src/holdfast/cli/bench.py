@@ -61,8 +61,8 @@ def _row(what: str, here: str, beside: str = "", **facts: float) -> dict[str, An
 
 def _timed(app: App, act: Callable[[], Any]) -> tuple[float, Any]:
     start = app.clock.monotonic()
-    made = act()
-    return app.clock.monotonic() - start, made
+    result = act()
+    return app.clock.monotonic() - start, result
 
 
 def _spread(times: list[float]) -> str:

@@ -136,12 +136,12 @@ def _one(
         gone = focus_setting.turn_off(client.name, app.home.reading_settings, receipt)
         edits += [] if gone is None else [gone]
     needed = [edit for edit in edits if edit.needed]
-    kept: list[Path] = []
+    backups: list[Path] = []
     if not args.dry_run:
         app.home.make()
         ours = () if install else [str(one) for one in receipt.get("folders", ())]
         done = apply(edits, app.home.backups, app.clock.now_s(), ours, app.new_id)
-        kept = done.kept
+        backups = done.backups
         if install and needed:
             kept_receipt = client.receipt(edits, receipt, target, done.folders)
             if focuses or receipt.get("focus"):
@@ -154,7 +154,7 @@ def _one(
             next_step = client.next_step
             if target.project is not None and client.next_step_in_project:
                 next_step = client.next_step_in_project
-            _show(client.title, needed, kept, args.dry_run, next_step if install else None)
+            _show(client.title, needed, backups, args.dry_run, next_step if install else None)
     return {
         "client": client.name,
         "status": "unchanged" if not needed else "planned" if args.dry_run else "written",
@@ -162,7 +162,7 @@ def _one(
             {"path": str(edit.path), "what": edit.what, "needed": edit.needed, "diff": edit.diff()}
             for edit in edits
         ],
-        "backups": [str(path) for path in kept],
+        "backups": [str(path) for path in backups],
     }
 
 

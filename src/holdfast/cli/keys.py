@@ -63,8 +63,8 @@ def run(args: argparse.Namespace, app: App) -> int:
         if not 0 < args.hours <= HOURS_MAX:
             raise UsageError(f"--hours must be more than 0 and at most {HOURS_MAX}")
         until_ms = app.clock.now_ms() + int(args.hours * 3_600_000)
-        made = make_pass(load_key(home, args.name), args.audience, until_ms)
-        print_json({"pass": made, "untilMs": until_ms}) if args.json else print(made)
+        pass_text = make_pass(load_key(home, args.name), args.audience, until_ms)
+        print_json({"pass": pass_text, "untilMs": until_ms}) if args.json else print(pass_text)
         return 0
     names = [args.name] if args.name else sorted(p.stem for p in home.keys.glob("*.key"))
     rows = [(name, _did(load_key(home, name))) for name in names]

@@ -152,12 +152,12 @@ async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
     if body is None:
         return f"the body has more than {BODY_BYTES_MAX} bytes"
     try:
-        made = json.loads(body)
+        members = json.loads(body)
     except (ValueError, RecursionError):
         return "the body is not JSON"
-    if not isinstance(made, dict):
+    if not isinstance(members, dict):
         return "the body is not an object"
-    return {str(name): str(value) for name, value in made.items()}
+    return {str(name): str(value) for name, value in members.items()}
 
 
 def _assets(space: str) -> dict[str, tuple[str, bytes, str]]:

@@ -121,8 +121,8 @@ class DashboardService:
         if self._questions is None:
             # A separate observer, because questions and `look` run in different threads.
             book = SessionObserver(self._session_logs(), self._app.clock.now_ms, self._app.home)
-            made = Questions(self._app, self._index, self._reader, book, self._existing)
-            self._questions = made.table()
+            questions = Questions(self._app, self._index, self._reader, book, self._existing)
+            self._questions = questions.table()
         return self._questions
 
     # looking

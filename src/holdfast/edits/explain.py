@@ -200,11 +200,11 @@ def _apart(text: str, lines: Sequence[str], old: str, starts: list[int], name: s
             shown |= dict.fromkeys(range(first - reach, min(last, first + each - 1) + 1))
         else:
             shown |= dict.fromkeys(range(max(first, last - each + 1), last + reach + 1))
-    kept = [number for number in sorted(shown) if 1 <= number <= len(lines)][:LINES_MAX]
+    numbers = [number for number in sorted(shown) if 1 <= number <= len(lines)][:LINES_MAX]
     rest = firsts[PLACES_MAX:]
     more = f" and {len(rest) - 20} more" if len(rest) > 20 else ""
     also = f"also at lines {', '.join(map(str, rest[:20]))}{more}"
-    shown_lines = tuple((n, _clipped(_at(lines, n))) for n in kept)
+    shown_lines = tuple((n, _clipped(_at(lines, n))) for n in numbers)
     return EditHelp(says, shown_lines, (also,) if rest else ())
 
 

@@ -209,15 +209,17 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
     if os.path.lexists(index) and not _is_file(index):
         yield None  # git would wait for a pipe
         return
-    with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
+    with tempfile.TemporaryDirectory(
+        prefix="holdfast-git-", ignore_cleanup_errors=True
+    ) as temporary:
         try:
-            _link(git.own, git.common, Path(made))
+            _link(git.own, git.common, Path(temporary))
             below = real(directory).relative_to(git.top).as_posix()
         except (OSError, ValueError):
             yield None
             return
         prefix = "" if below == "." else below + "/"
-        yield Repository(directory, git.top, prefix, Path(made), index, program, git.common)
+        yield Repository(directory, git.top, prefix, Path(temporary), index, program, git.common)
 
 
 @contextmanager
@@ -236,8 +238,10 @@ def open_named(place: Path) -> Iterator[Repository | None]:
     if not (common / "objects").is_dir() or not has_own_objects(common):
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
-        directory, empty = Path(made, "git"), Path(made, "empty")
+    with tempfile.TemporaryDirectory(
+        prefix="holdfast-git-", ignore_cleanup_errors=True
+    ) as temporary:
+        directory, empty = Path(temporary, "git"), Path(temporary, "empty")
         directory.mkdir()
         empty.mkdir()
         _link(own, common, directory)

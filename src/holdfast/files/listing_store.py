@@ -105,9 +105,9 @@ def is_outdated(data: bytes | None, policy: Policy) -> bool:
 
 def _is_current(data: bytes, policy: Policy) -> bool:
     """Whether the same version, code and policy made the listings, by their first bytes."""
-    made = msgspec.msgpack.encode((VERSION, _CODE, _policy_check(policy)))[1:]
+    header = msgspec.msgpack.encode((VERSION, _CODE, _policy_check(policy)))[1:]
     with suppress(zlib.error):
-        return zlib.decompressobj().decompress(data, 1 + len(made))[1:] == made
+        return zlib.decompressobj().decompress(data, 1 + len(header))[1:] == header
     return False
 
 

@@ -101,10 +101,10 @@ def _settings(configuration: str) -> Iterator[tuple[str, str | None, str, str]]:
 
 def _value(written: str) -> str:
     """A value without its quotes, escapes and comment."""
-    made, quoted, escaped = [], False, False
+    characters, quoted, escaped = [], False, False
     for character in written.strip():
         if escaped:
-            made.append({"n": "\n", "t": "\t"}.get(character, character))
+            characters.append({"n": "\n", "t": "\t"}.get(character, character))
             escaped = False
         elif character == "\\":
             escaped = True
@@ -113,5 +113,5 @@ def _value(written: str) -> str:
         elif character in "#;" and not quoted:
             break
         else:
-            made.append(character)
-    return "".join(made).strip()
+            characters.append(character)
+    return "".join(characters).strip()

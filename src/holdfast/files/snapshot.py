@@ -146,11 +146,11 @@ def covered(key: str, parts: AbstractSet[str]) -> bool:
 
 def compressed(parts: Iterable[str]) -> frozenset[str]:
     """The same parts without those that lie under another."""
-    kept: set[str] = set()
+    paths: set[str] = set()
     for part in sorted(set(parts)):  # a directory comes before what is in it
-        if not covered(part, kept):
-            kept.add(part)
-    return frozenset(kept)
+        if not covered(part, paths):
+            paths.add(part)
+    return frozenset(paths)
 
 
 def _renames(

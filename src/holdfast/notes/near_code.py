@@ -176,17 +176,17 @@ def note_line(notes: Sequence[NearNote], more: Callable[[NearNote], str]) -> str
         return ""
     head = "note" if len(notes) == 1 else "notes"
     ending = f": {more(notes[0])}]"
-    kept: list[str] = []
+    texts: list[str] = []
     for at, one in enumerate(notes):
         left = len(notes) - at - 1
         rest = f"; {left} more" if left else ""
-        line = f"[{head}: {'; '.join([*kept, str(one)])}{rest}{ending}"
+        line = f"[{head}: {'; '.join([*texts, str(one)])}{rest}{ending}"
         if len(line.encode()) > BYTES_MAX:
             break
-        kept.append(str(one))
-    left = len(notes) - len(kept)
-    if not kept:
+        texts.append(str(one))
+    left = len(notes) - len(texts)
+    if not texts:
         # The text of the first note does not fit; its id is enough to look it up.
         line = f"[{head}: {notes[0].note.id}{f'; {left - 1} more' if left > 1 else ''}]"
         return line if len(line.encode()) <= BYTES_MAX else f"[{len(notes)} notes about this code]"
-    return f"[{head}: {'; '.join(kept)}{f'; {left} more' if left else ''}{ending}"
+    return f"[{head}: {'; '.join(texts)}{f'; {left} more' if left else ''}{ending}"

@@ -58,11 +58,11 @@ class _Maker:
 
     def returned(self, step: Returned) -> None:
         self.places[step.id] = len(self.ev)
-        read, made = shown(step), changes(step)
+        read, edits = shown(step), changes(step)
         if read is not None:
             self._read(read, step.at_s)
-        elif made:
-            for change in made:
+        elif edits:
+            for change in edits:
                 self._change(change, step.at_s)
         else:
             self.add("o", step.at_s, rb=_size(step.text), ib=0)

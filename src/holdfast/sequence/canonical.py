@@ -302,13 +302,13 @@ def canonical_graph(
 
 def grow(graph: Graph, patterns: dict[str, list[list[str]]], alphabet: Alphabet) -> None:
     """Make the graph have exactly these patterns for these labels; others are left alone."""
-    made: dict[str, Vertex] = {}
+    vertices: dict[str, Vertex] = {}
 
     def vertex(label: str) -> Vertex:
-        if label not in made:
+        if label not in vertices:
             assert len(label) == 1, "labels are grown by ascending width, so parts come first"
-            made[label] = graph.atom(alphabet.decode(label)[0])
-        return made[label]
+            vertices[label] = graph.atom(alphabet.decode(label)[0])
+        return vertices[label]
 
     for label in sorted(patterns, key=lambda label: (len(label), label)):
         wanted = sorted([vertex(part) for part in pattern] for pattern in patterns[label])
@@ -317,4 +317,4 @@ def grow(graph: Graph, patterns: dict[str, list[list[str]]], alphabet: Alphabet)
             known = graph.patterns_of_one(wanted)
         elif sorted(map(list, graph.patterns(known))) != wanted:
             graph.rewrite(known, wanted)
-        made[label] = known
+        vertices[label] = known

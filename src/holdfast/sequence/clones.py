@@ -245,7 +245,7 @@ def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
 def code_like(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[CloneGroup]:
     """The groups without tables of numbers and texts: those are data, not code."""
     is_name: dict[int, bool] = {}
-    kept = []
+    selected = []
     for group in groups:
         first = group.occurrences[0]
         names = 0
@@ -256,8 +256,8 @@ def code_like(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[Clone
                 known = is_name[token] = start.isalpha() or start in (b"_", b"$")
             names += known
         if names >= NAMES_SHARE * group.length:
-            kept.append(group)
-    return kept
+            selected.append(group)
+    return selected
 
 
 def covered(groups: Sequence[CloneGroup], size: int) -> int:

@@ -83,10 +83,10 @@ def plan_delete(
 def carry_out(tables: Tables, plan: Plan, seq: Seq | None, now: str) -> Branch:
     """Write the planned change. `seq` is that of the lifecycle commit, if it has one."""
     if plan.change == "create":
-        made = replace(plan.branch, created_at=now)
+        branch = replace(plan.branch, created_at=now)
         if seq is not None:
-            made = replace(made, created_seq=seq, head_seq=seq)
-        tables.put_branch(made)
+            branch = replace(branch, created_seq=seq, head_seq=seq)
+        tables.put_branch(branch)
     elif plan.change == "delete":
         tables.put_branch(replace(plan.branch, status=DELETED, deleted_at=now))
     return required_branch(tables, plan.branch.name)

@@ -261,18 +261,18 @@ class Verifier:
 
     def _documents_hold(self) -> None:
         heads = _Aligned(self._tables.all_heads())
-        kept = _Aligned(self._tables.all_snapshots())
+        snapshots = _Aligned(self._tables.all_snapshots())
         for key, group in groupby(self._tables.all_revisions(), key=itemgetter(0, 1)):
             self.report.documents += 1
             rows = list(group)
             for stray in heads.before(key):
                 self._stray_head(stray)
-            for stray in kept.before(key):
+            for stray in snapshots.before(key):
                 self._stray_snapshot(stray)
-            self._document_holds(key, rows, heads.at(key), kept.at(key))
+            self._document_holds(key, rows, heads.at(key), snapshots.at(key))
         for stray in heads.rest():
             self._stray_head(stray)
-        for stray in kept.rest():
+        for stray in snapshots.rest():
             self._stray_snapshot(stray)
         count = self.report.revisions - self._squashed_revisions
         if count != self._operations:

@@ -146,5 +146,5 @@ async def _put(store: Store, name: str, scope: Scope, receive: Receive, send: Se
         await answer_json(send, 413, error)
         return
     kind = headers_of(scope).get("content-type", "application/octet-stream")
-    kept = await asyncio.to_thread(store.put_blob, data, kind, name)
-    await answer_json(send, 200, {"hash": kept, "size": len(data)})
+    blob = await asyncio.to_thread(store.put_blob, data, kind, name)
+    await answer_json(send, 200, {"hash": blob, "size": len(data)})

@@ -78,10 +78,10 @@ def site(
 
 def _with_store(app: App, url: str) -> App:
     """The same app with its documents elsewhere."""
-    made = copy(app)
-    made.database_url = url
-    made.environment = {**app.environment, "HOLDFAST_DATABASE_URL": url}
-    return made
+    other = copy(app)
+    other.database_url = url
+    other.environment = {**app.environment, "HOLDFAST_DATABASE_URL": url}
+    return other
 
 
 @asynccontextmanager

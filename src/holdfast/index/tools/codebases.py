@@ -54,8 +54,10 @@ def list_codebases(index: CodeIndex, *, verify: bool = False) -> CodebasesAnswer
 
 def only(answer: CodebasesAnswer, shown: Callable[[str], bool]) -> CodebasesAnswer:
     """The same answer, restricted to roots that the caller may see."""
-    kept = tuple(one for one in answer.codebases if shown(one.path))
-    return replace(answer, text=codebases_text(kept), codebases=kept, total=len(kept))
+    codebases = tuple(one for one in answer.codebases if shown(one.path))
+    return replace(
+        answer, text=codebases_text(codebases), codebases=codebases, total=len(codebases)
+    )
 
 
 def _codebase(

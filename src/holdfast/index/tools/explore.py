@@ -107,9 +107,9 @@ def _explore(look: Look, answer: ExploreAnswer) -> tuple[ExploreAnswer, set[str]
             answer.path, node.symbol_id, "implementations", IMPLEMENTATIONS_MAX
         )
         files |= seen | others
-        made = _around(look, node)
-        if made is not None and mentions.status == "ok" and below.status == "ok":
-            symbols.append(_joined(made, mentions, below))
+        symbol = _around(look, node)
+        if symbol is not None and mentions.status == "ok" and below.status == "ok":
+            symbols.append(_joined(symbol, mentions, below))
     return replace(answer, found=tuple(symbols), others=tuple(chosen[ANSWERED:])), files
 
 
@@ -189,7 +189,7 @@ def _lines(
     program: LinkedProgram, edges: list[Edge], end: str, source: SourceLines | None = None
 ) -> tuple[CallEdgeLine, ...]:
     """The other ends of some calls, tests last; with the line of each call from `source`."""
-    made: dict[tuple[str, str, int], CallEdgeLine] = {}
+    lines: dict[tuple[str, str, int], CallEdgeLine] = {}
     for edge in edges:
         identity = edge.caller if end == "caller" else edge.callee
         place = program.place(identity)
@@ -203,11 +203,11 @@ def _lines(
             else CallNode(identity, facts.module or facts.path, "module", facts.path,
                           facts.language, Span(1, facts.lines))
         )  # fmt: skip
-        made.setdefault(
+        lines.setdefault(
             (identity, edge.path, edge.line),
             CallEdgeLine(node, edge.path, edge.line, edge.confidence, edge.reason),
         )
-    order = sorted(made.values(), key=lambda one: (role_of(one.file) == "test", -one.confidence))
+    order = sorted(lines.values(), key=lambda one: (role_of(one.file) == "test", -one.confidence))
     if source is None:
         return tuple(order[:CALLS_MAX])
     return tuple(

@@ -38,11 +38,11 @@ def read_files(
     root: str, paths: list[str], names: frozenset[str]
 ) -> tuple[list[ReadFile], list[str]]:
     """The files with their mentions, and those that were not read."""
-    made: list[ReadFile] = []
+    files: list[ReadFile] = []
     unread: list[str] = []
     size, budget = 0, ParseBudget(HARD_FIRST_S, HARD_ALL_S)
     for path in paths:
-        if len(made) >= FILES_MAX or size > BYTES_MAX:
+        if len(files) >= FILES_MAX or size > BYTES_MAX:
             unread.append(path)
             continue
         try:
@@ -63,8 +63,8 @@ def read_files(
             mentions = mentions_of(path, source, names)
         if mentions.why == TOO_HARD:
             budget.charge(path, len(source))
-        made.append(ReadFile(path, source, mentions))
-    return made, unread
+        files.append(ReadFile(path, source, mentions))
+    return files, unread
 
 
 def mentions_of(path: str, source: bytes, names: Iterable[str]) -> Mentions:

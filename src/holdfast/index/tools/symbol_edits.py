@@ -176,11 +176,11 @@ def _sorted_out(
 ) -> tuple[list[Replacement], list[tuple[Doubt, Replacement | None]]]:
     certain, doubtful = [], list[tuple[Doubt, Replacement | None]]()
     for one in places:
-        made = _renaming(one, name)
+        replacement = _renaming(one, name)
         if one.confidence >= CERTAIN:
-            certain.append(made)
+            certain.append(replacement)
         else:
-            doubtful.append((_doubt(one, f"{one.confidence:.2f} {one.reason}"), made))
+            doubtful.append((_doubt(one, f"{one.confidence:.2f} {one.reason}"), replacement))
     return certain, doubtful
 
 
@@ -290,12 +290,12 @@ def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, ed
         _check_secrets(facts.path, source, start, end, text.encode())
     gap = "\n\n\n" if facts.language == "python" and symbol.parent == MODULE else "\n\n"
     if edit.action == "replace":
-        made = Replacement(facts.path, start, end, text.encode())
+        replacement = Replacement(facts.path, start, end, text.encode())
     elif edit.action == "insert_before":
-        made = Replacement(facts.path, start, start, (text + gap).encode())
+        replacement = Replacement(facts.path, start, start, (text + gap).encode())
     else:
-        made = Replacement(facts.path, end, end, (gap + text).encode())
-    plan = Plan({facts.path: source}, (made,))
+        replacement = Replacement(facts.path, end, end, (gap + text).encode())
+    plan = Plan({facts.path: source}, (replacement,))
     before, after = (index.extract(facts.path, s) for s in (source, plan.after(facts.path)))
     doubts: list[tuple[Doubt, Replacement | None]] = []
     broken = [p for p in after.problems if p.code == "syntax"]

@@ -220,9 +220,9 @@ class ClaudeCodeLog(SidecarRecords):
             known = short.get(call) if call != entry else None
             if known is not None and known.text_sha256 in line.shown.get(call, ()):
                 event = known.event
-            made = edits.get(entry.removesuffix(EDIT)) if entry.endswith(EDIT) else None
-            if made is not None:
-                event = Together(tuple(made))
+            edit = edits.get(entry.removesuffix(EDIT)) if entry.endswith(EDIT) else None
+            if edit is not None:
+                event = Together(tuple(edit))
             _chain(tree, entry, line.kind, event, None)
         if self.sidecar is None:
             return

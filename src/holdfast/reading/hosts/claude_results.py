@@ -194,17 +194,17 @@ def edit(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
         return (Forgotten(path),)
     original = result.get("originalFile", result.get("originalFileContents"))
     if isinstance(original, str) and original:
-        made = _from_original(path, original, changes, _grown(result.get("structuredPatch")))
+        events = _from_original(path, original, changes, _grown(result.get("structuredPatch")))
     elif len(changes) == 1:
         old, new, every = changes[0]
         places = _places(result.get("structuredPatch"))
-        made = [Replaced(path, old, new, every, places)] if old and places else None
+        events = [Replaced(path, old, new, every, places)] if old and places else None
     else:
-        made = None
-    if made is None:
+        events = None
+    if events is None:
         return (Forgotten(path),)
     echo = echoed(path, text)
-    return (*made, echo) if echo is not None else tuple(made)
+    return (*events, echo) if echo is not None else tuple(events)
 
 
 def _changes(result: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
@@ -237,16 +237,16 @@ def _from_original(
     path: str, original: str, changes: list[tuple[str, str, bool]], grown: int | None
 ) -> list[Seen] | None:
     """Exact hunks, from the original text; None if they do not give the file's new length."""
-    made = _hunks_of(path, original, changes)
-    if grown is None or made is None or _growth(made) == grown:
-        return made
+    hunks = _hunks_of(path, original, changes)
+    if grown is None or hunks is None or _growth(hunks) == grown:
+        return hunks
     # Deleting a text also deletes its line break.
     changes = [
         (old + "\n", new, every) if not new and not old.endswith("\n") else (old, new, every)
         for old, new, every in changes
     ]
-    made = _hunks_of(path, original, changes)
-    return made if made is not None and _growth(made) == grown else None
+    hunks = _hunks_of(path, original, changes)
+    return hunks if hunks is not None and _growth(hunks) == grown else None
 
 
 def _growth(events: list[Seen]) -> int:

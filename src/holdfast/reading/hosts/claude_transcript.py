@@ -84,9 +84,9 @@ class Transcript:
         self.lines.append(line)
         if line.message is not None:
             self._messages.setdefault(line.message, []).append(line)
-        for call, made in line.calls.items():
+        for call, use in line.calls.items():
             self.callers.setdefault(call, line)
-            self.calls.setdefault(call, made)
+            self.calls.setdefault(call, use)
         for call in line.results:
             self.answers[call] = line
         if line.blanks:
@@ -122,7 +122,7 @@ class Transcript:
             if line.message == caller.message
             for other in line.calls
         ]
-        paths = (made.arguments.get("file_path") for made in beside if made.name in _CHANGING)
+        paths = (use.arguments.get("file_path") for use in beside if use.name in _CHANGING)
         return frozenset(path for path in paths if isinstance(path, str))
 
     def compacted_at(self, leaf: TranscriptLine) -> int:

@@ -292,10 +292,10 @@ class CodexLog(SidecarRecords):
 
 def _keeps_results(payload: Mapping[str, Any]) -> bool:
     """Whether a compaction may have left more than messages in the history."""
-    kept = payload.get("replacement_history")
-    if not isinstance(kept, list):
-        return kept is not None
-    return any(not isinstance(one, Mapping) or one.get("type") not in _TEXTS for one in kept)
+    history = payload.get("replacement_history")
+    if not isinstance(history, list):
+        return history is not None
+    return any(not isinstance(one, Mapping) or one.get("type") not in _TEXTS for one in history)
 
 
 _TEXTS = ("message", "reasoning", "compaction", "compaction_summary")

@@ -180,10 +180,10 @@ class Sidecar:
                     short, digest, str(rule or ""), saved if _is_count(saved) else 0
                 )
         elif raw.get("kind") == "edit":
-            made, call = _edit(raw), raw.get("call")
-            if made is not None and isinstance(call, str):
+            edit, call = _edit(raw), raw.get("call")
+            if edit is not None and isinstance(call, str):
                 self.touched.add(call)
-                self.edits.setdefault(call, []).append(made)
+                self.edits.setdefault(call, []).append(edit)
         elif raw.get("kind") == "shown":
             lines, call, digest = _printed(raw), raw.get("call"), raw.get("text_sha256")
             if lines is not None and isinstance(call, str) and isinstance(digest, str):
@@ -238,8 +238,8 @@ class Sidecar:
 
     def record_edit(self, call: str, events: Sequence[Seen]) -> None:
         """Record where the edit of this call was made, if that is known completely."""
-        made = [one for one in events if isinstance(one, Patched | Replaced)]
-        for one in made if len(made) == len(events) else ():
+        edits = [one for one in events if isinstance(one, Patched | Replaced)]
+        for one in edits if len(edits) == len(events) else ():
             details: list[Any]
             if isinstance(one, Patched):
                 details = [[list(hunk) for hunk in one.hunks], sorted(one.written)]
@@ -323,15 +323,15 @@ def _edit(raw: Mapping[str, Any]) -> Patched | Replaced | None:
     """The edit in a record, or None when any part of it is not valid."""
     import msgspec
 
-    path, made = raw.get("path"), raw.get("made")
-    if not isinstance(path, str) or not isinstance(made, list):
+    path, change = raw.get("path"), raw.get("made")
+    if not isinstance(path, str) or not isinstance(change, list):
         return None
     try:
-        if len(made) == 2:
-            hunks, written = msgspec.convert(made, tuple[list[_Hunk], list[str]])
+        if len(change) == 2:
+            hunks, written = msgspec.convert(change, tuple[list[_Hunk], list[str]])
             return Patched(path, tuple(Hunk(*hunk) for hunk in hunks), frozenset(written))
         old, new, every, places = msgspec.convert(
-            made, tuple[str, str, bool, list[tuple[int, int, int]]]
+            change, tuple[str, str, bool, list[tuple[int, int, int]]]
         )
     except msgspec.ValidationError:
         return None

@@ -85,7 +85,7 @@ class TokenSegment:
         self.documents = documents
         self.path, self._mapped = path, mapped
         # A memoryview yields plain ints, also from numpy arrays.
-        arrays = {name: memoryview(made) for name, made in arrays.items()}
+        arrays = {name: memoryview(array) for name, array in arrays.items()}
         self.arrays = arrays
         self.tokens: Any = arrays["tokens"]
         self.suffixes: Any = arrays["suffixes"]
@@ -240,8 +240,8 @@ class TokenSegment:
         return TokenSegment.open(path, check=False)
 
     def _bytes(self, name: str) -> Any:
-        made = memoryview(self.arrays[name])
-        return made.cast("B") if made.nbytes else b""
+        view = memoryview(self.arrays[name])
+        return view.cast("B") if view.nbytes else b""
 
     @staticmethod
     def open(path: Path, *, check: bool = True) -> TokenSegment:

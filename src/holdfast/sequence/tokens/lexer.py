@@ -90,16 +90,16 @@ def comment_forms(family: Family) -> list[bytes]:
 @cache
 def _pattern(family: Family, options: LexerOptions) -> re.Pattern[bytes]:
     skipped: list[bytes] = []
-    kept: list[bytes] = []
-    (kept if options.whitespace else skipped).append(_BLANK)
-    (kept if options.comments else skipped).extend(comment_forms(family))
-    kept += string_forms(family)
-    kept += [_NUMBER, _IDENTIFIER]
-    kept += [re.escape(operator) for operator in (*OPERATORS_3, *OPERATORS_2)]
-    kept.append(rb".")
+    alternatives: list[bytes] = []
+    (alternatives if options.whitespace else skipped).append(_BLANK)
+    (alternatives if options.comments else skipped).extend(comment_forms(family))
+    alternatives += string_forms(family)
+    alternatives += [_NUMBER, _IDENTIFIER]
+    alternatives += [re.escape(operator) for operator in (*OPERATORS_3, *OPERATORS_2)]
+    alternatives.append(rb".")
     prefix = rb"(?:" + rb"|".join(skipped) + rb")*+" if skipped else b""
     # The end matches too; otherwise the search would start again inside skipped text.
-    return re.compile(prefix + rb"(?:(" + rb"|".join(kept) + rb")|\Z)", re.DOTALL)
+    return re.compile(prefix + rb"(?:(" + rb"|".join(alternatives) + rb")|\Z)", re.DOTALL)
 
 
 @dataclass(slots=True)

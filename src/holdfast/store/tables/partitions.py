@@ -133,46 +133,46 @@ def columns(table: str) -> list[str]:
 
 def table_statements() -> list[str]:
     """Make the tables of all spaces, once for a database."""
-    made = [
+    statements = [
         f"CREATE SCHEMA {STORE}",
         f"CREATE TABLE {STORE}.space (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
         'name text COLLATE "C" NOT NULL UNIQUE)',
     ]
     for table, body in _COLUMNS.items():
         unique = ",\n  UNIQUE (space, session_id, local_seq)" if table == "commit" else ""
-        made.append(
+        statements.append(
             f'CREATE TABLE {STORE}."{table}" (\n  space bigint NOT NULL,{body},\n'
             f"  PRIMARY KEY (space, {_KEYS[table]}){unique}\n) PARTITION BY HASH (space)"
         )
-        made += [
+        statements += [
             f'CREATE TABLE {STORE}."{table}_{number}" PARTITION OF {STORE}."{table}" '
             f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
             for number in range(PARTITIONS)
         ]
-    made.append(
+    statements.append(
         f'CREATE INDEX commit_merged ON {STORE}."commit" (space, seq) WHERE merged IS NOT NULL'
     )
-    made += [
+    statements += [
         f'ALTER TABLE {STORE}."{table}_{number}" ADD FOREIGN KEY (space, {column}) '
         f'REFERENCES {STORE}."{other}_{number}" (space, {key})'
         for table, references in _REFERENCES.items()
         for column, other, key in references
         for number in range(PARTITIONS)
     ]
-    return made
+    return statements
 
 
 def view_statements(number: int) -> list[str]:
     """Make the views of a space, in the schema that the search path names."""
-    made = []
+    statements = []
     for table in _COLUMNS:
         shown = ", ".join([*columns(table), "space"])
-        made += [
+        statements += [
             f'CREATE VIEW "{table}" AS SELECT {shown} FROM {STORE}."{table}" '
             f"WHERE space = {number}",
             f'ALTER VIEW "{table}" ALTER COLUMN space SET DEFAULT {number}',
         ]
-    return made
+    return statements
 
 
 _SUMS = {

@@ -55,13 +55,13 @@ class Freezer:
         known = self._frozen.get(id(value))
         if known is not None:
             return known[1]
-        made: Any
+        frozen: Any
         if isinstance(value, dict):
-            made = FrozenDict({name: self.freeze(member) for name, member in value.items()})
+            frozen = FrozenDict({name: self.freeze(member) for name, member in value.items()})
         else:
-            made = FrozenList([self.freeze(member) for member in value])
-        self._frozen[id(value)] = (value, made)
-        return made
+            frozen = FrozenList([self.freeze(member) for member in value])
+        self._frozen[id(value)] = (value, frozen)
+        return frozen
 
 
 def thaw(value: Any) -> Any:

@@ -25,15 +25,15 @@ class Outcome(Generic[Result]):
 
     @classmethod
     def of(cls, result: Result) -> Outcome[Result]:
-        made = cls()
-        made.resolve(result)
-        return made
+        outcome = cls()
+        outcome.resolve(result)
+        return outcome
 
     @classmethod
     def failed(cls, error: Exception) -> Outcome[Result]:
-        made = cls()
-        made.reject(error)
-        return made
+        outcome = cls()
+        outcome.reject(error)
+        return outcome
 
     def resolve(self, result: Result) -> None:
         if not self.settled:

@@ -163,9 +163,9 @@ class AsyncSpace:
         attempts = Attempts(timeout_s, self.link.now_s, self.link.client.chance)
         while True:
             async with self.transaction(branch) as transaction:
-                made = change(transaction)
-                if inspect.isawaitable(made):
-                    await made
+                result = change(transaction)
+                if inspect.isawaitable(result):
+                    await result
                 try:
                     return await transaction.commit()
                 except Exception as error:

@@ -54,8 +54,8 @@ def status(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
     record = index.registry.find(root)
     if not os.path.isdir(root):
         what = "is not a directory" if os.path.lexists(root) else "does not exist"
-        kept = " It stays tracked." if record is not None else ""
-        return request.answer("error", f"'{root}' {what}.{kept}")
+        tracked_text = " It stays tracked." if record is not None else ""
+        return request.answer("error", f"'{root}' {what}.{tracked_text}")
     runtime = index.runtime()
     gate = index.spot_checked_gate(record)
     lines = compatibility_lines(runtime, record)
