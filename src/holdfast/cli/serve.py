@@ -178,7 +178,9 @@ def run(args: argparse.Namespace, app: App) -> int:
 def check(args: argparse.Namespace) -> None:
     """Refuse options with values that are not accepted, or that need others."""
     if not 0 <= args.port <= 65535:
-        raise UsageError(f"--port must be 0 to 65535 (got {args.port})", "0 picks a free port")
+        raise UsageError(
+            f"--port must be 0 to 65535 (got {args.port})", "a port is 1 to 65535; 0 picks one"
+        )
     if not 0 <= args.drain <= 3600:
         raise UsageError(f"--drain must be 0 to 3600 seconds (got {args.drain:g})")
     if args.calls < 1:
