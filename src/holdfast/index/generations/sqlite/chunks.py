@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 ORDINAL_BITS = 20
 """The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
-CHARACTERS = 16_384
-"""A row is full when its texts have this many characters."""
+CHARACTERS = 4_096
+"""A row is full when its texts have this many characters. With larger rows, the index is a little
+smaller, and a search, which shows a few chunks of many files, unpacks more."""
 RECENT_BYTES_MAX = 8 << 20
 
 Place = tuple[int, int, str | None, str | None, str]
@@ -45,6 +46,7 @@ _decode_places = msgspec.msgpack.Decoder(list[Place]).decode
 _DAMAGED = "a chunk of the index is damaged: its checksum differs"
 _MISSING = "a chunk of the index is missing"
 _BEGINS = "SELECT value, (SELECT max(id) FROM chunk WHERE id <= value) FROM json_each(?)"
+_ROWS = "SELECT id, data, chunk_check FROM chunk WHERE id IN (SELECT value FROM json_each(?))"
 _ROW_AT = "SELECT id, data, chunk_check FROM chunk WHERE id <= ? ORDER BY id DESC LIMIT 1"
 
 
@@ -118,17 +120,20 @@ def read_rows(
 ) -> Iterator[tuple[StoredRow, int, list[int]]]:
     """The same as `rows_of`; rows that were read before for this generation are not unpacked."""
     found: list[Any] = connection.execute(_BEGINS, (str(list(chunks)),)).fetchall()
-    begins: dict[int, int | None] = dict(found)
+    begins: dict[int, int] = dict(found)
+    unpacked = {begin: recent.get((generation, begin)) for begin in set(begins.values())}
+    unread = [begin for begin, data in unpacked.items() if data is None]
+    if None in unread:
+        raise DamagedBackend(_MISSING)
+    if unread:
+        rows: list[Any] = connection.execute(_ROWS, (str(unread),)).fetchall()
+        for stored in rows:
+            unpacked[stored[0]] = opened_row = _unpacked(*stored)
+            recent.put((generation, stored[0]), opened_row, len(opened_row))
     for begin, some in groupby(chunks, key=begins.__getitem__):
-        if begin is None:
-            raise DamagedBackend(_MISSING)
         keys = list(some)
-        data = recent.get((generation, begin))
-        if data is None:
-            stored: list[Any] = connection.execute(_ROW_AT, (begin,)).fetchall()
-            data = _unpacked(*stored[0])
-            recent.put((generation, begin), data, len(data))
-        row = _decoded(data)
+        data = unpacked[begin]
+        row = StoredRow([], _NOTHING) if data is None else _decoded(data)
         if keys[-1] >= begin + len(row.texts):
             raise DamagedBackend(_MISSING)
         yield row, begin, keys
