@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.search import roles
+from holdfast.index.search import roles, scopes
 from holdfast.index.search.roles import Role, role_of
 from holdfast.index.search.scopes import in_scope
 
@@ -91,7 +91,8 @@ WORDS = (
     ".github", "ci", "scripts", "project", "package", "Pods", "perf", "man", "a.b", "guide",
 )  # fmt: skip
 NAMES = (
-    "a.py", "test_a.py", "a_test.go", "ATest.java", "a.spec.ts", "conftest.py", "a.min.js",
+    "a.go", "b.scala", "aIT.java", "a_compat.go", "a.gen.go", "ui_a.py", "a.conf.js", "a.py",
+    "test_a.py", "a_test.go", "ATest.java", "a.spec.ts", "conftest.py", "a.min.js",
     "a_pb2.py", "a.pb.go", "zz_generated.deepcopy.go", "generated.go", "configure", "Makefile",
     "Makefile.in", "a.bench.ts", "README", "readme.md", "a.1", "compat.py", "legacy.js",
     "x_compat.c", "a.d.ts", "a.pyi", "setup.py", "build.sbt", "Build.scala", "a.yaml", "a.svg",
@@ -105,3 +106,24 @@ def test_a_role_is_the_first_pattern_that_matches_anywhere(folders: list[str], n
     path = "/".join([*folders, name])
     found = (role for role, pattern in roles._RULES if pattern.search(path))
     assert roles.role_of(path) == next(found, "source")
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-ROLE-OF")
+@pytest.mark.parametrize("depth", [roles.DEPTH_MAX, 3_000])
+def test_a_path_of_many_directories_has_a_role(depth: int) -> None:
+    assert role_of("a/" * depth + "vendor/a.py") == "vendored"
+    assert role_of("a/" * depth + "b.py") == "source"
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-ROLE-OF")
+@given(
+    st.lists(st.sampled_from([*WORDS, ".next", "coverage", "lib"]), max_size=4),
+    st.sampled_from(NAMES),
+)
+def test_a_scope_is_decided_by_the_patterns_alone(folders: list[str], name: str) -> None:
+    path = "/".join([*folders, name])
+    document = scopes._DOCUMENT.search(path) or (
+        scopes._AMONG_DOCUMENTS.search(path) and not scopes._CODE.search(path)
+    )
+    assert in_scope(path, "docs") == bool(document)
+    assert in_scope(path, "runtime") == (not document and not scopes._GENERATED.search(path))

@@ -20,6 +20,7 @@ _OLD = re.compile(
     re.IGNORECASE,
 )
 """Removing this from the path of an old copy gives the path of the current file."""
+_OLD_MARKS = ("old", "orig", "bak", "backup", "legacy", "deprecated")
 _WORD = re.compile(r"\w+")
 ASKS_FOR_OLDER = frozenset({"old", "older", "previous", "legacy", "deprecated", "former"})
 
@@ -43,8 +44,11 @@ def version_in(path: str) -> tuple[str, Version] | None:
     return found[0].removeprefix("/"), version
 
 
-def superseded(paths: Sequence[str], query: str) -> list[bool]:
-    """Which paths have a newer copy among the others, unless the query asks for the old one."""
+def superseded(paths: Sequence[str], query: str, others: Sequence[str] | None = None) -> list[bool]:
+    """Which paths have a newer copy among the others, unless the query asks for the old one.
+
+    `others` has all paths if `paths` are only those for which `may_have_newer`.
+    """
     words = frozenset(_WORD.findall(query.lower()))
     if words & ASKS_FOR_OLDER:
         return [False] * len(paths)
@@ -53,7 +57,7 @@ def superseded(paths: Sequence[str], query: str) -> list[bool]:
     for one in told:
         if one.version is not None:
             newest[one.current] = max(newest.get(one.current, one.version), one.version)
-    known = frozenset(paths)
+    known = frozenset(paths if others is None else others)
 
     def has_newer(path: str, one: _Copy) -> bool:
         if one.version is None:
@@ -79,9 +83,11 @@ class _Copy(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def _copy_of(path: str) -> _Copy:
-    found = version_in(path)
+    found = version_in(path) if "v" in path else None
     if found is None:
-        return _Copy(_OLD.sub("", path))
+        small = path.lower()
+        is_old = any(map(small.__contains__, _OLD_MARKS))
+        return _Copy(_OLD.sub("", path) if is_old else path)
     return _Copy(_without(path, found[0]), *found)
 
 

@@ -26,6 +26,8 @@ Role = Literal[
 ]
 
 ROLES: tuple[Role, ...] = get_args(Role)
+DEPTH_MAX = 100
+"""A directory with more of them above it is searched in one piece."""
 
 _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
@@ -120,6 +122,21 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
 )
 
 
+_CODE = frozenset({
+    "bash", "c", "cc", "clj", "cpp", "cs", "cxx", "dart", "erl", "ex", "exs", "fs", "go", "h",
+    "hh", "hpp", "hs", "hxx", "java", "jl", "js", "jsx", "kt", "lua", "m", "mm", "php", "pl",
+    "pm", "py", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "zig",
+})  # fmt: skip
+"""Endings of files that no rule is about by itself."""
+_MARKS = (
+    "test", "spec.", "e2e.", "it.", "bench", "compat", "legacy", "deprecat", "polyfill",
+    "obsolete", "attic", "pb.", "pb2", "gen.", "generated", "designer.", "moc_", "qrc_", "ui_",
+    "setup.", "build.", "config.", "conf.", "index.", "__init__.", "package-info.", "mod.",
+    ".min.", ".bundle.", ".g.", ".d.", ".stories.",
+)  # fmt: skip
+"""A name of such a file without one of these, in small letters, does not match any rule."""
+
+
 @lru_cache(maxsize=65536)
 def role_of(path: str) -> Role:
     """The first role whose pattern matches the path; `source` if none does.
@@ -129,11 +146,21 @@ def role_of(path: str) -> Role:
     """
     folder, slash, name = path.rpartition("/")
     first = _first_in(folder + slash)
+    if _is_plain(name) and not folder.endswith("project"):
+        return _RULES[first][0] if first < len(_RULES) else "source"
     end = f"/{folder.rpartition('/')[2]}/{name}" if slash else name
     for role, pattern in _RULES[:first]:
         if pattern.search(end):
             return role
     return _RULES[first][0] if first < len(_RULES) else "source"
+
+
+def _is_plain(name: str) -> bool:
+    """Whether the name of a file does not tell its role: a quick test that most names pass."""
+    small = name.lower()
+    if small.rpartition(".")[2] not in _CODE:
+        return False
+    return not any(map(small.__contains__, _MARKS))
 
 
 def role_number(path: str) -> int:
@@ -143,11 +170,19 @@ def role_number(path: str) -> int:
 
 @lru_cache(maxsize=16384)
 def _first_in(folder: str) -> int:
-    """The number of the first rule that matches in directories; behind the last if none does."""
-    for number, (_, pattern) in enumerate(_RULES):
-        if pattern.search(folder):
+    """The number of the first rule that matches in directories; behind the last if none does.
+
+    A pattern matches at the beginning of a path or in two directories at most. So for a directory
+    below another, only those two are searched, and only for the rules before that of the other.
+    """
+    above, _, name = folder.removesuffix("/").rpartition("/")
+    known, searched = len(_RULES), folder
+    if above and folder.count("/") <= DEPTH_MAX:
+        known, searched = _first_in(above + "/"), f"/{above.rpartition('/')[2]}/{name}/"
+    for number, (_, pattern) in enumerate(_RULES[:known]):
+        if pattern.search(searched):
             return number
-    return len(_RULES)
+    return known
 
 
 def has_role(path: str, roles: frozenset[Role]) -> bool:

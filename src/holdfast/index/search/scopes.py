@@ -24,6 +24,8 @@ _GENERATED = re.compile(
     # Build products; other code there is only ranked lower, by its role.
     r"|(?:build|coverage)/.*\.(?:[cm]?js|html?|css|json|xml|txt|lcov|map)\Z)"
 )
+_GENERATED_MARKS = (".next/", "generated/", ".min.", "dist/", "build/", "coverage/")
+"""A path that has none of these is not generated."""
 
 
 @lru_cache(maxsize=65536)
@@ -35,10 +37,16 @@ def in_scope(path: str, scope: Scope) -> bool:
         case "docs":
             return _is_document(path)
         case "runtime":
-            return not _is_document(path) and _GENERATED.search(path) is None
+            return not (_is_document(path) or _is_generated(path))
+
+
+def _is_generated(path: str) -> bool:
+    return any(map(path.__contains__, _GENERATED_MARKS)) and bool(_GENERATED.search(path))
 
 
 def _is_document(path: str) -> bool:
     if _DOCUMENT.search(path) is not None:
         return True
-    return _AMONG_DOCUMENTS.search(path) is not None and _CODE.search(path) is None
+    if _CODE.search(path) is not None:  # as most files; so this comes first
+        return False
+    return _AMONG_DOCUMENTS.search(path) is not None
