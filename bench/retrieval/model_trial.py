@@ -52,7 +52,7 @@ class OtherVectors:
         """Within the block, `provider` decides."""
         of_corpus = self._corpus.Corpus
         before = of_corpus.nearness, of_corpus.nearness_of, self._retrieval.find
-        find = before[2]
+        preselected, find = of_corpus.preselected, before[2]
 
         def found(query: str, reader: Any, fresh: Any, provider: Any, *rest: Any, **named: Any):  # type: ignore[no-untyped-def]
             self._prepare(reader)
@@ -60,11 +60,13 @@ class OtherVectors:
 
         of_corpus.nearness = lambda corpus, vector: self._nearness(corpus, vector)
         of_corpus.nearness_of = lambda corpus, vector, rows: self._nearness_of(corpus, vector, rows)
+        of_corpus.preselected = lambda corpus, vector: self._preselected(corpus, vector)
         self._retrieval.find = found
         try:
             yield
         finally:
             of_corpus.nearness, of_corpus.nearness_of, self._retrieval.find = before
+            of_corpus.preselected = preselected
 
     def forget(self) -> None:
         """Drop all vectors: another repository comes next."""
@@ -96,6 +98,12 @@ class OtherVectors:
         small, scales, _ = self._made[self.provider.model, corpus.rows]
         asked, scale = self._corpus._levels(vector)
         return (small[rows] @ asked) * scales[rows] * scale
+
+    def _preselected(self, corpus: Any, vector: Any) -> Any:
+        import numpy as np
+
+        living = np.flatnonzero(corpus.alive)
+        return living, self._nearness(corpus, vector)[living]
 
     def _nearness(self, corpus: Any, vector: Any) -> Any:
         import numpy as np

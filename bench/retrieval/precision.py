@@ -57,7 +57,12 @@ class Exact:
                     near[first : first + len(rows)] = rows @ vector
             return near
 
+        def preselected(corpus: Any, vector: Any) -> Any:
+            living = np.flatnonzero(corpus.alive)
+            return living, nearness(corpus, vector)[living]
+
         self.corpus.Corpus.nearness = nearness
+        self.corpus.Corpus.preselected = preselected
         self.corpus.Corpus.nearness_of = lambda corpus, vector, rows: nearness(corpus, vector)[rows]
 
 

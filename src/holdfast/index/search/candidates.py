@@ -36,12 +36,19 @@ DEFINITIONS_MAX = 50
 
 
 class DenseLane(NamedTuple):
-    """The similarities of all rows to the query's vector, and the best rows, best first."""
+    """The similarities of rows to the query's vector, and the best rows, best first."""
 
     vector: NDArray[np.float32]
     weight: float
+    rows: Rows | None
+    """The rows that were compared, in ascending order; None for all."""
     similarities: NDArray[np.float32]
+    """Their similarities."""
     top: Rows
+
+    def of(self, rows: Rows) -> NDArray[np.float32]:
+        """The similarities of some of the compared rows."""
+        return self.similarities.take(rows if self.rows is None else self.rows.searchsorted(rows))
 
 
 @dataclass(frozen=True)
@@ -98,8 +105,8 @@ class Candidates:
         """The similarity of each of `file_rows` to the query's vector, whatever its signs."""
         rows, lane = self.file_rows[0], self.dense
         assert lane is not None
-        if self.corpus.exhaustive:
-            return lane.similarities.take(rows)
+        if lane.rows is None:
+            return lane.of(rows)
         return self.corpus.nearness_of(lane.vector, rows)
 
     @cached_property
@@ -162,9 +169,11 @@ def gather(
     dense = None
     if vector is not None:
         # First, because it reads more memory than the processor's caches hold.
-        near = corpus.nearness(vector)
-        top = _top(corpus, near, limit, DENSE_SIMILARITY_MIN, keep)
-        dense = DenseLane(vector, dense_weight, near, top)
+        compared, near = (
+            (None, corpus.nearness(vector)) if corpus.exhaustive else corpus.preselected(vector)
+        )
+        top = _top(corpus, near, limit, DENSE_SIMILARITY_MIN, keep, compared)
+        dense = DenseLane(vector, dense_weight, compared, near, top)
     lexical = rank_lexical(analyzed, corpus, weights)
     lexical_top = _top(corpus, lexical.scores, limit, 0.0, keep)
     defined, certainty = defined_rows(analyzed, corpus)
@@ -184,16 +193,26 @@ def gather(
 
 
 def _top(
-    corpus: Corpus, scores: NDArray[Any], limit: int, floor: float, keep: Callable[[str], bool]
+    corpus: Corpus,
+    scores: NDArray[Any],
+    limit: int,
+    floor: float,
+    keep: Callable[[str], bool],
+    rows: Rows | None = None,
 ) -> Rows:
-    """The best rows of accepted files, found by taking ever more of the ranking."""
+    """The best rows of accepted files, found by taking ever more of the ranking.
+
+    `rows` has the current rows that the scores belong to; None for all of the corpus.
+    """
     import numpy as np
 
-    if corpus.chunks < corpus.rows:
+    ties = corpus.ties if rows is None else corpus.ties.take(rows)
+    if rows is None and corpus.chunks < corpus.rows:
         scores = np.where(corpus.alive, scores, floor - 1.0).astype(scores.dtype, copy=False)
     head = limit * 2
     while True:
-        best = top_rows(scores, corpus.ties, head, floor)
+        best = top_rows(scores, ties, head, floor)
+        best = best if rows is None else rows.take(best)
         kept = _kept(corpus, best, keep)
         if len(kept) >= limit or len(best) < head:
             return kept[:limit]

@@ -86,7 +86,8 @@ def companions(
         mentioned = calls_made if chunks[0].kind in _CALLABLE else names
         called = len(short) >= NAME_MIN and short in mentioned and short != name
         body = "\n".join(chunk.text for chunk in chunks)
-        calls = short != name and len(name) >= NAME_MIN and call.search(body) is not None
+        calls = short != name and len(name) >= NAME_MIN and name in body
+        calls = calls and call.search(body) is not None  # slower than to look for the name
         if not (called or calls or symbol in ranked):
             continue
         worth = (CALLED if chunks[0].kind in _CALLABLE else MENTIONED) * called + CALLS * calls

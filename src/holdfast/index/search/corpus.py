@@ -21,7 +21,7 @@ from holdfast.index.search.fields import FIELDS, Field, column_sums
 from holdfast.index.search.name_table import NameTable
 from holdfast.index.search.posting_segment import PostingSegment, in_words
 from holdfast.index.search.sign_filter import count_differences, fewest_differences, lost_weight
-from holdfast.index.search.vector_columns import columns, products
+from holdfast.index.search.vector_columns import columns, products, products_of_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,10 +41,6 @@ SIGNS_FIRST = 12_000
 """Rows that are taken by how many signs agree."""
 BY_SIGNS = 4_000
 """Rows of those whose vectors are compared: the signs that matter most to the query agree best."""
-BLOCK_ROWS = 1_024
-"""Rows converted to floats at a time: few enough for the processor's cache, and too few for a
-matrix library to start threads, which wait for each other on a busy machine."""
-
 ASKED_BEFORE_TABLE = 2
 """After this many queries, field weights are precomputed for all rows."""
 PLACES_MAX = 4_096
@@ -391,8 +387,8 @@ class Corpus:
 
         near = np.zeros(self.rows, dtype=np.float32)
         if not self.exhaustive:
-            rows = self._by_signs(vector)
-            near[rows] = self.nearness_of(vector, rows)
+            rows, found = self.preselected(vector)
+            near[rows] = found
             return near
         asked, scale = _levels(vector)
         for first, part in zip(self.firsts, self.parts, strict=True):
@@ -403,10 +399,18 @@ class Corpus:
                 if blocks is not None:
                     out[:] = products(blocks, asked)[: segment.rows]
                 else:
-                    _products(segment.vectors, asked, out)
+                    products_of_bytes(segment.vectors, asked, out)
                 out *= segment.scales
         near *= scale
         return near
+
+    def preselected(
+        self, vector: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The current rows of a large corpus that are compared, in ascending order, and their
+        nearness."""
+        rows = self._by_signs(vector)
+        return rows, self.nearness_of(vector, rows)
 
     def nearness_of(
         self, vector: NDArray[np.float32], rows: NDArray[np.int64]
@@ -424,7 +428,7 @@ class Corpus:
         for segment, first, own in self._in_parts(rows):
             if segment.dimension == len(asked):
                 at = rows[own] - first
-                _products(segment.vector_rows(at), asked, near[own])
+                products_of_bytes(segment.vector_rows(at), asked, near[own])
                 near[own] *= segment.scales.take(at)
         near *= scale
         return near
@@ -464,20 +468,6 @@ class Corpus:
 
 def _ascending(rows: NDArray[np.int64]) -> bool:
     return bool((rows[1:] >= rows[:-1]).all())
-
-
-def _products(
-    vectors: NDArray[np.int8], query: NDArray[np.float32], out: NDArray[np.float32]
-) -> None:
-    """Write the inner product of each row with a vector of integers to `out`."""
-    import numpy as np
-
-    block = np.empty((min(BLOCK_ROWS, len(vectors)), len(query)), dtype=np.float32)
-    for at in range(0, len(vectors), BLOCK_ROWS):
-        rows = vectors[at : at + BLOCK_ROWS]
-        floats = block[: len(rows)]
-        np.copyto(floats, rows)
-        np.dot(floats, query, out=out[at : at + BLOCK_ROWS])
 
 
 def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:

@@ -142,7 +142,7 @@ def dense(c: Candidates) -> Floats:
     """The similarity of the chunk's vector to the query's, scaled likewise."""
     lane = c.dense
     assert lane is not None
-    return min_max_scaled(c.similarities, lane.similarities[lane.top[:SCALED_OVER]])
+    return min_max_scaled(c.similarities, lane.of(lane.top[:SCALED_OVER]))
 
 
 def dense_weight(c: Candidates) -> float:
@@ -232,10 +232,12 @@ def older(c: Candidates) -> Floats:
     """A factor for files with a newer copy among the candidates, unless the query asks for it."""
     import numpy as np
 
-    if not any(map(may_have_newer, c.paths)):
+    told = [file for file, path in enumerate(c.paths) if may_have_newer(path)]
+    if not told:
         return np.ones(len(c))
-    has_newer = c.per_file(superseded(c.paths, c.analyzed.text))
-    return np.where(has_newer, c.weights.older, 1.0)
+    has_newer = np.zeros(len(c.paths), dtype=np.bool_)
+    has_newer[told] = superseded([c.paths[file] for file in told], c.analyzed.text, c.paths)
+    return np.where(has_newer.take(c.file_runs[1]), c.weights.older, 1.0)
 
 
 def header(c: Candidates) -> Floats:

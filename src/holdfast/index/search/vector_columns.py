@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 BLOCK_ROWS = 1_024
 """Rows of a block: few enough that a matrix library does not start threads."""
+CONVERTED_ROWS = 384
+"""Rows converted to floats at a time where they are not cached: few enough for the processor's
+cache, and too few for a matrix library to start threads, which wait for each other on a busy
+machine."""
 ROWS_MIN = 2 * BLOCK_ROWS
 ASKED_BEFORE = 2
 """A segment is cached after this many queries."""
@@ -105,6 +109,20 @@ def products(blocks: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray
 
     found: NDArray[np.float32] = np.matmul(query, blocks).reshape(-1)
     return found
+
+
+def products_of_bytes(
+    vectors: NDArray[np.int8], query: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """Write the inner product of each row with a vector of integers to `out`."""
+    import numpy as np
+
+    block = np.empty((min(CONVERTED_ROWS, len(vectors)), len(query)), dtype=np.float32)
+    for at in range(0, len(vectors), CONVERTED_ROWS):
+        rows = vectors[at : at + CONVERTED_ROWS]
+        floats = block[: len(rows)]
+        np.copyto(floats, rows)
+        np.dot(floats, query, out=out[at : at + CONVERTED_ROWS])
 
 
 columns = Columns()
