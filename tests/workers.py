@@ -4,10 +4,8 @@ Collecting takes eight seconds of processor time, and telling another interprete
 longer than most of the tests. So the tests are collected once; the workers are forks that have them
 already, take numbers of runs of tests from a pipe, and send the reports of one test together.
 
-A run is a file, or a part of one, so that fixtures of a module are made once. How long each file
-took is kept in pytest's cache: the next time the longest runs come first, so that all workers end
-together. Where nothing is known, runs get shorter towards the end. A worker that dies fails the
-test that it ran, and another one takes its place.
+A run is a file, or a part of one towards the end, so that fixtures of a module are made once. A
+worker that dies fails the test that it ran, and another one takes its place.
 """
 
 from __future__ import annotations
@@ -22,8 +20,7 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import groupby
 from multiprocessing.connection import Connection, Pipe, wait
@@ -32,8 +29,6 @@ from typing import Any
 
 import pytest
 from _pytest.capture import FDCapture
-
-from tests.scale import QUICK
 
 SMALLEST_RUN = 6
 SHARE = 8
@@ -62,71 +57,6 @@ def runs_of(items: list[pytest.Item], workers: int, together: Collection[Path] =
             runs.append(range(start, min(end, start + length)))
             start = runs[-1].stop
     return runs
-
-
-def longest_first(
-    items: list[pytest.Item],
-    workers: int,
-    seconds: Mapping[str, float],
-    together: Collection[Path] = (),
-) -> list[range]:
-    """The tests in runs of neighbours, each from one file, by how long a test of the file takes.
-
-    Neighbours from files that belong `together` are one run, the first. Tests of a file that is not
-    in `seconds` are taken for average ones.
-    """
-    groups = []
-    start = 0
-    for shared, group in groupby(
-        items, key=lambda item: None if item.path in together else item.path
-    ):
-        end = start + sum(1 for _ in group)
-        groups.append((shared, range(start, end)))
-        start = end
-    average = sum(seconds.values()) / len(seconds)
-    expected = {
-        tests: len(tests) * seconds.get(str(path), average)
-        for path, tests in groups
-        if path is not None
-    }
-    most = sum(expected.values()) / (workers * SHARE)
-    timed: list[tuple[float, range]] = []
-    for path, tests in groups:
-        if path is None:
-            timed.append((float("inf"), tests))
-            continue
-        parts = min(len(tests), int(expected[tests] / most) + 1)
-        length = -(-len(tests) // parts)
-        for first in range(tests.start, tests.stop, length):
-            part = range(first, min(tests.stop, first + length))
-            timed.append((expected[tests] * len(part) / len(tests), part))
-    timed.sort(key=lambda run: -run[0])
-    return [tests for _, tests in timed]
-
-
-class Timing:
-    """How long a test of each file takes on average, from the last time it ran."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._cache: pytest.Cache | None = getattr(config, "cache", None)
-        self._key = "workers/seconds in quick" if QUICK else "workers/seconds"
-        self._total: dict[str, float] = defaultdict(float)
-        self._tests: dict[str, int] = defaultdict(int)
-
-    def known(self) -> dict[str, float]:
-        found: dict[str, float] = {}
-        if self._cache is not None:
-            found = self._cache.get(self._key, {})
-        return found
-
-    def add(self, item: pytest.Item, seconds: float) -> None:
-        self._total[str(item.path)] += seconds
-        self._tests[str(item.path)] += 1
-
-    def keep(self) -> None:
-        if self._cache is not None:
-            new = {path: total / self._tests[path] for path, total in self._total.items()}
-            self._cache.set(self._key, {**self.known(), **new})
 
 
 class Board:
@@ -182,12 +112,7 @@ class Workers:
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
             terminal.showfspath = False  # The files of the workers would take turns.
-        self._timing = Timing(config)
-        seconds = self._timing.known()
-        if seconds:
-            runs = longest_first(session.items, count, seconds, self._together)
-        else:
-            runs = runs_of(session.items, count, self._together)
+        runs = runs_of(session.items, count, self._together)
         assert len(runs) < MOST_RUNS
         queue, numbers = os.pipe()
         os.write(numbers, b"".join(map(NUMBER.pack, range(len(runs)))))
@@ -213,7 +138,6 @@ class Workers:
             os.close(queue)
             if shared is not None:
                 shared.close()
-            self._timing.keep()
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
         if session.shouldstop:
@@ -261,7 +185,6 @@ class Workers:
         for report in made:
             hook.pytest_runtest_logreport(report=report)
         hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=location)
-        self._timing.add(item, sum(report.duration for report in made))
         if session.shouldfail or session.shouldstop:
             self._plan.board.stop()
 
