@@ -56,7 +56,7 @@ def test_windows_is_refused_with_one_sentence_before_anything_is_imported(
     def unreachable() -> None:
         raise AssertionError("nothing is done on Windows")
 
-    assert start.run(dict, unreachable, "win32") == 2
+    assert start.run(dict, unreachable, unreachable, "win32") == 2
     printed = capsys.readouterr().err
     assert "Windows is not supported" in printed
     assert "WSL" in printed

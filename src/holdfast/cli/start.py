@@ -24,6 +24,7 @@ def main(leave: Callable[[int], None] = system.leave) -> None:
 def run(
     environment: Callable[[], Mapping[str, str]] = system.environment,
     secure_imports: Callable[[], None] = system.secure_imports,
+    keep_exit_codes: Callable[[], None] = system.keep_exit_codes,
     platform: str = sys.platform,
 ) -> int:
     """Run the command of this process; returns its exit code."""
@@ -31,7 +32,7 @@ def run(
         print(NO_WINDOWS, file=sys.stderr)
         return 2
     secure_imports()
-    system.keep_exit_codes()
+    keep_exit_codes()
     argv = sys.argv[1:]
     if argv:
         from holdfast.cli.host_client import ask_host
