@@ -9,10 +9,12 @@ from __future__ import annotations
 import pytest
 
 from holdfast.index.calls.linked_program import LinkedProgram
+from holdfast.index.calls.program import Thing
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.mentions import find_mentions
 from holdfast.index.references.find import ReadFile, ReferenceSearch, target_of
+from holdfast.index.references.implementations import override_family
 from holdfast.index.references.symbol_edits import CERTAIN
 from tests.index.claims import split
 
@@ -270,3 +272,26 @@ def test_both_declarations_of_an_interface_are_implemented() -> None:
     export class Shelf implements Cart { size = 1; add() {} }
     // ^ certain shop.Cart
     """)
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_static_method_does_not_override_that_of_the_base_class() -> None:
+    """A rename of one changed the other, and its calls, too."""
+    text = """
+        export class Step { static make() { return new Step(); } run() { return 1; } }
+        export class Replace extends Step { static make() { return new Step(); } run() { return 2; } }
+        export class Odd extends Step { static run() { return 3; } make() { return 4; } }
+    """
+    program = LinkedProgram(Resolver([extract("steps.ts", text.encode())]))
+    view = program.resolver.program.files["steps.ts"]
+
+    def family(label: str) -> set[str]:
+        at = next(i for i, _ in enumerate(view.facts.symbols) if view.full(i) == f"steps.{label}")
+        things = override_family(program, Thing("symbol", "steps.ts", at))
+        return {view.full(one.at).removeprefix("steps.") for one in things}
+
+    assert family("Step.make") == {"Step.make"}
+    assert family("Replace.make") == {"Replace.make"}
+    assert family("Step.run") == family("Replace.run") == {"Step.run", "Replace.run"}
+    assert family("Odd.run") == {"Odd.run"}
+    assert family("Odd.make") == {"Odd.make"}

@@ -6,7 +6,7 @@ import sys
 
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import OWNERS, Program, Thing
-from holdfast.index.facts.model import MODULE
+from holdfast.index.facts.model import MODULE, Symbol
 
 CLASSES_MAX = 2_000
 
@@ -72,12 +72,15 @@ def implementations(program: LinkedProgram, identity: str) -> list[Thing]:
 
 
 def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
-    """A member with all members that it overrides and that override it."""
+    """A member with all members that it overrides and that override it.
+
+    Static members belong to their class alone: a type checker does not rename them together.
+    """
     inner, names = program.resolver.program, program.resolver.names
     if thing.kind != "symbol":
         return {thing}
     symbol = inner.symbol(thing)
-    if symbol.parent == MODULE:
+    if symbol.parent == MODULE or _is_static(symbol):
         return {thing}
     owner = Thing("symbol", thing.path, symbol.parent)
     if inner.symbol(owner).kind not in OWNERS:
@@ -86,13 +89,22 @@ def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
     while level and len(seen) < CLASSES_MAX:
         above = [base for one in level for base in names.bases(one) if base not in seen]
         seen.update(above)
-        tops += [base for base in above if _member(program, base, symbol.name)]
+        tops += [base for base in above if _overridable(program, base, symbol.name)]
         level = above
     found = {thing}
     for top in tops:
         for each in (top, *subclasses(program, top)):
-            found.update(_member(program, each, symbol.name))
+            found.update(_overridable(program, each, symbol.name))
     return found
+
+
+def _overridable(program: LinkedProgram, owner: Thing, name: str) -> list[Thing]:
+    symbol_of = program.resolver.program.symbol
+    return [one for one in _member(program, owner, name) if not _is_static(symbol_of(one))]
+
+
+def _is_static(symbol: Symbol) -> bool:
+    return "static" in symbol.signature.partition(symbol.name)[0].split()
 
 
 def _member(program: LinkedProgram, owner: Thing, name: str) -> list[Thing]:
