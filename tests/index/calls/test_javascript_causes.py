@@ -29,6 +29,52 @@ CASES = {
         Outer.make();
         // ^ calls main.Outer.make
         """,
+    "a function that returns a function without a name": """
+        // --- a.js
+        const retry = (times) => (run) => {
+          const attempt = () => run(times);
+          return attempt;
+        };
+        function wrap(){return ()=>{return work}}
+        const wrapper = {wrap(){return function(){return work}}};
+        function work() {}
+        retry(2)(work);
+        // ^ calls a.retry
+        wrap()();
+        // ^ calls a.wrap
+        wrapper.wrap()();
+        // ^ calls a.wrapper.wrap
+        const direct = () => { return work; };
+        direct()();
+        // ^ calls a.direct
+        // ^ calls a.work
+        """,
+    "a method that every subclass overrides": """
+        // --- base.js
+        export class Report {
+          render() { return this.head() + this.body(); }
+          // ^ calls base.Report.head by this
+          // ^ calls main.Short.head by overridden in a subclass
+          // ^ calls base.Report.body by overridden in every subclass
+          // ^ calls main.Short.body by overridden in a subclass
+          // ^ calls main.Long.body by overridden in a subclass
+          head() {}
+          body() {}
+        }
+        export class Page {
+          show() { return this.title(); }
+          // ^ calls base.Page.title by this
+          // ^ calls base.Cover.title by overridden in a subclass
+          title() {}
+        }
+        export class Cover extends Page { title() {} }
+        export const page = new Page();
+        // ^ calls base.Page
+        // --- main.js
+        import { Report } from "./base.js";
+        class Short extends Report { head() {} body() {} }
+        class Long extends Report { body() {} }
+        """,
     "an assignment in a branch without braces": """
         // --- a.js
         function fast() {}

@@ -113,6 +113,18 @@ class Classes(Lookup):
             above = [t for t in named if t.kind == "symbol"]
         return above
 
+    def is_abstract(self, method: Thing) -> bool:
+        """Whether a method is declared only for subclasses to define it."""
+        view = self.program.files[method.path]
+        symbol = view.symbol(method.at)
+        made = view.decorated.get((symbol.parent, symbol.name), ())
+        return any(m.name == "abstractmethod" for m in made)
+
+    def is_made_here(self, thing: Thing) -> bool:
+        """Whether the file of a class makes instances of it, not only of subclasses."""
+        view = self.program.files[thing.path]
+        return view.symbol(thing.at).name in view.calls
+
     def below(self, thing: Thing) -> list[Thing]:
         """The subclasses of a class, direct ones first; may stop after `BELOW_MAX`."""
         family, cuts = self.program.files[thing.path].family, self.cuts

@@ -69,6 +69,7 @@ RAN: dict[str, dict[str, tuple[int, int]]] = {
         "called back on an event": (1, 7),
         "inherited constructor": (4, 4),
         "overridden in a subclass": (11, 11),
+        "overridden in every subclass": (2, 9),
         "any element": (26, 29),
         "one of several": (58, 101),
         "held in a variable": (7, 14),
@@ -83,6 +84,7 @@ FIXED = {
     "held in a variable": 0.55,  # the variable is named, not the function it holds
     "called back on an event": 0.55,  # the line registers the function, another line runs it
     "super past an unknown class": 0.65,  # as one of several
+    "overridden in every subclass": 0.55,  # runs only on instances of the base class itself
     "abstract": 0.55,  # a type checker names it, but what runs is an override
 }
 """Hardly more than a guess, although most are named for a reason."""

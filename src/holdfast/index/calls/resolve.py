@@ -31,6 +31,7 @@ SEVERAL = frozenset({"python", "js"})
 """Language families whose values are followed; if several symbols fit, all are callees."""
 SEVERAL_MAX = 8
 OVERRIDDEN = "overridden in a subclass"
+REPLACED = "overridden in every subclass"
 ABSTRACT = "abstract"
 NO_MEMBER = "no such member on the known receiver"
 
@@ -243,8 +244,12 @@ class Resolver:
             elif len(found) == 1 and self._callable(found[0].thing):
                 below = self._in_subclasses(receivers, name, OVERRIDDEN)
                 others = [f for f in below if f.thing != found[0].thing][: SEVERAL_MAX - 1]
-                if others and self._is_abstract(found[0].thing):
+                if others and names.is_abstract(found[0].thing):
                     found = [found[0]._replace(reason=ABSTRACT)]
+                elif others and view.family == "js":
+                    replaced = all(f.thing != found[0].thing for f in below)
+                    if replaced and not names.is_made_here(receivers[0].thing):
+                        found = [found[0]._replace(reason=REPLACED)]
                 found += others
         if receivers and not found and not all(self._is_open(f.thing) for f in receivers):
             return [], NO_MEMBER
@@ -298,13 +303,6 @@ class Resolver:
                     if f.thing.kind == "symbol" and self._callable(f.thing):
                         found[f.thing] = Found(f.thing, 0.9, reason)
         return list(found.values()) if len(found) <= SEVERAL_MAX else []
-
-    def _is_abstract(self, thing: Thing) -> bool:
-        """Whether a method is declared only for subclasses to define it."""
-        view = self.program.files[thing.path]
-        symbol = view.symbol(thing.at)
-        made = view.decorated.get((symbol.parent, symbol.name), ())
-        return any(m.name == "abstractmethod" for m in made)
 
     def _has_outside(self, thing: Thing) -> bool:
         """Whether a base class is outside the program and may define the member."""

@@ -44,7 +44,7 @@ FACTS_VERSION = 12
    braces; members of a prototype that are others.
 12: constants that are keys, and keys that are fixed but not known; elements added to private
    fields, to `table['k']` and to `(x ||= [])`; functions assigned to a variable of an enclosing
-   function; `__init_subclass__`.
+   function; `__init_subclass__`; a return of a nested arrow function is not one of the outer.
 """
 
 Kind = Literal[

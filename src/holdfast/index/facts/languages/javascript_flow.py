@@ -41,14 +41,9 @@ def result_rule(walk: Walk, node: Node) -> None:
     if at == MODULE or walk.inside() in CONTAINERS or _typed(walk.symbols[at].signature):
         _define_named(walk, value)
         return
-    around = node.parent
-    for _ in range(12):  # a return of a callback is not a return of this function
-        if around is None or around.start_byte <= walk.symbols[at].start:
-            break
-        if around.type in _ANONYMOUS and not _is_symbol(walk, around, at):
-            _define_named(walk, value)
-            return
-        around = around.parent
+    if _is_inner(walk, node, at):
+        _define_named(walk, value)
+        return
     name = RESULT if node.type == "return_statement" else YIELD
     if value.type == "function_expression" and (named := walk.field(value, "name", 100)):
         walk.bind(node, name, expression=named)
@@ -73,10 +68,30 @@ _PASSED_IN = frozenset({
 })  # fmt: skip
 """Where a function expression with a name is a definition by itself."""
 _ANONYMOUS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_WITH_RETURNS = _ANONYMOUS | {
+    "function_declaration", "generator_function_declaration", "method_definition",
+}  # fmt: skip
 
 
 def _typed(signature: str) -> bool:
     return re.search(r"\)\s*:\s*[^)]*\Z", signature) is not None
+
+
+def _is_inner(walk: Walk, node: Node, at: int) -> bool:
+    """Whether a return is of a function without a name inside the one that the symbol names.
+
+    That is a callback, or the last of `const retry = (times) => (run) => { return run; }`.
+    """
+    around, found = node.parent, False
+    for _ in range(12):
+        if around is None or around.start_byte <= walk.symbols[at].start:
+            return found and around is not None and around.type in _WITH_RETURNS
+        if around.type in _ANONYMOUS:
+            if found or not _is_symbol(walk, around, at):
+                return True
+            found = True
+        around = around.parent
+    return False
 
 
 def _is_symbol(walk: Walk, function: Node, at: int) -> bool:
