@@ -123,6 +123,8 @@ class CodeIndex:
     """Whether the kernel reports changes of trees, for a process that stays."""
     reuses_recent: bool = True
     """Whether a check may be reused for a short time although nothing proves that it holds."""
+    reuses_last: bool = False
+    """Whether the last check is reused whatever its age: for what adds to an answer made with it."""
     published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
     """Called with the root and the manifest after a generation was published or confirmed."""
     shared: SharedIndex | None = None
@@ -258,6 +260,8 @@ class CodeIndex:
 
     def recent_check(self, record: Record, reader: Reader) -> FreshFiles | None:
         """The last check of a root, if it may still be used."""
+        if self.reuses_last:
+            return self.freshness.last(record.root, reader.identity)
         policy = policy_of(record.options)
         proved = not self.reuses_recent
         return self.freshness.recent(record.root, reader.identity, policy, proved)

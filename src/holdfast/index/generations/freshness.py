@@ -155,6 +155,12 @@ class FreshnessChecks:
         self._synced: dict[str, tuple[Identity, int]] = {}
         """By root: a generation, and the look at the tree when it had every file as it was."""
 
+    def last(self, root: str, identity: Identity) -> FreshFiles | None:
+        """The last check, of any age, if it is about this generation."""
+        with self._lock:
+            last = self._last.get(root)
+        return last if last is not None and last.identity == identity else None
+
     def recent(
         self, root: str, identity: Identity, policy: Policy, proved: bool = False
     ) -> FreshFiles | None:
@@ -162,9 +168,8 @@ class FreshnessChecks:
 
         With `proved` it counts only if the kernel reported no change since, however recent it is.
         """
-        with self._lock:
-            last = self._last.get(root)
-        if last is None or last.identity != identity:
+        last = self.last(root, identity)
+        if last is None:
             return None
         age_ms = (self._clock() - last.checked_at) * 1000
         if 0 <= age_ms < last.threshold_ms and not proved:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -54,7 +55,12 @@ def symbols_called(index: CodeIndex, tree: str, name: str) -> NamedSymbols:
 
 
 def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
-    """Names of symbols that are spelled like this one, then others that a search for it finds."""
+    """Names of symbols that are spelled like this one, then others that a search for it finds.
+
+    The tree was checked when the name was looked up. It is not walked again for each search.
+    """
+    index = copy.copy(index)
+    index.reuses_last = True
     last = name.rpartition(".")[2]
     length = max(1, min(ENDS, len(last) // 2))
     ends = (f"{last[:length]}*", f"*{last[-length:]}") if last.isidentifier() else ()
