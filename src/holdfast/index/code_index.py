@@ -124,7 +124,7 @@ class CodeIndex:
     reuses_recent: bool = True
     """Whether a check may be reused for a short time although nothing proves that it holds."""
     reuses_last: bool = False
-    """Whether the last check is reused whatever its age: for what adds to an answer made with it."""
+    """Whether the last check is reused at any age, for what adds to an answer made with it."""
     published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
     """Called with the root and the manifest after a generation was published or confirmed."""
     shared: SharedIndex | None = None
