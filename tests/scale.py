@@ -1,7 +1,8 @@
 """How long the property tests go on: short in `make quick`, usual in CI, long under `make soak`."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -30,8 +31,18 @@ def seeds(usual: int) -> range:
 
 
 def first_in_quick(cases: Iterable[object]) -> list[ParameterSet]:
-    """Cases that take seconds each, for `parametrize`: `make quick` runs the first alone."""
+    """Cases of over 0.3 seconds each, for `parametrize`: `make quick` runs the first alone."""
     return [
         pytest.param(case, marks=[pytest.mark.long] if number else [])
         for number, case in enumerate(cases)
+    ]
+
+
+def by_turns(first: Sequence[object], second: Sequence[object]) -> list[ParameterSet]:
+    """Every pair of two lists, for `parametrize`; in `make quick` each value is in one or more."""
+    count = max(len(first), len(second))
+    quick = {(n % len(first), n % len(second)) for n in range(count)}
+    return [
+        pytest.param(a, b, marks=[] if (i, j) in quick else [pytest.mark.long])
+        for (i, a), (j, b) in product(enumerate(first), enumerate(second))
     ]

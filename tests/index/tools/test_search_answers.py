@@ -36,7 +36,7 @@ from holdfast.index.search.terms import terms
 from holdfast.index.settings import index_of
 from tests.index.wire import file_outline, manage_index, search_code
 from tests.index.world import NoWrites, World, is_link_segment
-from tests.scale import size
+from tests.scale import by_turns, size
 
 ANIMALS = [
     *("adder", "bear", "crane", "dove", "eagle", "finch", "gecko", "heron", "ibis", "jackal"),
@@ -88,8 +88,10 @@ def places(answer: Any) -> list[tuple[str, int]]:
 
 
 @pytest.mark.shows("ANSWER-PAGES")
-@pytest.mark.parametrize("query", ["feeding time at the zoo", "re:feed_\\w+", "must:zoo zoo"])
-@pytest.mark.parametrize("limit", [1, 3, 7, 50])
+@pytest.mark.parametrize(
+    ("limit", "query"),
+    by_turns([1, 3, 7, 50], ["feeding time at the zoo", "re:feed_\\w+", "must:zoo zoo"]),
+)
 def test_pages_put_together_are_the_list(still_zoo: World, query: str, limit: int) -> None:
     """The twin is a list: cut anywhere, it is the same list."""
     depth = max(60, 3 * limit)
@@ -272,8 +274,9 @@ def test_a_lane_that_fails_between_two_pages_ends_the_ranking(
 
 
 @pytest.mark.shows("ANSWER-BUDGET")
-@pytest.mark.parametrize("budget", [BUDGET_MIN, 300, 700, 1500, 8000])
-@pytest.mark.parametrize("mode", ["grouped", "raw"])
+@pytest.mark.parametrize(
+    ("mode", "budget"), by_turns(["grouped", "raw"], [BUDGET_MIN, 300, 700, 1500, 8000])
+)
 def test_results_fit_their_budget_and_the_next_page_goes_on(
     still_zoo: World, budget: int, mode: Any
 ) -> None:
