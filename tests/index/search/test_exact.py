@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.index.facts.naming import names_symbol
@@ -152,6 +152,8 @@ texts = st.lists(
 
 @pytest.mark.shows("ANSWER-RE", "ANSWER-RE-VERIFIED")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(["a\n\r"], "a*")
+@example(["\r\n\r", "a\n\n\r"], "^$")
 @given(st.lists(texts, min_size=1, max_size=3), patterns)
 def test_any_pattern_finds_what_grep_finds(
     tmp_path_factory: pytest.TempPathFactory, files: list[str], pattern: str

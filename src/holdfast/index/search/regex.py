@@ -340,8 +340,14 @@ class Matcher(msgspec.Struct, frozen=True):
 
 
 def plain(text: str) -> str:
-    """A text without carriage returns before a line break or at its end."""
-    return text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
+    """A text without carriage returns before a line break or at its end.
+
+    A last line that is only a carriage return stays a line: an empty one.
+    """
+    if "\r" not in text:
+        return text
+    text = text.replace("\r\n", "\n")
+    return text[:-1] + "\n" if text.endswith("\n\r") else text.removesuffix("\r")
 
 
 def lines_of(text: str) -> list[str]:
