@@ -122,6 +122,16 @@ def subscripts(n: int) -> str:
     return "t = {}\nf = 1\n" + "".join(f"def g{i}(k): t[k][k][1, k](k)\n" for i in range(n))
 
 
+def one_name(n: int) -> str:
+    return "class A:\n    def m(self): ...\n" + ("class A(A):\n    def m(self): super().m()\n" * n)
+
+
+def many_fields(n: int) -> str:
+    text = "from dataclasses import dataclass\n@dataclass\nclass D:\n"
+    text += "".join(f"    f{i}: object\n    def r{i}(self): self.f{i}()\n" for i in range(n))
+    return text + "def h(): ...\n" + "".join(f"D(h, h, f{i}=h)\n" for i in range(n))
+
+
 CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "a grid of bases": ("a.py", grid),
     "diamonds": ("a.py", diamonds),
@@ -129,6 +139,8 @@ CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "many bases": ("a.py", wide),
     "bases in a circle": ("a.py", circle),
     "data classes": ("a.py", records),
+    "classes of one name": ("a.py", one_name),
+    "a data class with many fields": ("a.py", many_fields),
     "decorators": ("a.py", decorators),
     "a large table": ("a.py", keys),
     "a constant that is written often": ("a.py", written),

@@ -10,6 +10,65 @@ from holdfast.index.facts.extract import extract
 from tests.index.claims import check, resolved, split
 
 CASES = {
+    "a decorator may write the constructor that super means": """
+        # --- a.py
+        from dataclasses import dataclass
+        class Plain:
+            def __init__(self): ...
+        @dataclass
+        class Record:
+            x: int = 0
+        class Both(Record, Plain):
+            def __init__(self): super().__init__()
+            # ^ calls a.Plain.__init__ by super past an unknown class
+        """,
+    "super does not see what an instance holds": """
+        # --- a.py
+        def other(): ...
+        class Base:
+            def run(self): ...
+        class Changed(Base):
+            def __init__(self): self.run = other
+        class Last(Changed):
+            def run(self): super().run()
+            # ^ calls a.Base.run by super
+        """,
+    "classes of one name have their own bases": """
+        # --- a.py
+        class Left:
+            def run(self): ...
+        class Right:
+            def run(self): ...
+        class Both(Left):
+            def run(self): super().run()
+            # ^ calls a.Left.run by super
+        class Both(Right):
+            def run(self): super().run()
+            # ^ calls a.Right.run by super
+        """,
+    "a key that a variable or an attribute holds is one of several": """
+        # --- a.py
+        def f(): ...
+        def g(): ...
+        B = "b"
+        T = {"a": f, "b": g}
+        class Runner:
+            def __init__(self): self.mode = "b"
+            def run(self):
+                T[self.mode]()
+                # ^ calls a.f by one of several
+                # ^ calls a.g by one of several
+        def run():
+            k: str = "b"
+            T[k]()
+            # ^ calls a.f by one of several
+            # ^ calls a.g by one of several
+        def again():
+            key = B
+            T[key]()
+            # ^ calls a.f by one of several
+            # ^ calls a.g by one of several
+        """,
     "super follows the order of the class, not of its first base": """
         # --- a.py
         class Widget:

@@ -89,7 +89,7 @@ class Classes(Lookup):
         self.busy.add(key)
         found: list[Thing] = []
         try:
-            for base in view.bases.get(symbol.qualified, ()):
+            for base in view.bases_of(thing.at):
                 above = self._named_base(view, symbol.parent, base)
                 found.extend(t for t in above if t != Thing("symbol", thing.path, thing.at))
             for path, child, text in self._bases_apart(view.family, view.full(thing.at)):
@@ -137,9 +137,9 @@ class Classes(Lookup):
             under: list[Thing] = []
             for base in level:
                 named = self.program.symbol(base).name
-                for path, child in self.program.below(family, named, BELOW_MAX):
+                for path, child in dict.fromkeys(self.program.below(family, named, BELOW_MAX)):
                     view = self.program.files[path]
-                    for index in view.by_qualified.get(child, ()):
+                    for index in view.by_qualified.get(child, ())[:BELOW_MAX]:
                         one = symbol_at(view, index)
                         if one not in found and base in self.bases(one):
                             found[one] = None
@@ -221,7 +221,7 @@ class Classes(Lookup):
             return kept
         view, cuts = self.program.files[thing.path], self.cuts
         symbol, found = view.symbol(thing.at), 0
-        named = [b for b in view.bases.get(symbol.qualified, ()) if b not in _NO_MEMBERS]
+        named = [b for b in view.bases_of(thing.at) if b not in _NO_MEMBERS]
         for place, base in enumerate(named[:ABOVE_MAX]):
             if not self._named_base(view, symbol.parent, base):
                 found = found or (FIRST if not place else LATER)

@@ -22,12 +22,13 @@ from holdfast.index.calls.link_terms import ANY_DEFAULT, code_of, key_of
 from holdfast.index.calls.links import MEMBERS_APART, FileLinks
 from holdfast.index.facts.model import MODULE, FileFacts, file_id
 
-LINKS_VERSION = 3
+LINKS_VERSION = 4
 """The version of the terms and of the segment layout; data of another version is rebuilt.
 
 1: terms by hash, pairs of names by code, modules of manifests.
 2: a parameter that has the name of its function.
 3: attributes that are assigned to a function; fields of data classes.
+4: no fields of data classes with more than 24 of them.
 """
 
 

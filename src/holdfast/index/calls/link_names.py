@@ -6,6 +6,9 @@ from collections import Counter
 
 from holdfast.index.facts.model import MODULE, SAME_SCOPE, FileFacts
 
+RECORD_MAX = 24
+"""A data class with more fields than this is left alone."""
+
 
 def packages_of(facts: FileFacts, family: str) -> list[str]:
     """The dotted packages and namespaces of a file, with their parents."""
@@ -38,7 +41,8 @@ def record_fields(facts: FileFacts) -> dict[int, list[str]]:
     """The annotated fields of data classes in their order: the constructor takes them.
 
     Left out are classes with bases, whose fields come first, and those that write a constructor;
-    and what follows a `field(…)`, which may not be taken.
+    what follows a `field(…)`, which may not be taken; and classes with more than `RECORD_MAX`
+    fields: each field looks at every call of the class.
     """
     records = {
         (call.caller, call.passed[0].partition("=")[2])
@@ -66,4 +70,4 @@ def record_fields(facts: FileFacts) -> dict[int, list[str]]:
             closed.add(at)
             continue
         table.setdefault(at, []).append(each.name)
-    return table
+    return {at: fields for at, fields in table.items() if len(fields) <= RECORD_MAX}

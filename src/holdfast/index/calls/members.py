@@ -25,7 +25,7 @@ from holdfast.index.calls.type_texts import (
     object_members,
     returned_type,
 )
-from holdfast.index.facts.model import MODULE, VALUE, Call
+from holdfast.index.facts.model import MODULE, SAME_SCOPE, VALUE, Call
 
 LIKE_MAX = 8
 ASSIGNED_MAX = 4
@@ -265,12 +265,13 @@ class Members(Lookup):
         for order, whole in orders:
             outside = self.outside(thing) == FIRST
             for each in order:
-                held = self._own_member(each._replace(kind="instance"), name)
+                held = self._of_class(each, name)
                 if held:
                     found |= {f.thing: Found(f.thing, 0.95, "super") for f in held}
                     outside = outside or not (whole or each in own)
                     break
                 outside = outside or bool(self.outside(thing) or self.outside(each))
+                outside = outside or (name[:2] == "__" and self._is_decorated(each))
             else:
                 outside = outside or not whole or name[:2] == "__"  # `object` has those
             sure = sure and not outside
@@ -279,6 +280,21 @@ class Members(Lookup):
         if cuts == self.cuts:
             self.supers[thing, name] = things
         return things
+
+    def _of_class(self, thing: Thing, name: str) -> list[Found]:
+        """A member that a class statement has; `super()` sees nothing that `self.name = …` adds."""
+        view = self.program.files[thing.path]
+        rows = view.bindings.get((thing.at, name))
+        if rows and all(row.inside != SAME_SCOPE for row in rows):
+            full = f"{view.full(thing.at)}.{name}"
+            return [Found(t, 1.0, "member") for t in self.program.exact(view.family, full)][-1:]
+        return self._own_member(thing._replace(kind="instance"), name)
+
+    def _is_decorated(self, thing: Thing) -> bool:
+        """Whether a decorator may add to a class: `dataclass` writes `__init__` and more."""
+        view = self.program.files[thing.path]
+        symbol = view.symbol(thing.at)
+        return (symbol.parent, symbol.name) in view.decorated
 
     def _member_of_metaclass(self, thing: Thing, name: str) -> list[Found]:
         """A member of a class itself that its metaclass defines."""

@@ -7,7 +7,7 @@ tables on demand, in `holdfast.index.calls.names`.
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,15 +16,7 @@ from typing import NamedTuple, Protocol
 from holdfast.index.calls.link_names import packages_of, passing_of, record_fields
 from holdfast.index.calls.links import MEMBERS_APART, FileLinks
 from holdfast.index.facts.languages import FAMILIES
-from holdfast.index.facts.model import (
-    MODULE,
-    Binding,
-    Call,
-    FileFacts,
-    Import,
-    Symbol,
-    file_id,
-)
+from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol, file_id
 from holdfast.index.facts.walk import CONTAINERS
 
 TYPES = CONTAINERS | {"type"}
@@ -149,6 +141,22 @@ class View:
         for item in self.facts.inherits:
             table[item.child].append(item.base)
         return dict(table)
+
+    @cached_property
+    def _base_lines(self) -> dict[str, list[int]]:
+        table: dict[str, list[int]] = defaultdict(list)
+        for item in self.facts.inherits:
+            table[item.child].append(item.line)
+        return table
+
+    def bases_of(self, index: int) -> Sequence[str]:
+        """The bases of a class; in Python, classes of one name have each their own."""
+        name, span = self.symbol(index).qualified, self.symbol(index).span
+        written = self.bases.get(name, ())
+        if self.family != "python" or len(self.by_qualified.get(name, ())) < 2 or not written:
+            return written
+        lines = self._base_lines[name]
+        return written[bisect_left(lines, span.first_line) : bisect_right(lines, span.last_line)]
 
     @cached_property
     def by_id(self) -> dict[str, int]:

@@ -214,7 +214,7 @@ class Resolver:
                 continue
             for each in names.member(receiver.thing, name):
                 if call.kind == "implicit":
-                    if not self._runs_unasked(each.thing, name):
+                    if not self._runs_unasked(each, name):
                         continue
                     each = self._accessor(each, call)
                 reason = each.reason
@@ -269,13 +269,12 @@ class Resolver:
             return False
         return self.program.symbol(thing).kind not in OWNERS | {"type"}
 
-    def _runs_unasked(self, thing: Thing, name: str) -> bool:
+    def _runs_unasked(self, found: Found, name: str) -> bool:
         """Whether reading or writing a member runs a function; a plain field runs none."""
-        if name in PROTOCOLS:
-            return True
-        return self._is_property(thing) and bool(
-            ACCESSOR.search(self.program.symbol(thing).signature)
-        )
+        if name in PROTOCOLS:  # a class statement does not ask the metaclass
+            return name != "__init_subclass__" or found.reason != "metaclass"
+        signed = self._is_property(found.thing) and self.program.symbol(found.thing).signature
+        return bool(signed and ACCESSOR.search(signed))
 
     def _accessor(self, found: Found, call: Call) -> Found:
         """Of a getter and a setter, the one that a read or a write runs."""
@@ -307,7 +306,7 @@ class Resolver:
     def _has_outside(self, thing: Thing) -> bool:
         """Whether a base class is outside the program and may define the member."""
         view = self.program.files[thing.path]
-        named = view.bases.get(view.symbol(thing.at).qualified, ())
+        named = view.bases_of(thing.at)
         return len(self.names.bases(thing)) < len(named)
 
     def _makes(self, thing: Thing) -> bool:

@@ -17,8 +17,8 @@ _VALUE = re.compile(
 )
 _BEFORE = re.compile(rb"(?:[\w)\]$]\[|[=!]==?[ \t]*|\b(?:return|and|or|not)[ \t]+|\{[ \t]*)\Z")
 _AFTER_KEY = re.compile(rb"[ \t]*\]")
-_AFTER_PAIR = re.compile(rb"[ \t]*:")
-_AFTER = re.compile(rb"[ \t]*(?:;|\)|\r?\n|:|\Z)")
+_AFTER_PAIR = re.compile(rb"[ \t]*:(?!=)")
+_AFTER = re.compile(rb"[ \t]*(?:;|\)|\r?\n|:(?!=)|\Z)")
 NEAR = 24
 """How far before a name it is decided whether it is read."""
 

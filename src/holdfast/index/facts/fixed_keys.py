@@ -32,6 +32,16 @@ _AGAIN = frozenset({
     "function_declaration", "function_definition", "method_definition",
     "generator_function", "generator_function_declaration",
 })  # fmt: skip
+_HOLDERS = frozenset({"identifier", "attribute", "member_expression"})
+_GIVEN = re.compile(
+    rb"[ \t]{0,40}(?::[^=\n]{0,80})?=[ \t]{0,40}\(?"
+    rb"(?:[a-zA-Z]{0,2}[\"'`]|-?\d|[A-Z][A-Z\d_]*\b|[A-Z]\w*\.\w)"
+)
+_SIGNS = b" \t:="
+_WORD = re.compile(rb"[\w$.]")
+PLACES_MAX = 40
+"""How many places of a name before a key are looked at."""
+LONGEST = 60
 CLIMBED_MAX = 24
 BEFORE = 2_000
 """How far before a key an assignment of a literal to it is searched for."""
@@ -61,13 +71,29 @@ def _fixed(walk: Walk, key: Node, depth: int) -> bool:
         return True
     if kind in _WITHIN:
         return depth < 4 and all(_fixed(walk, c, depth + 1) for c in key.named_children[:8])
-    text = walk.text(key, 60)
+    text = walk.text(key, LONGEST)
     if _CONSTANT.match(text):
         return True
-    if kind != "identifier":
+    if kind not in _HOLDERS or len(text) == LONGEST:
         return False
-    near = walk.source[max(0, key.start_byte - BEFORE) : key.start_byte]
-    return re.search(rb"\b" + re.escape(text.encode()) + rb"\s*=\s*[\"'\d]", near) is not None
+    return _held_literal(walk.source, text.encode(), key.start_byte)
+
+
+def _held_literal(source: bytes, word: bytes, end: int) -> bool:
+    """Whether a literal or a constant is assigned to a name before a place.
+
+    The places of the name are found first: a pattern for every name would have to be compiled.
+    """
+    start, place = max(0, end - BEFORE), source.rfind(word, max(0, end - BEFORE), end)
+    for _ in range(PLACES_MAX):
+        if place < 0:
+            return False
+        after = place + len(word)
+        begins = not _WORD.match(source, max(0, place - 1), place)
+        if begins and source[after] in _SIGNS and _GIVEN.match(source, after, end):
+            return True
+        place = source.rfind(word, start, place)
+    return False
 
 
 def _runs_once(node: Node) -> bool:

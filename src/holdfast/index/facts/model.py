@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 12
+FACTS_VERSION = 13
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -45,6 +45,7 @@ FACTS_VERSION = 12
 12: constants that are keys, and keys that are fixed but not known; elements added to private
    fields, to `table['k']` and to `(x ||= [])`; functions assigned to a variable of an enclosing
    function; `__init_subclass__`; a return of a nested arrow function is not one of the outer.
+13: a key is fixed also if a variable or an attribute holds it; `{K := …}` writes a constant.
 """
 
 Kind = Literal[
