@@ -9,7 +9,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
@@ -100,7 +100,17 @@ def flat(value: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     return found
 
 
+def containers(value: Any, path: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """The paths of all objects."""
+    if not isinstance(value, dict):
+        return set()
+    below = (containers(each, (*path, name)) for name, each in value.items())
+    return {path}.union(*below)
+
+
 @pytest.mark.shows("STORE-MERGE-VALUES")
+@example(ancestor={"a": 0, "b": 0}, source={"a": 0}, target={"b": 0})
+@example(ancestor={"x": {"a": 0, "b": 0}}, source={"x": {"a": 0}}, target={"x": {"b": 0}})
 @given(ancestor=trees, source=trees, target=trees)
 @settings(max_examples=examples(400))
 def test_what_merges_quietly_merges_leaf_by_leaf(
@@ -121,6 +131,10 @@ def test_what_merges_quietly_merges_leaf_by_leaf(
         # A container that one side emptied and the other filled is not empty.
         filled = {path[:n] for path in expected for n in range(len(path))}
         expected = {p: v for p, v in expected.items() if v != "{}" or p not in filled}
+    # What each side emptied a part of stays, if both have it.
+    for path in sorted(containers(source) & containers(target), key=len, reverse=True):
+        if not any(found[: len(path)] == path for found in expected):
+            expected[path] = "{}"
     assert flat(merged) == expected
 
 
