@@ -31,10 +31,10 @@ quick: $(STAMP)  ## lint, types and every test that needs no PostgreSQL, browser
 	@$(MAKE) --no-print-directory --jobs=3 lint types quick-tests
 
 quick-tests: $(STAMP)
-	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q --workers=$$(( $(CORES) * 3 / 2 ))
+	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q --workers=$$(( $(CORES) * 3 ))
 
 test: $(STAMP) $(NODE)  ## everything the project promises, checked, on all cores
-	$(BIN)/python -m pytest --workers=$(CORES) || { test $$? = 1 && test -n "$$CI" && $(BIN)/python -m tests.again; }
+	$(BIN)/python -m pytest --workers=$$(( $(CORES) * 3 / 2 )) || { test $$? = 1 && test -n "$$CI" && $(BIN)/python -m tests.again; }
 
 lint: $(STAMP)   ## ruff: style and common mistakes; phrases that readers would have to decode
 	$(BIN)/ruff check .
