@@ -1,4 +1,4 @@
-"""Nodes of a syntax tree: their document order, and the bytes lost to syntax errors."""
+"""Nodes of a syntax tree: their document order and fields, and the bytes lost to syntax errors."""
 
 from __future__ import annotations
 
@@ -41,3 +41,9 @@ def lost_bytes(root: tree_sitter.Node) -> int:
         elif node.has_error:
             work.extend(node.children)
     return lost
+
+
+def is_field(parent: tree_sitter.Node, field: str, child: tree_sitter.Node) -> bool:
+    """Whether a node is this field of its parent."""
+    found = parent.child_by_field_name(field)
+    return found is not None and found == child

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from holdfast.index.facts.node_order import is_field
+
 if TYPE_CHECKING:
     import tree_sitter
 
@@ -156,7 +158,7 @@ class PythonScopes:
                     break
                 passed.append((len(inner), made.key[0] << 32 | made.key[1]))
                 inner.append(made)
-            if at.type in _GENERIC and _has_type_parameters(at) and not _is(at, "name", child):
+            if at.type in _GENERIC and _has_type_parameters(at) and not is_field(at, "name", child):
                 inner.append(_Scope("unnamed", (at.start_byte, at.start_byte), UNNAMED))
             before, child, at = child, at, at.parent
         else:
@@ -175,21 +177,16 @@ def _opened(
     key = (at.start_byte, at.end_byte)
     if kind in ("function_definition", "class_definition"):
         own: Kind = "function" if kind == "function_definition" else "class"
-        return _Scope(own, key, at.start_byte) if _is(at, "body", child) else None
+        return _Scope(own, key, at.start_byte) if is_field(at, "body", child) else None
     if kind == "lambda":
-        return _Scope("unnamed", key, UNNAMED) if _is(at, "body", child) else None
+        return _Scope("unnamed", key, UNNAMED) if is_field(at, "body", child) else None
     if kind in _COMPREHENSIONS:
-        if child.type == "for_in_clause" and _is(child, "right", before):
+        if child.type == "for_in_clause" and is_field(child, "right", before):
             clauses = (one for one in at.named_children if one.type == "for_in_clause")
             if next(clauses, None) == child:
                 return None  # the first iterable
         return _Scope("unnamed", key, UNNAMED)
     return None
-
-
-def _is(parent: tree_sitter.Node, field: str, child: tree_sitter.Node) -> bool:
-    found = parent.child_by_field_name(field)
-    return found is not None and found == child
 
 
 def _binding(node: tree_sitter.Node) -> tree_sitter.Node | None:
@@ -202,15 +199,15 @@ def _binding(node: tree_sitter.Node) -> tree_sitter.Node | None:
         if kind in _PARAMETERS:
             return at
         if kind in ("typed_parameter", "dictionary_splat_pattern"):
-            if _is(at, "type", child):
+            if is_field(at, "type", child):
                 return None
         elif kind in ("default_parameter", "typed_default_parameter"):
-            if not _is(at, "name", child):
+            if not is_field(at, "name", child):
                 return None
         elif kind in ("function_definition", "class_definition", "named_expression"):
-            return at if _is(at, "name", child) else None
+            return at if is_field(at, "name", child) else None
         elif kind in ("assignment", "augmented_assignment", "for_statement", "for_in_clause"):
-            return at if _is(at, "left", child) else None
+            return at if is_field(at, "left", child) else None
         elif kind == "delete_statement":
             return at
         elif kind == "type":
@@ -223,7 +220,7 @@ def _binding(node: tree_sitter.Node) -> tree_sitter.Node | None:
         elif kind == "generic_type" and child == at.named_child(0):
             outer = at.parent.parent if at.parent is not None else None
             alias = outer is not None and outer.type == "type_alias_statement"
-            return outer if alias and _is(outer, "left", at.parent) else None  # type: ignore[arg-type]
+            return outer if alias and is_field(outer, "left", at.parent) else None  # type: ignore[arg-type]
         elif kind not in _TARGETS:
             return None
         child, at = at, at.parent
@@ -248,16 +245,16 @@ def _generic_name(at: tree_sitter.Node) -> tree_sitter.Node | None:
     if around is None:
         return None
     if around.type == "type_alias_statement":
-        return around if _is(around, "left", at) else None
+        return around if is_field(around, "left", at) else None
     if around.type != "type_parameter" or around.parent is None:
         return None
-    if _is(around.parent, "type_parameters", around):
+    if is_field(around.parent, "type_parameters", around):
         return around
     outer = around.parent.parent if around.parent.type == "generic_type" else None
     alias = outer.parent if outer is not None else None
     if alias is None or alias.type != "type_alias_statement":
         return None
-    return around if _is(alias, "left", outer) else None  # type: ignore[arg-type]
+    return around if is_field(alias, "left", outer) else None  # type: ignore[arg-type]
 
 
 def _bound_word(
@@ -268,13 +265,13 @@ def _bound_word(
     if around is None:
         return None
     if at.type == "aliased_import":
-        return around if _is(at, "alias", child) else None
+        return around if is_field(at, "alias", child) else None
     if at.type == "splat_pattern":
         return at
     if around.type == "import_statement":
         return around if at.named_child(0) == node else None
     if around.type == "import_from_statement":
-        return None if _is(around, "module_name", at) else around
+        return None if is_field(around, "module_name", at) else around
     single = at.named_child_count == 1
     if around.type in ("case_pattern", "union_pattern", "keyword_pattern"):
         return around if single else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.index.facts.node_order import is_field
 from holdfast.index.facts.python_scopes import TOP, UNKNOWN
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def _declared(node: tree_sitter.Node) -> tuple[str, int, tree_sitter.Node] | Non
             return None
         kind = at.type
         if kind in _DECLARES:
-            if not _is(at, "name", child):
+            if not is_field(at, "name", child):
                 return None
             inside = kind in _OWN_NAME or kind in ("type_parameter", "mapped_type_clause")
             return "inner" if inside else "outer", _DECLARES[kind], at
@@ -183,27 +184,22 @@ def _declared(node: tree_sitter.Node) -> tuple[str, int, tree_sitter.Node] | Non
         if kind == "formal_parameters":
             return "inner", VALUE, at
         if kind == "arrow_function":
-            return ("inner", VALUE, at) if _is(at, "parameter", child) else None
+            return ("inner", VALUE, at) if is_field(at, "parameter", child) else None
         if kind == "catch_clause":
-            return ("inner", VALUE, at) if _is(at, "parameter", child) else None
+            return ("inner", VALUE, at) if is_field(at, "parameter", child) else None
         if kind == "variable_declarator":
-            if not _is(at, "name", child) or at.parent is None:
+            if not is_field(at, "name", child) or at.parent is None:
                 return None
             return "var" if at.parent.type == "variable_declaration" else "inner", VALUE, at
         if kind == "for_in_statement":
             word = at.child_by_field_name("kind")
-            if word is None or not _is(at, "left", child):
+            if word is None or not is_field(at, "left", child):
                 return None
             return "var" if word.type == "var" else "inner", VALUE, at
         if kind not in _PATTERNS:
             return None
         part = _PATTERNS[kind]
-        if part and not _is(at, part, child):
+        if part and not is_field(at, part, child):
             return None
         child, at = at, at.parent
     return None
-
-
-def _is(parent: tree_sitter.Node, field: str, child: tree_sitter.Node) -> bool:
-    found = parent.child_by_field_name(field)
-    return found is not None and found == child
