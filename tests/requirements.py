@@ -7,6 +7,7 @@ import ast
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -31,18 +32,38 @@ def marks() -> dict[str, list[str]]:
             continue
         body = tree_of(path).body
         members = [node for one in body if isinstance(one, ast.ClassDef) for node in one.body]
+        of_module = [name for node in body for name in _of_module(node, where)]
         for node in [*body, *members]:
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
-            for decorator in node.decorator_list:
-                if (
-                    isinstance(decorator, ast.Call)
-                    and isinstance(decorator.func, ast.Attribute)
-                    and decorator.func.attr == "shows"
-                ):
-                    for argument in decorator.args:
-                        assert isinstance(argument, ast.Constant), f"{where}: ids are literals"
-                        found[str(argument.value)].append(f"{where}::{node.name}")
+            names = _shown(node.decorator_list, where)
+            if node.name.startswith("test_"):
+                names = [*of_module, *names]
+            for name in names:
+                found[name].append(f"{where}::{node.name}")
+    return found
+
+
+def _of_module(node: ast.stmt, where: str) -> list[str]:
+    """The ids that `pytestmark = …` gives every test of a module."""
+    if not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"):
+        return []
+    value = node.value
+    return _shown(value.elts if isinstance(value, ast.List | ast.Tuple) else [value], where)
+
+
+def _shown(marks: Iterable[ast.expr], where: str) -> list[str]:
+    """The ids of every `shows` among marks."""
+    found = []
+    for mark in marks:
+        if (
+            isinstance(mark, ast.Call)
+            and isinstance(mark.func, ast.Attribute)
+            and mark.func.attr == "shows"
+        ):
+            for argument in mark.args:
+                assert isinstance(argument, ast.Constant), f"{where}: ids are literals"
+                found.append(str(argument.value))
     return found
 
 
