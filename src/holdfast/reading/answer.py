@@ -102,10 +102,10 @@ def lines_of(data: bytes, lines: Lines) -> list[str] | None:
 
 
 def _as_shown(all_lines: list[str], lines: Lines, data: bytes) -> list[str]:
-    shown = all_lines[lines.first - 1 : lines.last]
+    rows = all_lines[lines.first - 1 : lines.last]
     if lines.first == 1 and has_mark(data):
-        shown[0] = codecs.BOM_UTF8.decode() + shown[0]
-    return shown
+        rows[0] = codecs.BOM_UTF8.decode() + rows[0]
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +154,18 @@ class Case:
         Raises BeyondEnd when the request begins past the last line.
         """
         current, target = self.current, self.target
-        wanted = scopes.clamp(target.offset, target.limit, current.lines_total)
-        if current.text is None or wanted is None:
+        requested = scopes.clamp(target.offset, target.limit, current.lines_total)
+        if current.text is None or requested is None:
             plain = self._render()
             return Answer(plain.text, None, plain.truncation)
-        scope = scopes.of(wanted, current.lines_total)
+        scope = scopes.of(requested, current.lines_total)
         if self.bypass:
             return self._full("bypass_cache")
         base = self._base(scope)
         if base is not None:
             return self._from(base, scope)
         printed = current.printed(target, self.policy.dialect, self.policy.page_bytes)
-        if printed is None or printed == wanted or self._is_blocked(scope):
+        if printed is None or printed == requested or self._is_blocked(scope):
             return self._unseen(scope, printed) or self._full("no_base_hash")
         # The limits would cut this text, so decide for the lines that would be shown.
         base = self._base(printed)

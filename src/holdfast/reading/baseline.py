@@ -131,13 +131,13 @@ def _cut(selected: str, dialect: Dialect, bytes_max: int) -> Truncation | None:
     end = head.rfind(b"\n", 0, bytes_max + 1)
     if end < 0:
         end = len(head)
-    taken = head.count(b"\n", 0, end) + 1
-    if taken > LINES_MAX:
-        taken = LINES_MAX
+    lines_shown = head.count(b"\n", 0, end) + 1
+    if lines_shown > LINES_MAX:
+        lines_shown = LINES_MAX
         end = len(b"\n".join(head.split(b"\n", LINES_MAX)[:LINES_MAX]))
-    by = "lines" if taken == LINES_MAX else "bytes"
+    by = "lines" if lines_shown == LINES_MAX else "bytes"
     content = head[:end].decode("utf-8", "surrogatepass")
-    return Truncation(content, by, lines, size, taken, end, False, bytes_max)
+    return Truncation(content, by, lines, size, lines_shown, end, False, bytes_max)
 
 
 def _size(text: str) -> int:

@@ -87,9 +87,13 @@ def _focus(value: object, source: str) -> dict[str, Presets]:
         if not isinstance(lines, Mapping):
             raise BadSettings(source, f"focus.{agent} must be true, false or a table")
         for name, count in lines.items():
-            known = name in ("main_lines", "subagent_lines")
-            if not known or isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                what = "a number of lines, at least 1" if known else "main_lines or subagent_lines"
+            is_setting = name in ("main_lines", "subagent_lines")
+            if not is_setting or isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                what = (
+                    "a number of lines, at least 1"
+                    if is_setting
+                    else "main_lines or subagent_lines"
+                )
                 raise BadSettings(source, f"focus.{agent}.{name} must be {what}")
         presets[str(agent)] = Presets(**lines)
     return presets

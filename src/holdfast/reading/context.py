@@ -175,9 +175,9 @@ def held_file(
     gone = tuple(blocked)
     texts = []
     for digest, runs in _by_version(scopes).items():
-        made = _held_text(digest, runs, gone, current, load, expired)
-        if made.runs:
-            texts.append(made)
+        held_text = _held_text(digest, runs, gone, current, load, expired)
+        if held_text.runs:
+            texts.append(held_text)
     if not texts:
         return None
     state: State = "current"
@@ -304,10 +304,10 @@ def united(runs: Iterable[Lines]) -> list[Lines]:
     return out
 
 
-def without(runs: Iterable[Lines], taken: Iterable[Lines]) -> list[Lines]:
+def without(runs: Iterable[Lines], holes: Iterable[Lines]) -> list[Lines]:
     """The lines of the runs that are in none of those taken."""
     out = list(runs)
-    for hole in taken:
+    for hole in holes:
         out = scopes.without(out, hole)
     return out
 

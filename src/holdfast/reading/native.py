@@ -264,12 +264,12 @@ def _unseen(runs: tuple[pieces_of.Run, ...], head: str) -> str:
     out = [head]
     for run in runs:
         last = run.first + len(run.rows) - 1
-        named = f"{run.first}-{last}" if last > run.first else f"{last}"
+        numbers = f"{run.first}-{last}" if last > run.first else f"{last}"
         if run.before is None:
-            out += [f"[{named}:]", *run.rows]
+            out += [f"[{numbers}:]", *run.rows]
         elif run.before == run.first:
-            out.append(f"[{named} as you have them]")
+            out.append(f"[{numbers} as you have them]")
         else:
             before = f"{run.before}-{run.before + len(run.rows) - 1}"
-            out.append(f"[{named} as you have them, there numbered {before}]")
+            out.append(f"[{numbers} as you have them, there numbered {before}]")
     return "\n".join(out)

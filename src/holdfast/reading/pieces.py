@@ -183,11 +183,11 @@ def _without(runs: Sequence[Run], left_out: Mapping[int, int]) -> Iterator[Run]:
 
 
 def _diff_rows(live: Mapping[int, str], runs: Sequence[Run]) -> list[_Row] | None:
-    kept = [run.before for run in runs if run.before is not None]
-    if not kept:
+    starts = [run.before for run in runs if run.before is not None]
+    if not starts:
         return None
     out: list[_Row] = []
-    old = _held_start(live, runs, kept[0])
+    old = _held_start(live, runs, starts[0])
     if old is None:
         return None
     for at, run in enumerate(runs):
@@ -220,12 +220,12 @@ def _replaced(removed: Sequence[str], added: Sequence[str], old: int, new: int) 
     rest = shorter - head
     tail = next((n for n in range(rest) if removed[-1 - n] != added[-1 - n]), rest)
     gone, come = removed[head : len(removed) - tail], added[head : len(added) - tail]
-    kept = added[len(added) - tail :]
+    ending = added[len(added) - tail :]
     return [
         *_signed(" ", added[:head], old, new),
         *_signed("-", gone, old + head, new + head),
         *_signed("+", come, old + head + len(gone), new + head),
-        *_signed(" ", kept, old + head + len(gone), new + head + len(come)),
+        *_signed(" ", ending, old + head + len(gone), new + head + len(come)),
     ]
 
 

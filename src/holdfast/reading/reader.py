@@ -216,18 +216,18 @@ class Reader:
             picture = images.show(data, mime)
             return Answer(picture.text, picture=picture)
         sensitive = self.settings.sensitive
-        known = self._recent.known(target.path, data)  # Secrets were looked for in it then.
+        recent = self._recent.known(target.path, data)  # Secrets were looked for in it then.
         if (
             self.settings.trouble is not None
             or sensitive.covers(target.path)
             or (name != target.path and sensitive.covers(name))
-            or (known is None and sensitive.covers_text(target.path, data))
+            or (recent is None and sensitive.covers_text(target.path, data))
         ):
             # Bypasses `_recent`: nothing of a sensitive file is kept, not even in memory.
             plain = self._case(Request(target.typed), target, Current(data, ""), Doubt("sensitive"))
             answer = plain.answer()
             return Answer(answer.text, None, answer.truncation)
-        return known or self._recent.add(target.path, data)
+        return recent or self._recent.add(target.path, data)
 
     def _case(
         self,
@@ -289,11 +289,11 @@ class Reader:
                 return False
             evidence = log.evidence()
             holdings = self._holdings(evidence, log)
-            wanted = current.shown_lines(lines)
+            rows = current.shown_lines(lines)
             if isinstance(evidence, Evidence) and not holdings.answered(path):
                 view = evidence.ledger.view(path, self.objects.load)
                 options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
-                if native.holds(view, lines.first, wanted, options):
+                if native.holds(view, lines.first, rows, options):
                     return True
             scope = scopes.of(lines, current.lines_total)
             base = choose_base(holdings, path, scope, union=self.settings.policy.union)
@@ -301,7 +301,7 @@ class Reader:
                 return False
             same = base.digest == current.digest
             data = current.data if same else self.objects.load(base.digest)
-            if data is None or lines_of(data, lines) != wanted:
+            if data is None or lines_of(data, lines) != rows:
                 return False
             texts = (stored_text_rows(data), stored_text_rows(current.data))
             if texts[0] is None or texts[1] is None:
@@ -342,13 +342,13 @@ class Reader:
     ) -> HeldFile | None:
         there = True
         try:
-            found = self._load(Target(path, path, None, None))
+            loaded = self._load(Target(path, path, None, None))
         except OutsideWorkspace:
-            found = None
+            loaded = None
         except ReadingError as error:
             # A file that cannot be read, or is a picture now, still exists.
-            found, there = None, isinstance(error, Unreadable) and error.code not in GONE
-        current = found if isinstance(found, Current) else None
+            loaded, there = None, isinstance(error, Unreadable) and error.code not in GONE
+        current = loaded if isinstance(loaded, Current) else None
         ledger = holdings.ledger
         if ledger.is_seen_by_lines(path):
             horizon, now = (

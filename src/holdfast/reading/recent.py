@@ -24,11 +24,11 @@ class Recent:
 
     def known(self, path: str, data: bytes) -> Current | None:
         """The decoded file if its bytes are the same as last time."""
-        known = self._files.get(path)
-        if known is None or known.data != data:
+        current = self._files.get(path)
+        if current is None or current.data != data:
             return None
         self._files.move_to_end(path)
-        return known
+        return current
 
     def add(self, path: str, data: bytes) -> Current:
         """Decode a file that is not known, and keep it in place of its last version."""

@@ -45,8 +45,8 @@ class Used:
 
 def was_seen(events: Iterable[tuple[ViewEvent, int]]) -> bool:
     """Whether lines of a file were shown or changed, even if it is now uncertain which."""
-    seen = Anchored | Printed | Patched | Replaced | Pieced
-    return any(isinstance(event, seen) for event, _ in events)
+    kinds = Anchored | Printed | Patched | Replaced | Pieced
+    return any(isinstance(event, kinds) for event, _ in events)
 
 
 def used(path: str, events: Iterable[tuple[ViewEvent, int]], lines: int) -> Used:
@@ -132,13 +132,13 @@ def to_text(
         "[holdfast: before this compaction you had seen the following, most needed first. "
         f"Rely on it only where you can still see the text. {call}]"
     )
-    left = tokens_max * BYTES_PER_TOKEN - len(head.encode()) - 40
+    bytes_left = tokens_max * BYTES_PER_TOKEN - len(head.encode()) - 40
     lines = []
     for file in ranked(files):
         line = f"- {shown(file.path, cwd)}: {_what(file)}"
         line += "; changed on disk since" if changed(file.path) else ""
-        left -= len(line.encode("utf-8", "surrogatepass")) + 1
-        if left < 0:
+        bytes_left -= len(line.encode("utf-8", "surrogatepass")) + 1
+        if bytes_left < 0:
             break
         lines.append(line)
     more = len(files) - len(lines)
@@ -176,7 +176,7 @@ def pick(
     files: Sequence[Used], rows_of: Callable[[str], Sequence[str] | None], tokens_max: int
 ) -> tuple[list[Piece], list[Used]]:
     """The pieces that fit into `tokens_max`, the most needed first, and files that did not fit."""
-    left = tokens_max * BYTES_PER_TOKEN
+    bytes_left = tokens_max * BYTES_PER_TOKEN
     pieces: list[Piece] = []
     rest: list[Used] = []
     for file in ranked(files):
@@ -188,11 +188,11 @@ def pick(
         for run in file.runs or (Lines(1, max(1, len(rows))),):
             part = tuple(rows[run.first - 1 : run.last])
             cost = sum(len(row.encode("utf-8", "surrogatepass")) + 8 for row in part) + 60
-            if cost > left:
+            if cost > bytes_left:
                 complete = False
                 continue
             if part:
-                left -= cost
+                bytes_left -= cost
                 pieces.append(Piece(file.path, run.first, part, whole))
         if not complete:
             rest.append(file)

@@ -113,10 +113,10 @@ class FileRead(NamedTuple):
         run = self.lines(len(lines)) if lines else None
         if run is None:
             return []
-        chosen = lines[run.first - 1 : run.last]
+        rows = lines[run.first - 1 : run.last]
         if self.numbering is None:
-            return list(chosen)
-        return [self.numbering.row(run.first + at, line) for at, line in enumerate(chosen)]
+            return list(rows)
+        return [self.numbering.row(run.first + at, line) for at, line in enumerate(rows)]
 
 
 def parse(command: str, cwd: str) -> FileRead | None:
@@ -132,14 +132,14 @@ def parse(command: str, cwd: str) -> FileRead | None:
     stages = _stages(words)
     if not stages:
         return None
-    found = filtered(stages[0], files=1)
-    if found is None:
+    read = filtered(stages[0], files=1)
+    if read is None:
         return None
-    name, steps, numbering = found.files[0], found.steps, found.numbering
+    name, steps, numbering = read.files[0], read.steps, read.numbering
     if not name or name.startswith("-") or not os.path.isabs(cwd):
         return None
-    named = os.path.join(folder, name)
-    if ".." in named.split("/"):
+    place = os.path.join(folder, name)
+    if ".." in place.split("/"):
         return None  # only the file system knows the parent of a directory that is a link
     for stage in stages[1:]:
         then = filtered(stage, files=0)
@@ -151,7 +151,7 @@ def parse(command: str, cwd: str) -> FileRead | None:
                 return None  # numbers of rows, not of lines of the file
             numbering = then.numbering
     searched = bool(folder) and not folder.startswith(("/", "./"))
-    path = os.path.normpath(os.path.join(cwd, named))
+    path = os.path.normpath(os.path.join(cwd, place))
     return FileRead(path, tuple(steps), numbering, searched, stages[0][0] == OURS)
 
 

@@ -288,8 +288,8 @@ def _grep(words: list[str]) -> Filtered | None:
     """A search with a pattern that every line matches, which prints all lines with numbers."""
     options = [word for word in words if word.startswith("-")]
     others = [word for word in words if not word.startswith("-")]
-    known = ("-n", "--line-number", "--color=never", "--no-heading")
-    if not {"-n", "--line-number"} & set(options) or any(word not in known for word in options):
+    accepted = ("-n", "--line-number", "--color=never", "--no-heading")
+    if not {"-n", "--line-number"} & set(options) or any(word not in accepted for word in options):
         return None
     if not others or others[0] not in ("", "^"):
         return None

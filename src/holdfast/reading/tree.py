@@ -173,17 +173,17 @@ class Tree:
         """Continue from the memoized leaf, if this one descends from it and nothing was hidden."""
         if self._memo is None:
             return None
-        known, ledger, hidden, barrier = self._memo
+        memoized, ledger, hidden, barrier = self._memo
         fresh: list[int] = []
         at = leaf
-        while at > known:
+        while at > memoized:
             event = self._events.get(at)
             if event is not None:
                 if type(event) is Hidden:
                     return None
                 fresh.append(at)
             at = self.parents[at]
-        if at != known:
+        if at != memoized:
             return None
         for number in reversed(fresh):
             event = self._events[number]

@@ -60,12 +60,12 @@ class Ledger:
     Views are computed on demand: most paths never need one.
     """
 
-    __slots__ = ("_blocked", "_seen", "_seq", "_trust", "_views")
+    __slots__ = ("_blocked", "_history", "_seq", "_trust", "_views")
 
     def __init__(self) -> None:
         self._trust: dict[str, dict[Scope, Trust]] = {}
         self._blocked: dict[str, set[Lines]] = {}
-        self._seen: dict[str, list[tuple[ViewEvent, int]]] = {}
+        self._history: dict[str, list[tuple[ViewEvent, int]]] = {}
         self._views: dict[str, tuple[View, int]] = {}
         self._seq = 0
 
@@ -88,15 +88,15 @@ class Ledger:
 
     def view(self, path: str, load: Load) -> View:
         """What the model can see of a file, line by line. It must not be modified."""
-        seen = self._seen.get(path, [])
+        events = self._history.get(path, [])
         view, folded = self._views.get(path, (None, 0))
-        start = _last_reset(seen, folded)
+        start = _last_reset(events, folded)
         if view is None or start > folded:
             # The events before this one do not affect the lines held after it.
             view, folded = View(), start
-        for event, at in seen[folded:]:
+        for event, at in events[folded:]:
             view.apply(event, at, load)
-        self._views[path] = view, len(seen)
+        self._views[path] = view, len(events)
         return view
 
     def take_views(self, before: Ledger) -> None:
@@ -106,33 +106,33 @@ class Ledger:
         other ledger loses its views and folds them again on demand.
         """
         for path, (view, folded) in before._views.items():
-            seen = self._seen.get(path, [])
-            if folded and seen[:folded] == before._seen[path][:folded]:
+            events = self._history.get(path, [])
+            if folded and events[:folded] == before._history[path][:folded]:
                 self._views[path] = view, folded
         before._views.clear()
 
     def history(self, path: str) -> tuple[tuple[ViewEvent, int], ...]:
         """Everything that was seen of a path, oldest first, with the bytes shown until then."""
-        return tuple(self._seen.get(path, ()))
+        return tuple(self._history.get(path, ()))
 
     def seen_paths(self) -> Iterator[str]:
         """Every path of which some line may be held."""
-        return iter(self._seen)
+        return iter(self._history)
 
     def is_seen_by_lines(self, path: str) -> bool:
         """Whether any event other than our own answers tells what is held of a path."""
         ours = Anchored | Derived | Refreshed
-        return any(not isinstance(event, ours) for event, _ in self._seen.get(path, ()))
+        return any(not isinstance(event, ours) for event, _ in self._history.get(path, ()))
 
     def answers(self, path: str, digest: str) -> int:
         """How many of our answers from this text the log has."""
-        seen = (event for event, _ in self._seen.get(path, ()))
-        return sum(isinstance(one, Anchored | Derived) and one.digest == digest for one in seen)
+        events = (event for event, _ in self._history.get(path, ()))
+        return sum(isinstance(one, Anchored | Derived) and one.digest == digest for one in events)
 
     def seen_since(self, path: str, digest: str) -> list[ViewEvent]:
         """What was seen of a path since a text with this digest was shown whole, newest first."""
         events: list[ViewEvent] = []
-        for event, _ in reversed(self._seen.get(path, [])):
+        for event, _ in reversed(self._history.get(path, [])):
             if isinstance(event, Anchored | Derived) and event.digest == digest:
                 if not isinstance(event.scope, Lines):
                     break
@@ -149,32 +149,32 @@ class Ledger:
             case Anchored(path, scope, digest):
                 self._seq += 1
                 self._grant(path, scope, digest)
-                self._seen.setdefault(path, []).append((event, at))
+                self._history.setdefault(path, []).append((event, at))
                 if isinstance(scope, Lines) and path in self._blocked:
                     self._blocked[path].discard(scope)
             case Derived(mode, path, scope, base, digest):
                 self._seq += 1
                 if self._stands(mode, path, scope, base, digest):
                     self._grant(path, scope, digest)
-                    self._seen.setdefault(path, []).append((event, at))
+                    self._history.setdefault(path, []).append((event, at))
                 elif mode == "diff":
                     # The lines it printed replace what was shown of them before.
-                    self._seen.setdefault(path, []).append((Refreshed(path, scope), at))
+                    self._history.setdefault(path, []).append((Refreshed(path, scope), at))
                 else:
-                    self._seen.setdefault(path, []).append((Dangling(path, scope, digest), at))
+                    self._history.setdefault(path, []).append((Dangling(path, scope, digest), at))
             case Refreshed(path, scope):
                 self._refresh(path, scope)
-                self._seen.setdefault(path, []).append((event, at))
+                self._history.setdefault(path, []).append((event, at))
             case Printed() | Patched() | Replaced() | Pieced() | Forgotten():
                 path = event.path
-                self._seen.setdefault(path, []).append((event, at))
+                self._history.setdefault(path, []).append((event, at))
             case Together(events):
                 for one in events:
                     self.apply(one, at)
             case Barrier():
                 self._trust.clear()
                 self._blocked.clear()
-                self._seen.clear()
+                self._history.clear()
                 self._views.clear()
                 self._seq = 0
             case Hidden():
@@ -218,10 +218,10 @@ class Ledger:
                 del self._trust[path]
 
 
-def _last_reset(seen: list[tuple[ViewEvent, int]], folded: int) -> int:
+def _last_reset(events: list[tuple[ViewEvent, int]], folded: int) -> int:
     """The place of the newest event that replaces every line held; at least `folded`."""
-    for at in range(len(seen) - 1, folded, -1):
-        if replaces_all(seen[at][0]):
+    for at in range(len(events) - 1, folded, -1):
+        if replaces_all(events[at][0]):
             return at
     return folded
 
@@ -417,21 +417,21 @@ def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = Tr
     return _covering(holdings, path, scope)
 
 
-def _covering(holdings: Holdings, path: str, wanted: Lines) -> Trust | None:
-    """Runs of one digest whose union covers `wanted`, each line as it was last shown.
+def _covering(holdings: Holdings, path: str, lines: Lines) -> Trust | None:
+    """Runs of one digest whose union covers `lines`, each line as it was last shown.
 
     A line that was last shown with another text must not be called unchanged.
     """
     for blocked in holdings.ledger.blocked(path):
-        if blocked.first <= wanted.last and wanted.first <= blocked.last:
+        if blocked.first <= lines.last and lines.first <= blocked.last:
             return None
     runs = [
         (trust, scope)
         for scope, trust in holdings.scopes(path).items()
-        if isinstance(scope, Lines) and scope.first <= wanted.last and wanted.first <= scope.last
+        if isinstance(scope, Lines) and scope.first <= lines.last and lines.first <= scope.last
     ]
     runs.sort(key=lambda run: -run[0].seq)
-    missing = [wanted]
+    missing = [lines]
     for trust, run in runs:
         rest = without(missing, run)
         if rest != missing and trust.digest != runs[0][0].digest:

@@ -108,9 +108,9 @@ class View:
     def live(self, now: int, horizon: int | None) -> Mapping[int, str]:
         """The lines that were shown recently enough to count, by number."""
         if horizon is None:
-            return {number: held.text for number, held in self.lines.items()}
+            return {number: line.text for number, line in self.lines.items()}
         oldest = now - horizon
-        return {number: held.text for number, held in self.lines.items() if held.at >= oldest}
+        return {number: line.text for number, line in self.lines.items() if line.at >= oldest}
 
     def _show(self, first: int, rows: Iterable[str], at: int, *, whole: bool) -> None:
         shown = {number: HeldLine(row, at) for number, row in enumerate(rows, start=first)}
@@ -118,7 +118,7 @@ class View:
             self.lines = shown
         else:
             self.lines.update(shown)
-        for number in [n for n, held in shown.items() if held.text == UNSURE]:
+        for number in [n for n, line in shown.items() if line.text == UNSURE]:
             del self.lines[number]
 
     def _show_stored(self, digest: str, run: Lines | None, at: int, load: Load) -> None:
@@ -139,10 +139,10 @@ class View:
         rows = _lines(stored_rows(digest, load))
         if rows is None:
             return
-        for number, held in list(self.lines.items()):
+        for number, line in list(self.lines.items()):
             if run is not None and not run.first <= number <= run.last:
                 continue
-            if number > len(rows) or rows[number - 1] != held.text:
+            if number > len(rows) or rows[number - 1] != line.text:
                 del self.lines[number]
 
     def _derive(self, digest: str, run: Lines | None, load: Load) -> None:
@@ -151,7 +151,7 @@ class View:
         if rows is None or not self.lines:
             self.lines = {}
             return
-        oldest = min(held.at for held in self.lines.values())
+        oldest = min(line.at for line in self.lines.values())
         first = 1 if run is None else run.first
         last = len(rows) if run is None else run.last
         self._show(first, rows[first - 1 : last], oldest, whole=run is None)
@@ -182,10 +182,10 @@ class View:
             first = place.first + shift
             shift += place.new - place.old
             before = [self.lines.get(first + offset) for offset in range(place.old)]
-            rows = tuple(held.text for held in before if held is not None)
+            rows = tuple(line.text for line in before if line is not None)
             old = "\n".join(rows)
-            held = len(rows) == place.old and event.old and event.old in old
-            if held and (event.every or _is_once(event.old, old)):
+            has_old = len(rows) == place.old and event.old and event.old in old
+            if has_old and (event.every or _is_once(event.old, old)):
                 new = tuple(old.replace(event.old, event.new).split("\n"))
                 if len(new) == place.new or not event.places:
                     self._replace(first, rows, new, frozenset(), at)
@@ -222,18 +222,18 @@ class View:
         """Where these lines are held; None unless it is exactly one place."""
         if not old:
             return None
-        line, left = None, _COMPARISONS_MAX
-        for number, held in self.lines.items():
-            if held.text != old[0]:
+        line, comparisons = None, _COMPARISONS_MAX
+        for number, first_line in self.lines.items():
+            if first_line.text != old[0]:
                 continue
             same = 0
             for at, row in enumerate(old):
-                one = self.lines.get(number + at)
-                if one is None or one.text != row:
+                held_line = self.lines.get(number + at)
+                if held_line is None or held_line.text != row:
                     break
                 same += 1
-            left -= same
-            if left < 0 or (same == len(old) and line is not None):
+            comparisons -= same
+            if comparisons < 0 or (same == len(old) and line is not None):
                 return None
             if same == len(old):
                 line = number
@@ -254,25 +254,25 @@ class View:
         first, old, new = first + head, old[head : len(old) - tail], new[head : len(new) - tail]
         before = [self.lines.get(first + offset) for offset in range(len(old))]
         understood = all(
-            held is not None and held.text == row for held, row in zip(before, old, strict=True)
+            line is not None and line.text == row for line, row in zip(before, old, strict=True)
         )
         # A line that was edited in part is as old as its unedited rest.
-        oldest = min((held.at for held in before if held is not None), default=at)
+        oldest = min((line.at for line in before if line is not None), default=at)
         moved: dict[int, HeldLine] = {}
         delta = len(new) - len(old)
-        for number, held in self.lines.items():
+        for number, line in self.lines.items():
             if number < first:
-                moved[number] = held
+                moved[number] = line
             elif number >= first + len(old):
-                moved[number + delta] = held
+                moved[number + delta] = line
         for number, row in enumerate(new, start=first):
             if row in written:
                 moved[number] = HeldLine(row, at)
             elif understood:
                 moved[number] = HeldLine(row, min(oldest, at))
         for number, row in enumerate(after, start):
-            known = moved.get(number)
-            if known is not None and known.text != row:
+            moved_line = moved.get(number)
+            if moved_line is not None and moved_line.text != row:
                 # The edit did not change this line, but it is held with another text.
                 del moved[number]
         self.lines = moved
@@ -280,8 +280,8 @@ class View:
     def _move(self, first: int, old: int, new: int) -> None:
         """Forget `old` lines from `first` on, which `new` unknown lines replace."""
         self.lines = {
-            number if number < first else number + new - old: held
-            for number, held in self.lines.items()
+            number if number < first else number + new - old: line
+            for number, line in self.lines.items()
             if number < first or number >= first + old
         }
 
@@ -302,9 +302,9 @@ class View:
                 if piece.before is None:
                     now[number] = HeldLine(row, at)
                     continue
-                held = self.lines.get(piece.before + offset)
-                if held is not None and held.text == row:
-                    now[number] = held
+                line = self.lines.get(piece.before + offset)
+                if line is not None and line.text == row:
+                    now[number] = line
         if event.whole:
             self.lines = now
             return

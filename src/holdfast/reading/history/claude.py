@@ -40,15 +40,15 @@ class _Reader:
         self.main = main
         self.subagents: dict[str, Context] = {}
         self._calls: dict[tuple[str, str], Called] = {}
-        self._seen: set[str] = set()
+        self._uuids: set[str] = set()
 
     def take(self, raw: Mapping[str, Any]) -> None:
         uuid = raw.get("uuid")
         # A later compaction appends old lines again with their own ids.
         if isinstance(uuid, str):
-            if uuid in self._seen:
+            if uuid in self._uuids:
                 return
-            self._seen.add(uuid)
+            self._uuids.add(uuid)
         data = raw.get("data")
         if raw.get("type") == "progress" and isinstance(data, Mapping):
             inner, agent = data.get("message"), data.get("agentId")
@@ -77,8 +77,8 @@ class _Reader:
             case "microcompact_boundary":
                 details = raw.get("microcompactMetadata")
                 ids = details.get("compactedToolIds") if isinstance(details, Mapping) else None
-                found = ids if isinstance(ids, list) else []
-                context.steps.append(Blanked(tuple(filter(_is_text, found)), at))
+                texts = filter(_is_text, ids if isinstance(ids, list) else [])
+                context.steps.append(Blanked(tuple(texts), at))
                 return
             case _:
                 pass

@@ -58,11 +58,11 @@ def _item(context: Context, payload: Mapping[str, Any], calls: dict[str, Called]
             calls[call] = Called(call, name, {"patch": patch})
             context.steps.append(calls[call])
         case "function_call_output" | "custom_tool_call_output" if isinstance(call, str):
-            known = calls.pop(call, None)
-            if known is not None:
+            request = calls.pop(call, None)
+            if request is not None:
                 text = _output(payload.get("output"))
                 context.steps.append(
-                    Returned(call, known.tool, known.arguments, text, cwd=context.cwd)
+                    Returned(call, request.tool, request.arguments, text, cwd=context.cwd)
                 )
         case _:
             pass

@@ -40,8 +40,8 @@ def gemini_contexts(name: str, lines: Iterable[object]) -> list[Context]:
         rewind, update = raw.get("$rewindTo"), raw.get("$set")
         if isinstance(rewind, str):
             names = list(messages)
-            kept = names[: names.index(rewind)] if rewind in messages else []
-            messages = {one: messages[one] for one in kept}
+            names = names[: names.index(rewind)] if rewind in messages else []
+            messages = {one: messages[one] for one in names}
         elif isinstance(update, Mapping):
             if isinstance(update.get("messages"), list):
                 earlier += [*_gemini_steps(messages.values(), context), Compacted()]
@@ -92,11 +92,11 @@ def qwen_contexts(name: str, lines: Iterable[object]) -> list[Context]:
     """The one conversation of a session file of Qwen Code."""
     context = Context(name, QWEN)
     calls: dict[str, Called] = {}
-    seen: set[str] = set()
+    ids: set[str] = set()
     for raw in lines:
-        if not isinstance(raw, Mapping) or raw.get("uuid") in seen:
+        if not isinstance(raw, Mapping) or raw.get("uuid") in ids:
             continue
-        seen.add(str(raw.get("uuid")))
+        ids.add(str(raw.get("uuid")))
         if isinstance(raw.get("cwd"), str):
             context.cwd = raw["cwd"]
         if raw.get("type") == "system":
@@ -119,12 +119,12 @@ def _qwen_part(
         calls[call] = step
         context.steps.append(step)
     elif isinstance(reply, Mapping):
-        known, text = calls.pop(str(reply.get("id")), None), _response(part)
+        called, text = calls.pop(str(reply.get("id")), None), _response(part)
         response = reply.get("response")
         failed = isinstance(response, Mapping) and "error" in response
-        if known is not None and text is not None:
+        if called is not None and text is not None:
             context.steps.append(
-                Returned(known.id, known.tool, known.arguments, text, None, failed, context.cwd)
+                Returned(called.id, called.tool, called.arguments, text, None, failed, context.cwd)
             )
     elif isinstance(part.get("text"), str) and not part.get("thought"):
         context.steps.append(Said("user" if kind == "user" else "assistant", part["text"]))

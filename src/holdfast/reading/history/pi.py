@@ -37,13 +37,13 @@ def contexts(name: str, lines: Iterable[object]) -> list[Context]:
 def _message(context: Context, message: Mapping[str, object], calls: dict[str, Called]) -> None:
     role, content = message.get("role"), message.get("content")
     if role == "toolResult":
-        known = calls.pop(str(message.get("toolCallId")), None)
-        if known is not None:
+        request = calls.pop(str(message.get("toolCallId")), None)
+        if request is not None:
             context.steps.append(
                 Returned(
-                    known.id,
-                    known.tool,
-                    known.arguments,
+                    request.id,
+                    request.tool,
+                    request.arguments,
                     text_of(content),
                     message.get("details"),
                     message.get("isError") is True,

@@ -95,8 +95,8 @@ def shown(step: Returned) -> Shown | None:
         first, total = file.get("startLine"), file.get("totalLines")
         rows = tuple(str(file["content"]).split("\n"))
         if isinstance(first, int) and rows != ("",):
-            known = total if isinstance(total, int) else 0
-            return Shown(path, first, rows, not ranged, size, known)
+            lines_total = total if isinstance(total, int) else 0
+            return Shown(path, first, rows, not ranged, size, lines_total)
     numbered = _numbered(step.text)
     if numbered is not None:
         first, rows = numbered

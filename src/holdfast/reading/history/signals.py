@@ -53,8 +53,8 @@ class Conversation:
                         self._review = wants_all(text)
                     self._first = False
                 self._say(text)
-            case Called(_, _, given):
-                for text in strings(given):
+            case Called(_, _, arguments):
+                for text in strings(arguments):
                     self._say(text)
             case Returned():
                 for change in changes(step):

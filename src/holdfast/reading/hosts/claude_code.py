@@ -141,11 +141,11 @@ class ClaudeCodeLog(SidecarRecords):
 
     def folder_of(self, call: str, command: str, cwd: str) -> str | None:
         """Where this command ran; `cwd` is where the agent is now that it has run."""
-        known = self._transcript.calls.get(call)
-        if known is None:
+        request = self._transcript.calls.get(call)
+        if request is None:
             went = shell.folder(command)
             return cwd if went is None or os.path.isabs(went) else None
-        return None if claude_results.shell_read(command, known.cwd, cwd) is None else known.cwd
+        return None if claude_results.shell_read(command, request.cwd, cwd) is None else request.cwd
 
     def before_compaction(self) -> Ledger | None:
         """What was held when the conversation was last compacted; None when it never was.
@@ -217,9 +217,9 @@ class ClaudeCodeLog(SidecarRecords):
         _chain(tree, f"{line.uuid}{SIZE}", line.kind, None, None, line.total - shown)
         for entry, event in line.events:
             call = entry.removesuffix(SHORT)
-            known = short.get(call) if call != entry else None
-            if known is not None and known.text_sha256 in line.shown.get(call, ()):
-                event = known.event
+            answer = short.get(call) if call != entry else None
+            if answer is not None and answer.text_sha256 in line.shown.get(call, ()):
+                event = answer.event
             edit = edits.get(entry.removesuffix(EDIT)) if entry.endswith(EDIT) else None
             if edit is not None:
                 event = Together(tuple(edit))

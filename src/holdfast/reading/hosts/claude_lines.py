@@ -139,8 +139,8 @@ def _calls(raw: Mapping[str, Any], blocks: list[Mapping[str, Any]]) -> dict[str,
     for block in blocks:
         call, arguments = block.get("id"), block.get("input")
         if block.get("type") == "tool_use" and isinstance(call, str):
-            known = arguments if isinstance(arguments, Mapping) else {}
-            calls.setdefault(call, ToolCall(str(block.get("name")), known, _cwd(raw)))
+            members = arguments if isinstance(arguments, Mapping) else {}
+            calls.setdefault(call, ToolCall(str(block.get("name")), members, _cwd(raw)))
     return calls
 
 
@@ -153,11 +153,11 @@ def _parse_results(
 ) -> None:
     results: list[str] = []
     events: list[tuple[str, Event | None]] = []
-    found = [block for block in blocks if block.get("type") == "tool_result"]
+    result_blocks = [block for block in blocks if block.get("type") == "tool_result"]
     result = raw.get("toolUseResult")
     # For subagents a transcript has only the text.
-    details = result if len(found) == 1 and isinstance(result, Mapping) else None
-    for block in found:
+    details = result if len(result_blocks) == 1 and isinstance(result, Mapping) else None
+    for block in result_blocks:
         call = block.get("tool_use_id")
         if not isinstance(call, str) or call in answered or call in results:
             continue
@@ -185,21 +185,25 @@ def _result_events(
     shown = frozenset(map(text_digest, _candidates(text, result)))
     folders = (tool_call.cwd, cwd)
     if details is not None:
-        seen = claude_results.events(tool_call.name, tool_call.arguments, details, text, folders)
+        file_events = claude_results.events(
+            tool_call.name, tool_call.arguments, details, text, folders
+        )
     else:
-        seen = claude_results.plain_events(tool_call.name, tool_call.arguments, text, folders)
-        if claude_results.is_plain_edit(tool_call.name, text) and seen:
-            return shown, ((f"{call}{EDIT}", seen[0]),)
-        if seen and isinstance(seen[0], Printed) and tool_call.name == "Read":
-            shown |= {text_digest("\n".join(seen[0].rows))}  # without numbers
-    if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in seen):
+        file_events = claude_results.plain_events(
+            tool_call.name, tool_call.arguments, text, folders
+        )
+        if claude_results.is_plain_edit(tool_call.name, text) and file_events:
+            return shown, ((f"{call}{EDIT}", file_events[0]),)
+        if file_events and isinstance(file_events[0], Printed) and tool_call.name == "Read":
+            shown |= {text_digest("\n".join(file_events[0].rows))}  # without numbers
+    if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in file_events):
         # This is not the file's text. The sidecar records what it stands for.
-        return shown, ((f"{call}{SHORT}", Forgotten(seen[0].path)),)
+        return shown, ((f"{call}{SHORT}", Forgotten(file_events[0].path)),)
     events: list[tuple[str, Event | None]] = []
-    first = seen[0] if len(seen) == 1 and tool_call.name == "Read" else None
+    first = file_events[0] if len(file_events) == 1 and tool_call.name == "Read" else None
     if isinstance(first, Printed) and details is not None:
         events.append((call, _whole(first, details)))
-    for count, one in enumerate(seen):
+    for count, one in enumerate(file_events):
         events.append((f"{call}{LINES}" if not count else f"{call}/{count}{LINES}", one))
     return shown, tuple(events)
 

@@ -52,8 +52,8 @@ def events(
     """
     match name:
         case "Read":
-            seen = read(result, text)
-            return unclear(result) if seen is None else (seen,)
+            event = read(result, text)
+            return unclear(result) if event is None else (event,)
         case "Edit" | "MultiEdit":
             return edit(result, text)
         case "Write":

@@ -178,19 +178,19 @@ class Transcript:
         path: list[TranscriptLine] = []
         at: TranscriptLine | None = leaf
         bounded = bytes_back_max is not None
-        left = _UNBOUNDED if bytes_back_max is None else bytes_back_max
+        bytes_left = _UNBOUNDED if bytes_back_max is None else bytes_back_max
         counted: set[str] = set()
         oldest = max(self._undamaged_from, self.compacted_at(leaf) if bounded else 0)
-        while at is not None and left >= 0 and at.number >= oldest:
+        while at is not None and bytes_left >= 0 and at.number >= oldest:
             path.append(at)
             if at.results:
                 counted.add(at.uuid)
-            left -= at.size
+            bytes_left -= at.size
             for call in self._calls_of(at):
                 answer = self.answers.get(call)
                 if answer is not None and answer.uuid not in counted:
                     counted.add(answer.uuid)
-                    left -= answer.size
+                    bytes_left -= answer.size
             above = None if at.parent is None else self._by_uuid.get(at.parent)
             if above is None and at.parent is not None and not bounded:
                 above = self._written_before(at)  # its parent was never written

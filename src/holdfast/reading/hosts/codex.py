@@ -69,7 +69,7 @@ class _Item(NamedTuple):
     kind: str
     barrier: bool = False
     texts: frozenset[str] = frozenset()
-    seen: tuple[Seen, ...] = ()
+    events: tuple[Seen, ...] = ()
     size: int = 0
 
 
@@ -208,23 +208,25 @@ class CodexLog(SidecarRecords):
         name, request = self._pending.pop(call, ("", None))
         if size > self._room:
             # The edit happened, and of a read the model saw some lines, which may be newer.
-            seen = tuple(
-                Forgotten(one.path) for one in self._seen(name, request, output, force=True)
+            events = tuple(
+                Forgotten(one.path) for one in self._file_events(name, request, output, force=True)
             )
-            return item._replace(name=call, seen=seen, size=size)
+            return item._replace(name=call, events=events, size=size)
         if isinstance(output, list) and codex_cut.is_cut(calls.text_of(output) or ""):
             self._cut_to = min(size, self._cut_to or size)
         texts = frozenset(map(text_digest, _texts(output)))
-        return _Item(call, item.kind, False, texts, self._seen(name, request, output), size)
+        return _Item(call, item.kind, False, texts, self._file_events(name, request, output), size)
 
-    def _seen(self, name: str, value: Any, output: Any, *, force: bool = False) -> tuple[Seen, ...]:
+    def _file_events(
+        self, name: str, value: Any, output: Any, *, force: bool = False
+    ) -> tuple[Seen, ...]:
         """The events about lines of files in the output of this call."""
         text, code = _output_of(output)
         if text is None or (code not in (0, None) and not force):
             return ()
         if name == "apply_patch" and isinstance(value, str):
-            found = _arguments(value) if value[:1] == "{" else {"input": value}
-            patch = found.get("input") if isinstance(found, Mapping) else None
+            fields = _arguments(value) if value[:1] == "{" else {"input": value}
+            patch = fields.get("input") if isinstance(fields, Mapping) else None
             applied = force or text.startswith("Success") or code == 0
             changes = calls.patch(patch, self._cwd) if isinstance(patch, str) and applied else None
             return self._placed(changes or ())
@@ -268,18 +270,18 @@ class CodexLog(SidecarRecords):
             if self.sidecar is not None:
                 for count, one in enumerate(self.sidecar.shown_events(name, item.texts)):
                     self._chain(f"{name}/shown-{count}{LINES}", item.kind, one, None)
-            self._chain_seen(item)
+            self._chain_events(item)
             if self.sidecar is not None:
                 for count, refreshed in enumerate(self.sidecar.refreshed.get(name, ())):
                     self._chain(f"{name}/refresh-{count}", "refresh", refreshed, None)
         self._built = len(self._items)
 
-    def _chain_seen(self, item: _Item) -> None:
+    def _chain_events(self, item: _Item) -> None:
         short = None if self.sidecar is None else self.sidecar.short.get(item.name)
         if short is not None and short.text_sha256 in item.texts:
             self._chain(f"{item.name}{LINES}", item.kind, short.event, None)
             return
-        for count, one in enumerate(item.seen):
+        for count, one in enumerate(item.events):
             event = Forgotten(one.path) if calls.is_short(one) else one
             self._chain(f"{item.name}/{count}{LINES}", item.kind, event, None)
 
@@ -327,8 +329,8 @@ def _output_of(output: Any) -> tuple[str | None, int | None]:
         details = output.get("metadata")
         code = details.get("exit_code") if isinstance(details, Mapping) else None
         text = output.get("output", output.get("content"))
-        known = isinstance(code, int) and not isinstance(code, bool)
-        return (text if isinstance(text, str) else None), (code if known else None)
+        is_number = isinstance(code, int) and not isinstance(code, bool)
+        return (text if isinstance(text, str) else None), (code if is_number else None)
     if not isinstance(output, str):
         return None, None
     head = _BODY.match(output)

@@ -97,14 +97,14 @@ def _events(step: Step) -> tuple[str, list[Event]]:
         case Blanked(targets):
             return "blanked", [Hidden(targets)]
         case Returned():
-            return "result", _seen(step)
+            return "result", _file_events(step)
         case Said(role):
             return role, []
         case Called():
             return "call", []
 
 
-def _seen(step: Returned) -> list[Event]:
+def _file_events(step: Returned) -> list[Event]:
     read = shown(step)
     if read is not None:
         return [Printed(read.path, read.first, read.rows, read.whole)]

@@ -237,9 +237,9 @@ class NativeSession:
     def fork(self, log: EntryLog, up_to: str | None = None) -> NativeSession:
         """A new session that begins with copies of the path to `up_to`, or to the leaf."""
         self.catch_up()
-        wanted = {self.tree.ids[at] for at in self.tree.path(self.tree.number(up_to or self.leaf))}
+        ids = {self.tree.ids[at] for at in self.tree.path(self.tree.number(up_to or self.leaf))}
         for entry in self.log.entries():
-            if entry.get("id") in wanted and entry.get("kind") != "move":
+            if entry.get("id") in ids and entry.get("kind") != "move":
                 log.append(entry)
         other = NativeSession(log, now_ms=self._now_ms, new_id=self._new_id)
         other.catch_up()

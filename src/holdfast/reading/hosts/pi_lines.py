@@ -39,10 +39,10 @@ class PiCalls:
             return None
         if message.get("role") != "toolResult" or message.get("isError") is True:
             return None
-        seen = self._result(message, cwd)
-        if not seen:
+        events = self._result(message, cwd)
+        if not events:
             return None
-        return seen[0] if len(seen) == 1 else Together(seen)
+        return events[0] if len(events) == 1 else Together(events)
 
     def _take_calls(self, content: object) -> None:
         for block in content if isinstance(content, list) else []:
@@ -94,6 +94,6 @@ def _edited(path: str, arguments: Mapping[str, Any], details: object) -> tuple[S
     return calls.edits(path, changes)
 
 
-def _checked(seen: tuple[Seen, ...]) -> tuple[Seen, ...]:
+def _checked(events: tuple[Seen, ...]) -> tuple[Seen, ...]:
     """The events; a text that looks like our short form, without a record, forgets its file."""
-    return tuple(Forgotten(one.path) if calls.is_short(one) else one for one in seen)
+    return tuple(Forgotten(one.path) if calls.is_short(one) else one for one in events)

@@ -36,14 +36,14 @@ def is_shown(event: Anchored | Derived, data: bytes, load: Load | None = None) -
         return _is_whole_patch(data.decode("utf-8", "surrogatepass"), after)
     if not isinstance(event.scope, Lines):
         return hashlib.sha256(data).hexdigest() == event.digest
-    wanted = event.scope.last - event.scope.first + 1
+    count = event.scope.last - event.scope.first + 1
     rows = data.decode("utf-8", "surrogatepass").split("\n")
-    if len(rows) == wanted + 2 and rows[-1].endswith(_CONTINUES) and not rows[-2]:
-        rows = rows[:wanted]
-    if len(rows) != wanted or load is None:
-        return len(rows) == wanted
-    stored = stored_rows(event.digest, load)
-    return stored is not None and stored[event.scope.first - 1 : event.scope.last] == rows
+    if len(rows) == count + 2 and rows[-1].endswith(_CONTINUES) and not rows[-2]:
+        rows = rows[:count]
+    if len(rows) != count or load is None:
+        return len(rows) == count
+    lines = stored_rows(event.digest, load)
+    return lines is not None and lines[event.scope.first - 1 : event.scope.last] == rows
 
 
 def _is_whole_patch(text: str, after: list[str] | None) -> bool:

@@ -147,8 +147,8 @@ class Sidecar:
             return
         self.version += 1
         if grown.restarted:
-            kept = (self.served, self.short, self.edits, self.shown, self.refreshed)
-            self.touched.update(*kept)
+            records = (self.served, self.short, self.edits, self.shown, self.refreshed)
+            self.touched.update(*records)
             self.served.clear()
             self.short.clear()
             self.edits.clear()
@@ -255,8 +255,8 @@ class Sidecar:
 
     def shown_events(self, call: str, digests: Collection[str]) -> tuple[Printed, ...]:
         """The lines that the answer to this call printed, if one of these digests is its text's."""
-        known = self.shown.get(call)
-        return () if known is None or known.text_sha256 not in digests else known.lines
+        answer = self.shown.get(call)
+        return () if answer is None or answer.text_sha256 not in digests else answer.lines
 
     def refresh(self, event: Refreshed, at_ms: int, after: str) -> None:
         """Record a refresh that happened after this call or entry."""
@@ -304,19 +304,19 @@ def _shown_record(call: str, text: str, lines: Sequence[Printed]) -> dict[str, A
 
 def _short(raw: Mapping[str, Any]) -> Pieced | None:
     """The short answer in a record, or None when any part of it is not valid."""
-    path, digest, pieces = raw.get("path"), raw.get("digest"), raw.get("pieces")
-    if not (isinstance(path, str) and isinstance(digest, str) and isinstance(pieces, list)):
+    path, digest, rows = raw.get("path"), raw.get("digest"), raw.get("pieces")
+    if not (isinstance(path, str) and isinstance(digest, str) and isinstance(rows, list)):
         return None
-    found = []
-    for one in pieces:
+    pieces = []
+    for one in rows:
         if not isinstance(one, list) or len(one) != 3:
             return None
         first, lines, before = one
-        known = before is None or before == FOLDED or _is_count(before)
-        if not (_is_count(first) and _is_count(lines) and known and before is not False):
+        is_start = before is None or before == FOLDED or _is_count(before)
+        if not (_is_count(first) and _is_count(lines) and is_start and before is not False):
             return None
-        found.append(Piece(first, lines, before))
-    return Pieced(path, tuple(found), digest, raw.get("whole") is True) if found else None
+        pieces.append(Piece(first, lines, before))
+    return Pieced(path, tuple(pieces), digest, raw.get("whole") is True) if pieces else None
 
 
 def _edit(raw: Mapping[str, Any]) -> Patched | Replaced | None:
