@@ -533,7 +533,7 @@ def test_an_old_read_is_looked_up_before_its_commit_is_queued(engines: Engines) 
 
     def queue() -> None:
         store.submit("old", commit(1, set_("doc:b", 1), reads=[read]), told.append)
-        assert store.engine._recent.kept([(MAIN, EntityId("doc:a"))])
+        assert store.engine._recent.known_keys([(MAIN, EntityId("doc:a"))])
 
     store._group.exclusively(queue)
     store.close()

@@ -64,9 +64,9 @@ class StoredWrite:
     def touched(self, reach: Reach) -> list[Path]:
         """Every path that its operations touch, in their order; computed once for a rule."""
         if self._reach is not reach:
-            known = [path for one in self.patches or () for path in touched(one, reach)]
+            paths = [path for one in self.patches or () for path in touched(one, reach)]
             # An empty patch changes no member, but it may have created the document.
-            self._touched, self._reach = known or [pointer.ROOT], reach
+            self._touched, self._reach = paths or [pointer.ROOT], reach
         return self._touched
 
     @property

@@ -43,11 +43,11 @@ class Author:
         parts = {"user": self.user, "agent": self.agent, "session": self.session}
         return {name: part for name, part in parts.items() if part}
 
-    def matches(self, wanted: str) -> bool:
+    def matches(self, fragment: str) -> bool:
         """Whether a part of the author is this text, in any case, or its session begins so."""
-        text = wanted.casefold()
-        named = (self.user.casefold(), self.agent.casefold())
-        return text in named or self.session.casefold().startswith(text)
+        text = fragment.casefold()
+        names = (self.user.casefold(), self.agent.casefold())
+        return text in names or self.session.casefold().startswith(text)
 
 
 def author_in(message: Any) -> Author | None:

@@ -36,7 +36,7 @@ from holdfast.store.model import (
     ConfirmedRead,
     Guard,
     PendingRead,
-    made,
+    new_tuple,
 )
 from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
@@ -122,18 +122,18 @@ class Batch(BatchView):
         if branch.status != ACTIVE:
             raise InactiveBranch(branch.name)
         if not self._expect_new or request.key in self._commits:
-            stored = self._stored(request.key)
-            if stored is not None:
-                return self._replayed(request, stored)
+            row = self._stored_commit(request.key)
+            if row is not None:
+                return self._replayed(request, row)
         try:
             return self._decide_new(branch, request)
         except DATABASE_FAILURES:
             raise
         except StoreError:
-            stored = self._tables.commit_by_key(request.key) if self._expect_new else None
-            if stored is None:
+            row = self._tables.commit_by_key(request.key) if self._expect_new else None
+            if row is None:
                 raise
-            return self._replayed(request, stored)
+            return self._replayed(request, row)
 
     def _decide_new(self, branch: Branch, request: CommitRequest) -> Applied:
         commit = request.commit
@@ -146,7 +146,7 @@ class Batch(BatchView):
         seq: Seq = (self._newest if newest is None else newest) + 1  # type: ignore[assignment]
         patched = self._apply(branch, seq, request) if request.patches else None
         self._accept(branch.name, seq, request, resolved, patched)
-        return made(Applied, (seq, commit, False))
+        return new_tuple(Applied, (seq, commit, False))
 
     def _check_guard(self, guard: Guard) -> None:
         """Refuse a commit that the guard does not permit, if its document was written since."""
@@ -154,7 +154,7 @@ class Batch(BatchView):
         if newest is not None and newest.seq > guard.seq:
             guard.hold(self._head_document(DEFAULT_BRANCH, guard.id).document)
 
-    def _stored(self, key: CommitKey) -> CommitRow | None:
+    def _stored_commit(self, key: CommitKey) -> CommitRow | None:
         here = self._commits.get(key)
         if here is not None:
             return CommitRow(*here)
@@ -162,16 +162,16 @@ class Batch(BatchView):
             return self._stored_commits.get(key)
         return self._tables.commit_by_key(key)
 
-    def _replayed(self, request: CommitRequest, stored: CommitRow) -> Applied:
+    def _replayed(self, request: CommitRequest, row: CommitRow) -> Applied:
         """The same commit again gets the same answer, whatever happened since."""
-        if stored.squashed:
-            if checks.text_digest(request.original) != stored.digest:
-                raise TextRemoved(*request.key, stored.seq)
-        elif stored.original != request.original and not self._same_commit(
-            stored.original, request.original
+        if row.squashed:
+            if checks.text_digest(request.original) != row.digest:
+                raise TextRemoved(*request.key, row.seq)
+        elif row.original != request.original and not self._same_commit(
+            row.original, request.original
         ):
             raise ReplayMismatch(request.key.session, request.commit.local_seq)
-        return Applied(stored.seq, request.commit, replayed=True)
+        return Applied(row.seq, request.commit, replayed=True)
 
     def _check_reads(self, session: SessionId, commit: Commit) -> dict[LocalSeq, Seq]:
         """The seq of every layer the commit read through; raises if a read no longer holds."""
@@ -273,16 +273,16 @@ class Batch(BatchView):
             patches[index] = self._decode(text)
             document = patch.apply_to_document(before.document, patches[index])
             documents[id] = HeadDocument((seq, index), document, before.chain.grown(len(text)))
-        taken: dict[EntityId, str] = {}
+        snapshot_texts: dict[EntityId, str] = {}
         for id, after in documents.items():
             if after is not None:
-                documents[id] = self._snapshotted(id, after, taken)
-        return _Patched(patches, documents, taken)
+                documents[id] = self._snapshotted(id, after, snapshot_texts)
+        return _Patched(patches, documents, snapshot_texts)
 
     def _snapshotted(
-        self, id: EntityId, after: HeadDocument, taken: dict[EntityId, str]
+        self, id: EntityId, after: HeadDocument, snapshot_texts: dict[EntityId, str]
     ) -> HeadDocument:
-        """The document after a commit; its text goes into `taken` if a snapshot is due.
+        """The document after a commit; its text goes into `snapshot_texts` if a snapshot is due.
 
         With rich values a patched document may not be encodable although each value is, because
         tags nest it deeper. So it is encoded here, where the commit can still be refused.
@@ -293,7 +293,7 @@ class Batch(BatchView):
         text = self._encode(after.document)
         if not due:
             return after
-        taken[id] = text
+        snapshot_texts[id] = text
         return HeadDocument(after.at, after.document, Chain(base_bytes=len(text)))
 
     def _accept(
@@ -349,7 +349,7 @@ class Batch(BatchView):
 
     def look_below(self) -> None:
         """Before writing, record the heads of documents whose recent writes are cached."""
-        for key in self._recent.kept(self._revisions):
+        for key in self._recent.known_keys(self._revisions):
             head = self._tables.head_kind(*key)
             if head is not None:
                 self._heads_below[key] = head[0]
@@ -370,7 +370,7 @@ class Batch(BatchView):
 
     def remember(self) -> None:
         """Update the caches once the transaction is durable."""
-        for key in self._recent.kept(self._revisions):
+        for key in self._recent.known_keys(self._revisions):
             rows = reversed(self._revisions[key])
             writes = [StoredWrite(row[2], row[4], row[5]) for row in rows]
             self._recent.landed(key, writes, self._heads_below.get(key))

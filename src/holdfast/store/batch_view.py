@@ -57,8 +57,8 @@ class BatchView:
     @property
     def tip(self) -> tuple[Seq, bytes] | None:
         """The newest commit and its hash, if it was needed."""
-        known = self._known_newest
-        return None if known is None else (known, self._link)
+        newest = self._known_newest
+        return None if newest is None else (newest, self._link)
 
     @property
     def _newest(self) -> Seq:
@@ -118,9 +118,9 @@ class BatchView:
         for key, row in reversed(self._commits.items()):
             if row[0] == seq:
                 return key
-        stored = self._tables.key_at(seq)
-        assert stored is not None, "every write has a commit"
-        return stored
+        commit_key = self._tables.key_at(seq)
+        assert commit_key is not None, "every write has a commit"
+        return commit_key
 
     def _memory(
         self, branch: BranchName, id: EntityId, seq: Seq, layers: Collection[Seq] = ()
@@ -128,7 +128,7 @@ class BatchView:
         """Whether a reader through `layers` certainly saw a path; the document is read once."""
 
         @cache
-        def seen() -> tuple[Any, list[admit.Write]] | None:
+        def read() -> tuple[Any, list[admit.Write]] | None:
             here = self._revisions.get((branch, id))
             if here is not None and here[0][2] <= seq:
                 return None  # that state is in this batch, not yet in the tables
@@ -139,7 +139,7 @@ class BatchView:
             return state.document, [write for write in own or () if write.seq in layers]
 
         def had(path: Path) -> bool:
-            what = seen()
+            what = read()
             return what is not None and admit.certainly_had(path, *what)
 
         return had
@@ -150,18 +150,18 @@ class BatchView:
         here = self._documents.get(key)
         if here is not None:
             return here
-        written = self._revisions.get(key)
-        if written is not None:
-            _, _, seq, index, _, text, _ = written[-1]
+        revisions = self._revisions.get(key)
+        if revisions is not None:
+            _, _, seq, index, _, text, _ = revisions[-1]
             return self._written((seq, index), text)
         row = self._tables.head_revision(branch.name, id)
         if row is None:
             below = replay.inherited(self._tables, self._decode, branch, id, branch.head_seq)
             return HeadDocument((Seq(0), 0), None if below is None else below.document, Chain())
         at = (row.seq, row.op_index)
-        known = self._cache.get(key, at)
-        if known is not None:
-            return known
+        cached = self._cache.get(key, at)
+        if cached is not None:
+            return cached
         if row.op == "patch":
             rebuilt = replay.rebuild(self._tables, self._decode, branch, id, at)
             return HeadDocument(at, rebuilt.document, rebuilt.chain)

@@ -46,20 +46,20 @@ def plan_create(
     above = required_branch(tables, parent)
     if depth(tables, above) + 1 > DEPTH_MAX:
         raise BranchError(
-            f"{_called(parent)} is already {DEPTH_MAX} forks deep",
+            f"{_branch_label(parent)} is already {DEPTH_MAX} forks deep",
             hint="merge some of them, then fork from there",
         )
     at = above.head_seq if fork_seq is None else fork_seq
     least = above.first_seq
     if not least <= at <= above.head_seq:
         raise BranchError(
-            f"forkSeq {at} is not on {_called(parent)}",
+            f"forkSeq {at} is not on {_branch_label(parent)}",
             hint=f"it can be forked at seq {least} to {above.head_seq}",
         )
     return Plan(Branch(name, parent, at, at, at), "create")
 
 
-def _called(name: BranchName) -> str:
+def _branch_label(name: BranchName) -> str:
     return "the default branch" if name == MAIN else repr(name)
 
 
@@ -70,7 +70,7 @@ def plan_delete(
     branch = required_branch(tables, name)
     if merged_up_to is not None and branch.head_seq > merged_up_to:
         raise BranchError(
-            f"{_called(name)} was written at seq {branch.head_seq}, after it was merged",
+            f"{_branch_label(name)} was written at seq {branch.head_seq}, after it was merged",
             hint="merge it again",
         )
     if name == MAIN:

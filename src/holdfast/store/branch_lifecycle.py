@@ -53,9 +53,9 @@ def land(
     """The branch after the change, which is written now or was before."""
     by = commit.by
     original = "" if by is None else encode(commit.message())
-    stored = None if by is None else tables.commit_by_key(by)
-    if stored is not None and by is not None:
-        if not same_commit(stored.original, original):
+    landed = None if by is None else tables.commit_by_key(by)
+    if landed is not None and by is not None:
+        if not same_commit(landed.original, original):
             raise ReplayMismatch(by.session, by.local_seq)
         return replay.required_branch(tables, BranchName(commit.change["name"]))
     if commit.guard is not None:

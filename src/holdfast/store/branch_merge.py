@@ -238,14 +238,14 @@ def check_claim(tables: Tables, decode: Decode, commit: Commit, merge: Any) -> N
             f"commit.merge names another base than {base.branch.name!r} at seq {base.seq}",
             hint="the branches were merged meanwhile, or this is not a merge; propose it again",
         )
-    written = {operation.id for operation in commit.operations}
-    for id in sorted(_merge_candidates(tables, decode, ours, theirs, base) - written):
+    ids_written = {operation.id for operation in commit.operations}
+    for id in sorted(_merge_candidates(tables, decode, ours, theirs, base) - ids_written):
         mine, there = (_document(p.state(tables, decode, id)) for p in (ours, theirs))
         below = _document(base.state(tables, decode, id))
         merger = DocumentMerger(id)
         merged = merger.merge(_or_missing(below), _or_missing(mine), _or_missing(there))
-        left = _operation(id, there, None if merged is MISSING else merged)
-        if left is not None or merger.clashes:
+        missing_write = _operation(id, there, None if merged is MISSING else merged)
+        if missing_write is not None or merger.clashes:
             raise TransactionError(
                 f"commit.merge says that {source} is merged up to seq {seq}, "
                 f"but the commit does not write {id}",
@@ -299,8 +299,8 @@ class _Contents:
 
     def add(self, name: BranchName, seq: Seq, source: Any, source_seq: Any) -> None:
         # This comes from a client, so it may be anything.
-        known = isinstance(source, str) and source in self._branches and source != name
-        if not known or type(source_seq) is not int or not 0 <= source_seq < seq:
+        has_source = isinstance(source, str) and source in self._branches and source != name
+        if not has_source or type(source_seq) is not int or not 0 <= source_seq < seq:
             return
         contained = self.at(name, seq)
         for other, at in self.at(BranchName(source), Seq(source_seq)).items():

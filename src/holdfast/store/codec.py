@@ -366,12 +366,12 @@ def _rich(wire: object) -> Value:
 def _instance(tag: str, state: object) -> tuple[Value, list[_Part]]:
     """The value of a tag, and its parts that are still to be decoded."""
     try:
-        return _known(tag, state)
+        return _known_instance(tag, state)
     except ValueError as error:
         return Problematic(tag, cast("Value", state), str(error)), []
 
 
-def _known(tag: str, state: object) -> tuple[Value, list[_Part]]:
+def _known_instance(tag: str, state: object) -> tuple[Value, list[_Part]]:
     """Like `_instance`; raises ValueError, with the state unchanged, if it is malformed."""
     match tag:
         case "object":

@@ -78,13 +78,13 @@ def _place(name: str) -> Copy:
 
 def _sweep(directory: Path) -> None:
     """Remove this user's copies that are not locked."""
-    for left in directory.glob(f"{PREFIX}*"):
+    for copy in directory.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if left.lstat().st_uid != os.geteuid():
+            if copy.lstat().st_uid != os.geteuid():
                 continue
-            lock = os.open(left / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            lock = os.open(copy / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(left, ignore_errors=True)
+                shutil.rmtree(copy, ignore_errors=True)
             finally:
                 os.close(lock)

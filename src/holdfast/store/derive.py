@@ -32,22 +32,22 @@ def rebuild(
     """Rebuild all heads and snapshots in the caller's transaction; returns how many of each."""
     tables.clear_derived(damaged)
     branches = {branch.name: branch for branch in tables.branches()}
-    heads = kept = 0
+    heads = placed_total = 0
     new_heads: list[tuple[Any, ...]] = []
     placed: list[tuple[Any, ...]] = []
     for (name, id), group in groupby(tables.all_revisions(), key=itemgetter(0, 1)):
-        stored = list(group)
-        rows = [checked_revision(name, id, row[2:]) for row in stored]
-        new_heads.append((*stored[-1][:4], stored[-1][6]))
+        revisions = list(group)
+        rows = [checked_revision(name, id, row[2:]) for row in revisions]
+        new_heads.append((*revisions[-1][:4], revisions[-1][6]))
         if any(row.op == "patch" for row in rows):
-            found = _placed(tables, settings, encode, decode, branches[name], id, rows)
-            placed += [(name, id, seq, text) for seq, text in found]
+            texts = _placed(tables, settings, encode, decode, branches[name], id, rows)
+            placed += [(name, id, seq, text) for seq, text in texts]
         if len(new_heads) >= _PAGE or len(placed) >= _PAGE:
-            heads, kept = heads + len(new_heads), kept + len(placed)
+            heads, placed_total = heads + len(new_heads), placed_total + len(placed)
             _write(tables, new_heads, placed)
-    heads, kept = heads + len(new_heads), kept + len(placed)
+    heads, placed_total = heads + len(new_heads), placed_total + len(placed)
     _write(tables, new_heads, placed)
-    return heads, kept
+    return heads, placed_total
 
 
 def _write(tables: Tables, heads: list[tuple[Any, ...]], placed: list[tuple[Any, ...]]) -> None:
@@ -93,11 +93,11 @@ def _thinned(
         chosen = candidates if retention <= 0 else candidates[-retention:]
         yield from ((seq, text) for seq, text, _, _ in chosen)
         return
-    kept = (0, 0)
+    last = (0, 0)
     for place, (seq, text, patches, size) in enumerate(candidates):
         dense = place >= len(candidates) - snapshots.DENSE
-        if dense or snapshots.keep_old(patches - kept[0], size - kept[1], len(text)):
-            kept = (patches, size)
+        if dense or snapshots.keep_old(patches - last[0], size - last[1], len(text)):
+            last = (patches, size)
             yield seq, text
 
 
@@ -148,15 +148,15 @@ def unused_blobs(
     width = len(hashing.blob_hash(b""))
     # A lookahead, because matches may overlap.
     words = re.compile(f"(?=(b[a-z2-7]{{{width - 1}}}))").findall
-    named: set[str] = set()
+    hashes_named: set[str] = set()
     after = Seq(0)
-    for kept in tables.all_revisions():
+    for revision in tables.all_revisions():
         # The text of its commit may have been removed by retention.
-        named.update(words(kept[5] or ""))
+        hashes_named.update(words(revision[5] or ""))
     while page := tables.commits(after, _PAGE):
         for row in page:
             # An imported commit is stored as received, and may contain escaped letters.
             text = encode(decode(row.original)) if "\\u" in row.original else row.original
-            named.update(words(text))
+            hashes_named.update(words(text))
         after = page[-1].seq
-    return [hash for hash in hashes if hash not in named]
+    return [hash for hash in hashes if hash not in hashes_named]

@@ -35,8 +35,8 @@ from holdfast.store.model import (
     Document,
     Guard,
     State,
-    made,
     name_problem,
+    new_tuple,
 )
 from holdfast.store.recent import RecentWrites
 from holdfast.store.settings import StoreSettings
@@ -159,8 +159,8 @@ class Engine:
         merge = message.get("merge")
         if merge is not None:
             merged = merged_text(merge["sourceBranch"], merge["sourceSeq"])
-        key = made(CommitKey, (session, commit.local_seq))
-        return made(CommitRequest, (key, commit, original, encoded, guard, merged, patches))
+        key = new_tuple(CommitKey, (session, commit.local_seq))
+        return new_tuple(CommitRequest, (key, commit, original, encoded, guard, merged, patches))
 
     def transact(self, requests: Sequence[CommitRequest]) -> list[Applied | StoreError]:
         """Decide and write a batch. No answer is returned before the whole batch is durable."""
@@ -272,8 +272,8 @@ class Engine:
 
     def _patched(self, name: BranchName, id: EntityId, at: tuple[Seq, int]) -> Document:
         """A patched head: rebuilt once, then kept as text, so that each read gets its own copy."""
-        known = self._texts.get((name, id))
-        if known is None or known[0] != at:
+        cached = self._texts.get((name, id))
+        if cached is None or cached[0] != at:
             on = replay.required_branch(self._reads, name)
             document = replay.rebuild(self._reads, self.decode, on, id, at).document
             if len(self._texts) >= 512:
@@ -282,7 +282,7 @@ class Engine:
             if len(text) <= 64 * 1024:
                 self._texts[name, id] = (at, text)
             return document
-        decoded: Document = self.decode(known[1])
+        decoded: Document = self.decode(cached[1])
         return decoded
 
     # branches

@@ -173,9 +173,9 @@ def _known_spaces(space: str, spaces: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     alike = get_close_matches(space, spaces, n=SPACES_NAMED)
-    named = [*alike, *(name for name in spaces if name not in alike)][:SPACES_NAMED]
-    more = f" and {len(spaces) - len(named)} more" if len(spaces) > len(named) else ""
-    return f"there are: {', '.join(named)}{more}"
+    names = [*alike, *(name for name in spaces if name not in alike)][:SPACES_NAMED]
+    more = f" and {len(spaces) - len(names)} more" if len(spaces) > len(names) else ""
+    return f"there are: {', '.join(names)}{more}"
 
 
 class UnknownBranch(TransactionError):

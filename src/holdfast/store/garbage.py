@@ -42,11 +42,11 @@ def collect(
     With `damaged`, heads and snapshots are not read. Without a grace period all blobs stay.
     """
     before = 0 if damaged else tables.snapshot_count()
-    _, kept = derive.rebuild(tables, settings, encode, decode, damaged)
+    _, snapshots = derive.rebuild(tables, settings, encode, decode, damaged)
     unused: list[str] = []
     if blob_grace_seconds is not None:
         tables.date_blobs(now)
         old = tables.blobs_put_until(derive.earlier(now, blob_grace_seconds))
         unused = derive.unused_blobs(tables, old, encode, decode)
         tables.drop_blobs(unused)
-    return Garbage(before, kept, len(unused))
+    return Garbage(before, snapshots, len(unused))

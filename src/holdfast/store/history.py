@@ -94,8 +94,8 @@ def _entry(row: CommitRow, decode: Callable[[str], Any]) -> LogEntry:
         kind, operations = f"branch {lifecycle['op']}", []
     else:
         merged = message.get("merge")
-        known = isinstance(merged, dict) and isinstance(merged.get("sourceBranch"), str)
-        kind = f"merge {merged['sourceBranch']}" if known else "commit"
+        is_merge = isinstance(merged, dict) and isinstance(merged.get("sourceBranch"), str)
+        kind = f"merge {merged['sourceBranch']}" if is_merge else "commit"
         kind = "squashed" if row.squashed else kind
         operations = [(op["op"], op["id"]) for op in message["operations"]]
     return LogEntry(

@@ -192,10 +192,10 @@ def _repeats(invocation: dict[str, object], space: str, session: object) -> bool
 def _descriptor(session: object) -> tuple[str | None, int | float | None]:
     """The signed part of a session; a member of the wrong type counts as absent."""
     members = session if isinstance(session, dict) else {}
-    name, seen = members.get("sessionId"), members.get("seenSeq")
+    name, seen_seq = members.get("sessionId"), members.get("seenSeq")
     return (
         name if isinstance(name, str) else None,
-        seen if isinstance(seen, int | float) and not isinstance(seen, bool) else None,
+        seen_seq if isinstance(seen_seq, int | float) and not isinstance(seen_seq, bool) else None,
     )
 
 

@@ -56,12 +56,12 @@ def walk(
     runs = [_run(tables, line.name, place, prefix, after) for place, line in enumerate(lines)]
     for id, entries in groupby(heapq.merge(*runs), key=itemgetter(0)):
         _, place, row = next(entries)
-        known = EntityId(id)
+        entity = EntityId(id)
         if place == 0 and row.seq <= point.seq:
             # Its newest revision is the one at this point: no need to look for another.
-            yield replay.state_of(tables, decode, point.branch, known, row), id
+            yield replay.state_of(tables, decode, point.branch, entity, row), id
         else:
-            yield replay.state_at(tables, decode, point.branch, known, point.seq), id
+            yield replay.state_at(tables, decode, point.branch, entity, point.seq), id
 
 
 def _run(

@@ -40,7 +40,7 @@ class Transaction:
 
     def __init__(self, space: Space, branch: str) -> None:
         self._space, self._branch = space, branch
-        self._seen: dict[str, State | None] = {}
+        self._states: dict[str, State | None] = {}
         self._values: dict[str, Any] = {}
         self._written: dict[str, None] = {}
         self.ended = False
@@ -86,15 +86,15 @@ class Transaction:
             return None
         operations: list[dict[str, Any]] = []
         for id in self._written:
-            value, seen = self._values[id], self._seen[id]
+            value, before = self._values[id], self._states[id]
             if value is _MISSING:
                 operations.append({"op": "delete", "id": id})
                 continue
-            rest = {} if seen is None or seen.document is None else seen.document
+            rest = {} if before is None or before.document is None else before.document
             operations.append({"op": "set", "id": id, "value": {**rest, "value": value}})
         reads: list[dict[str, Any]] = [
             {"id": id, "path": [], "seq": 0 if state is None else state.seq}
-            for id, state in self._seen.items()
+            for id, state in self._states.items()
         ]
         return self._space.commit(operations, reads, self._branch)
 
@@ -110,8 +110,8 @@ class Transaction:
     def _value(self, id: str) -> Any:
         if self.ended:
             raise UsageError("the transaction has ended", "begin another one")
-        if id not in self._seen:
-            state = self._seen[id] = self._space.store.state(id, self._branch)
+        if id not in self._states:
+            state = self._states[id] = self._space.store.state(id, self._branch)
             document = None if state is None else state.document
             self._values[id] = _MISSING if document is None else document.get("value", _MISSING)
         return self._values[id]
@@ -249,8 +249,8 @@ def _member(value: Any, name: str | int) -> Any:
 
 
 def _set(place: Any, name: str | int, value: Any) -> None:
-    named = isinstance(place, dict) and isinstance(name, str)
-    counted = isinstance(place, list) and isinstance(name, int) and -len(place) <= name < len(place)
-    if not named and not counted:
+    is_member = isinstance(place, dict) and isinstance(name, str)
+    is_item = isinstance(place, list) and isinstance(name, int) and -len(place) <= name < len(place)
+    if not is_member and not is_item:
         raise UsageError(f"there is no place {name!r} in a {type(place).__name__}")
     place[name] = value

@@ -33,7 +33,7 @@ DELETED = "deleted"
 ACTIVE = "active"
 
 
-made = tuple.__new__
+new_tuple = tuple.__new__
 """Creates a named tuple from all its members in half the time of calling its class; a commit
 creates several."""
 
@@ -107,7 +107,7 @@ class Commit(NamedTuple):
             if entries:
                 pending = tuple([_pending(entry) for entry in entries])
         branch = _text(message.get("branch", ""), "commit.branch")
-        return made(cls, (local_seq, parsed, confirmed, pending, branch))
+        return new_tuple(cls, (local_seq, parsed, confirmed, pending, branch))
 
 
 class Revision(NamedTuple):
@@ -312,8 +312,8 @@ def _id(entry: Any, what: str) -> EntityId:
         problem = name_problem(name)
         if problem:
             raise TransactionError(f"{what}.id is not a document id: it {problem}")
-    known: EntityId = name
-    return known
+    id: EntityId = name
+    return id
 
 
 def name_problem(name: Any) -> str:
@@ -364,16 +364,16 @@ def _operation(entry: Any) -> Operation:
                 "set operations require explicit document objects",
                 hint='wrap a payload as {"value": …}',
             )
-        return made(Operation, ("set", name, value))
+        return new_tuple(Operation, ("set", name, value))
     if kind == "patch":
         patches = entry.get("patches")
         if not isinstance(patches, list):
             raise TransactionError("a patch operation needs a list of patches")
-        return made(Operation, ("patch", name, patches))
+        return new_tuple(Operation, ("patch", name, patches))
     if kind == "delete":
         return Operation("delete", name)
-    shown = kind if isinstance(kind, str) else f"a {type(kind).__name__}"
-    raise TransactionError(f"unknown operation: {shown}", hint="known: set, patch, delete")
+    spelling = kind if isinstance(kind, str) else f"a {type(kind).__name__}"
+    raise TransactionError(f"unknown operation: {spelling}", hint="known: set, patch, delete")
 
 
 def _confirmed(entry: Any) -> ConfirmedRead:
@@ -390,8 +390,8 @@ def _confirmed(entry: Any) -> ConfirmedRead:
 
 def _pending(entry: Any) -> PendingRead:
     name = _id(entry, "pending read")
-    named = entry.get("localSeq")
-    layers = named if isinstance(named, list) else [named]
+    local_seqs = entry.get("localSeq")
+    layers = local_seqs if isinstance(local_seqs, list) else [local_seqs]
     if not layers:
         raise TransactionError("pending read.localSeq must not be empty")
     basis = entry.get("basisSeq")
@@ -401,5 +401,5 @@ def _pending(entry: Any) -> PendingRead:
         layers=tuple([_whole(n, "pending read.localSeq", least=1) for n in layers]),
         basis=None if basis is None else _whole(basis, "pending read.basisSeq"),
         shape=entry.get("nonRecursive") is True,
-        legacy=basis is None and not isinstance(named, list),
+        legacy=basis is None and not isinstance(local_seqs, list),
     )

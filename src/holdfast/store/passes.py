@@ -43,11 +43,11 @@ def principal_of(presented: str, audience: str, now_ms: int) -> tuple[str, int] 
     parts = presented.split(".")
     if len(presented) > PASS_MAX or len(parts) != 4 or parts[0] != PASS_VERSION:
         return None
-    _, did, until, written = parts
+    _, did, until, encoded = parts
     if not until.isascii() or not until.isdigit() or len(until) > 15 or int(until) <= now_ms:
         return None
     try:
-        signature = base64.urlsafe_b64decode(written + "=" * (-len(written) % 4))
+        signature = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
         key = public_key_of(did)
     except (binascii.Error, ValueError, InvalidIdentity):
         return None

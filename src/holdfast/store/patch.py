@@ -77,12 +77,12 @@ class _DocumentDraft:
 
     def apply(self, operation: Operation) -> None:
         # The type is compared first: `isinstance` with `Mapping` takes ten times as long.
-        known = type(operation) is dict or isinstance(operation, Mapping)
-        kind = operation.get("op") if known else None
+        is_mapping = type(operation) is dict or isinstance(operation, Mapping)
+        kind = operation.get("op") if is_mapping else None
         act = _ACTS.get(kind) if isinstance(kind, str) else None
         if act is None:
-            shown = kind if isinstance(kind, str) else f"a {type(kind).__name__}"
-            raise PatchError(f"unknown patch operation: {shown}", hint=f"known: {', '.join(_ACTS)}")
+            name = kind if isinstance(kind, str) else f"a {type(kind).__name__}"
+            raise PatchError(f"unknown patch operation: {name}", hint=f"known: {', '.join(_ACTS)}")
         act(self, operation)
 
     def owned(self, container: Any) -> Any:

@@ -65,7 +65,7 @@ class RecentWrites:
                 if write.op == "patch":
                     write.touched(reach)
 
-    def kept(self, keys: Iterable[DocumentKey]) -> list[DocumentKey]:
+    def known_keys(self, keys: Iterable[DocumentKey]) -> list[DocumentKey]:
         """The documents whose writes are kept; `landed` needs to know their heads."""
         return [key for key in keys if key in self._entries] if self._entries else []
 
@@ -79,16 +79,16 @@ class RecentWrites:
             entry = self._entries.get(key)
             if entry is None:
                 return
-            least, known = entry
-            if not known or known[0].seq != head:
+            least, recent = entry
+            if not recent or recent[0].seq != head:
                 del self._entries[key]
                 return
-            if len(known) > WRITES_MAX * 2:
-                del known[WRITES_MAX:]
-                least = known[-1].seq
-                while known and known[-1].seq == least:
-                    known.pop()  # perhaps not all writes of this commit are kept
-            self._entries[key] = (least, [*writes, *known])
+            if len(recent) > WRITES_MAX * 2:
+                del recent[WRITES_MAX:]
+                least = recent[-1].seq
+                while recent and recent[-1].seq == least:
+                    recent.pop()  # perhaps not all writes of this commit are kept
+            self._entries[key] = (least, [*writes, *recent])
 
     def forget(self) -> None:
         """Drop everything: history was rewritten."""

@@ -72,8 +72,8 @@ def squash(
     for (name, id), group in groupby(tables.all_revisions(), key=itemgetter(0, 1)):
         rows = [row for row in group if row[2] <= base]
         if rows:
-            kept = {_newest(rows, point) for point in points[name]}
-            dropped += _thin(tables, encode, decode, branches[name], id, rows, kept)
+            seqs = {_newest(rows, point) for point in points[name]}
+            dropped += _thin(tables, encode, decode, branches[name], id, rows, seqs)
     commits = _remove_texts(tables, decode, base)
     for branch in branches.values():
         oldest = max(branch.oldest_seq, min(base, branch.head_seq))

@@ -22,11 +22,11 @@ def thin(
     newest = tables.newest_snapshots(branch, id, DENSE + added + 1)
     if len(newest) <= DENSE:
         return
-    kept = newest[-1] if len(newest) == DENSE + added + 1 else (Seq(0), 0)
-    leaving = newest[DENSE:] if kept[0] == 0 else newest[DENSE:-1]
+    last = newest[-1] if len(newest) == DENSE + added + 1 else (Seq(0), 0)
+    leaving = newest[DENSE:] if last[0] == 0 else newest[DENSE:-1]
     for seq, size in reversed(leaving):
-        patches, patch_bytes = tables.weigh_patches(branch, id, kept[0], seq)
+        patches, patch_bytes = tables.weigh_patches(branch, id, last[0], seq)
         if keep_old(patches, patch_bytes, size):
-            kept = (seq, size)
+            last = (seq, size)
         else:
             tables.drop_snapshots([(branch, id, seq)])

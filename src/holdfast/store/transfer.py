@@ -130,8 +130,7 @@ def _body(tables: Tables, space: str, settings: StoreSettings) -> Iterator[bytes
             yield _encode(_ExportLine(commit=_Commit(*row_, *texts, c.chain.hex(), merged)))
         after = page[-1].seq
     base = max(b.oldest_seq for b in branches)
-    for kept in tables.all_revisions() if base else ():
-        branch, id, seq, op_index, op, text, crc = kept
+    for branch, id, seq, op_index, op, text, crc in tables.all_revisions() if base else ():
         if seq <= base:
             checked_revision(branch, id, (seq, op_index, op, text, crc))
             document = msgspec.Raw(b"null" if text is None else text.encode())
@@ -202,8 +201,8 @@ def read_in(
 
 
 def _check_header(header: _Header, settings: StoreSettings) -> None:
-    known = _OLDEST_FORMAT <= header.format <= EXPORT_FORMAT
-    if header.holdfast != "space" or not known:
+    is_readable = _OLDEST_FORMAT <= header.format <= EXPORT_FORMAT
+    if header.holdfast != "space" or not is_readable:
         raise InvalidExport(
             f"the export has format {header.format}; "
             f"{_OLDEST_FORMAT} to {EXPORT_FORMAT} are supported",

@@ -126,11 +126,11 @@ def _copy_heads(db: Database, tables: Tables) -> None:
 
 def _copy_branches(db: Database, tables: Tables) -> None:
     columns = "name, parent_branch, fork_seq, created_seq, head_seq, status, created_at, deleted_at"
-    left = [Branch(*row) for page in _pages(db, "branch", columns, 1) for row in page]
+    waiting = [Branch(*row) for page in _pages(db, "branch", columns, 1) for row in page]
     there = set[str | None]({None})
-    while left:
-        ready = [branch for branch in left if branch.parent in there or branch.name == MAIN]
-        for branch in ready or left:
+    while waiting:
+        ready = [branch for branch in waiting if branch.parent in there or branch.name == MAIN]
+        for branch in ready or waiting:
             tables.put_branch(branch)
             there.add(branch.name)
-        left = [branch for branch in left if branch.name not in there]
+        waiting = [branch for branch in waiting if branch.name not in there]

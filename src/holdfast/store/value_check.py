@@ -63,11 +63,11 @@ class _Place:
         if self.nesting + levels <= NESTING_MAX:
             return
         # A value that contains itself ends up here too; say so.
-        seen: set[int] = set()
+        ids: set[int] = set()
         for place in self.trail():
-            if id(place.value) in seen:
+            if id(place.value) in ids:
                 raise place.refuse("the value contains itself")
-            seen.add(id(place.value))
+            ids.add(id(place.value))
         raise self.refuse(f"nested deeper than {NESTING_MAX}")
 
     def inside(self, value: object, step: Step | None, levels: int = 1) -> "_Place":

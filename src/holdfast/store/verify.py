@@ -70,14 +70,14 @@ class Verifier:
         except DATABASE_FAILURES:
             raise
         except Exception as error:
-            self._found("INV-39", f"{what} cannot be read: {str(error) or type(error).__name__}")
+            self._add("INV-39", f"{what} cannot be read: {str(error) or type(error).__name__}")
 
-    def _found(self, invariant: str, sentence: str) -> None:
+    def _add(self, invariant: str, sentence: str) -> None:
         self.report.findings.append(InvariantFinding(invariant, sentence))
 
     def _structure_holds(self) -> None:
         for problem in self._tables.structure_problems():
-            self._found("INV-39", f"the database file is damaged: {problem}")
+            self._add("INV-39", f"the database file is damaged: {problem}")
 
     # branches
 
@@ -85,28 +85,28 @@ class Verifier:
         for branch, sound in self._tables.branches_unchecked():
             self._branches[branch.name] = branch
             if not sound:
-                self._found(
+                self._add(
                     "INV-39", f"the row of branch {branch.name!r} does not match its checksum"
                 )
         self._history = {name: BranchHistory() for name in self._branches}
         self.report.branches = len(self._branches)
         self.report.oldest_seq = max((b.oldest_seq for b in self._branches.values()), default=0)
         if MAIN not in self._branches:
-            self._found("INV-22", "the default branch is missing")
+            self._add("INV-22", "the default branch is missing")
         for name in self._branches:
             if not descends(name, self._branches):
-                self._found("INV-22", f"branch {name!r} does not descend from the default branch")
+                self._add("INV-22", f"branch {name!r} does not descend from the default branch")
 
     def _branches_hold(self) -> None:
         for branch in self._branches.values():
             above = None if branch.parent is None else self._branches.get(branch.parent)
             for problem in verify_branches.problems(branch, above, self._history[branch.name]):
-                self._found("INV-22", problem)
+                self._add("INV-22", problem)
 
     def _note_in_branch(self, row: CommitRow, lifecycle: Any) -> None:
         problem = verify_branches.note(row, lifecycle, self._branches, self._history)
         if problem:
-            self._found("INV-22", problem)
+            self._add("INV-22", problem)
 
     # commits
 
@@ -126,9 +126,9 @@ class Verifier:
     def _link_holds(self, row: CommitRow, link: bytes, expected: Seq) -> tuple[bytes, Seq]:
         self.report.commits += 1
         if row.seq != expected:
-            self._found("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
+            self._add("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
         elif not is_linked(row, link):
-            self._found("INV-40", f"the commit at seq {row.seq} does not match its hash")
+            self._add("INV-40", f"the commit at seq {row.seq} does not match its hash")
         return row.chain, row.seq
 
     def _whole_chain(self, link: bytes) -> None:
@@ -149,7 +149,7 @@ class Verifier:
             except DATABASE_FAILURES:
                 raise
             except Exception as error:
-                self._found("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
+                self._add("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
                 self._note_in_branch(row, None)
             if row.seq % _PAGE == 0:
                 self._progress(row.seq, total)
@@ -157,30 +157,30 @@ class Verifier:
 
     def _row_holds(self, row: CommitRow) -> None:
         if row.invocation_ref is not None or row.authorization_ref is not None:
-            self._found("INV-24", f"the commit at seq {row.seq} names a signature")
+            self._add("INV-24", f"the commit at seq {row.seq} names a signature")
         if row.resolution == f'{{"seq":{row.seq}}}':  # almost all of them
             resolution: Any = {}
         else:
             resolution = self._decode(row.resolution)
             if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
-                self._found("INV-11", f"the resolution at seq {row.seq} has another seq")
+                self._add("INV-11", f"the resolution at seq {row.seq} has another seq")
                 resolution = {}
         if row.squashed:
             if row.seq > self.report.oldest_seq:
-                self._found("INV-8", f"the text of the commit at seq {row.seq} is missing")
+                self._add("INV-8", f"the text of the commit at seq {row.seq} is missing")
             self._note_in_branch(row, None)
             return
         message = self._decode(row.original)
         act = lifecycle_of(message)
         if message.get("localSeq") != row.local_seq:
-            self._found("INV-11", f"the commit at seq {row.seq} was sent under another localSeq")
+            self._add("INV-11", f"the commit at seq {row.seq} was sent under another localSeq")
         if row.merged != (merged_in(row.original) if '"merge":' in row.original else None):
-            self._found("INV-39", f"what the commit at seq {row.seq} merged is not what it says")
+            self._add("INV-39", f"what the commit at seq {row.seq} merged is not what it says")
         if act is None:
             commit = Commit.parse(message)
             self._operations_expected(row, commit)
             if commit.branch != row.branch:
-                self._found("INV-8", f"the commit at seq {row.seq} was sent to another branch")
+                self._add("INV-8", f"the commit at seq {row.seq} was sent to another branch")
             if commit.confirmed or commit.pending:
                 self._reads_hold(row, commit, resolution)
             if "signature" in message:
@@ -197,7 +197,7 @@ class Verifier:
         self.report.signed += 1
         problem = identity.commit_signature_problem(row.session, message)
         if problem:
-            self._found("INV-41", f"the signature of the commit at seq {row.seq} {problem}")
+            self._add("INV-41", f"the signature of the commit at seq {row.seq} {problem}")
 
     def _reads_hold(self, row: CommitRow, commit: Commit, resolution: dict[str, Any]) -> None:
         """INV-1: the commit's reads still held when it landed."""
@@ -212,7 +212,7 @@ class Verifier:
             for layer in pending.layers:
                 at = self._tables.seq_of(CommitKey(row.session, layer))
                 if at is None or landed.get(layer) != at or at >= row.seq:
-                    self._found("INV-11", f"seq {row.seq} resolves layer {layer} wrongly")
+                    self._add("INV-11", f"seq {row.seq} resolves layer {layer} wrongly")
             if pending.basis is None:
                 self.report.legacy_reads += 1
                 continue
@@ -232,7 +232,7 @@ class Verifier:
         own: frozenset[int],
     ) -> None:
         if basis >= row.seq:
-            self._found("INV-1", f"the commit at seq {row.seq} read {id} as of {basis}, after it")
+            self._add("INV-1", f"the commit at seq {row.seq} read {id} as of {basis}, after it")
         if basis < self.report.oldest_seq:
             return  # what was written since was removed
         since = [
@@ -251,7 +251,7 @@ class Verifier:
         writes = [write for write in since if write.seq not in own]
         overlap = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
         if overlap is not None:
-            self._found(
+            self._add(
                 "INV-1",
                 f"the commit at seq {row.seq} read {id} as of {basis}, "
                 f"but seq {overlap.write.seq} had written there",
@@ -276,21 +276,21 @@ class Verifier:
             self._stray_snapshot(stray)
         count = self.report.revisions - self._squashed_revisions
         if count != self._operations:
-            self._found(
+            self._add(
                 "INV-8",
                 f"there are {count} revisions, but the commits have {self._operations} operations",
             )
         if count != self._operations or self._found_sum != self._expected:
             self._name_differences()
         for row in self._tables.orphans():
-            self._found("INV-20", f"a revision of {row[1]} at seq {row[2]} has no commit")
+            self._add("INV-20", f"a revision of {row[1]} at seq {row[2]} has no commit")
 
     def _stray_head(self, row: Row) -> None:
-        self._found("INV-21", f"{row[1]} has a head on {row[0]!r} but no revision")
+        self._add("INV-21", f"{row[1]} has a head on {row[0]!r} but no revision")
 
     def _stray_snapshot(self, row: Row) -> None:
         self.report.snapshots += 1
-        self._found("INV-9", f"there is a snapshot of {row[1]}, which has no revisions")
+        self._add("INV-9", f"there is a snapshot of {row[1]}, which has no revisions")
 
     def _name_differences(self) -> None:
         """The commits whose revisions are not their operations, looked up one by one."""
@@ -307,7 +307,7 @@ class Verifier:
             except Exception:
                 differ = True
             if differ:
-                self._found(
+                self._add(
                     "INV-8", f"the revisions at seq {row.seq} differ from the commit's operations"
                 )
 
@@ -320,29 +320,29 @@ class Verifier:
         for row in rows:
             branch, _, seq, index, op, data, crc = row
             if checks.revision_crc(*row[:6]) != crc:
-                self._found("INV-39", f"the revision of {id} at seq {seq} is damaged")
+                self._add("INV-39", f"the revision of {id} at seq {seq} is damaged")
             if seq <= self.report.oldest_seq:
                 self._squashed_revisions += 1
                 if op == "patch":
-                    self._found("INV-8", f"{id} is a patch at seq {seq}, of which nothing is kept")
+                    self._add("INV-8", f"{id} is a patch at seq {seq}, of which nothing is kept")
             else:
                 self._found_sum += hash((branch, id, seq, index, op, data))
         newest = (rows[-1][2], rows[-1][3])
         head = (heads[0][2], heads[0][3]) if heads else None
         if head != newest:
-            self._found("INV-21", f"the head of {id} on {name!r} is {head}, not {newest}")
+            self._add("INV-21", f"the head of {id} on {name!r} is {head}, not {newest}")
         elif heads[0][4] != rows[-1][6]:
-            self._found("INV-39", f"the head of {id} on {name!r} does not match its checksum")
+            self._add("INV-39", f"the head of {id} on {name!r} does not match its checksum")
         for _, _, seq, value, crc in snapshots:
             if checks.snapshot_crc(name, id, seq, value) != crc:
-                self._found("INV-39", f"the snapshot of {id} at seq {seq} is damaged")
+                self._add("INV-39", f"the snapshot of {id} at seq {seq} is damaged")
         if snapshots or any(row[4] == "patch" for row in rows):
             try:
                 self._history_holds(name, id, rows, {row[2]: row[3] for row in snapshots})
             except DATABASE_FAILURES:
                 raise
             except Exception as error:  # any error means that the history is not valid
-                self._found("INV-9", f"the history of {id} on {name!r} cannot be read: {error}")
+                self._add("INV-9", f"the history of {id} on {name!r} cannot be read: {error}")
 
     def _history_holds(
         self, name: BranchName, id: EntityId, rows: list[Row], snapshots: dict[Seq, str]
@@ -362,26 +362,26 @@ class Verifier:
                 at_seq[seq] = document
         for seq, text in snapshots.items():
             if seq not in at_seq:
-                self._found("INV-9", f"{id} has a snapshot at seq {seq}, but no write there")
+                self._add("INV-9", f"{id} has a snapshot at seq {seq}, but no write there")
             elif not same(self._decode(text), at_seq[seq]):
-                self._found("INV-9", f"the snapshot of {id} at seq {seq} differs from its history")
+                self._add("INV-9", f"the snapshot of {id} at seq {seq} differs from its history")
         if snapshots:
             now = replay.newest_state(self._tables, self._decode, branch, id)
             if not same(None if now is None else now.document, document):
-                self._found("INV-23", f"reading {id} differs from its history")
+                self._add("INV-23", f"reading {id} differs from its history")
 
     def _blobs_hold(self) -> None:
         for hash in self._tables.blob_hashes():
             self.report.blobs += 1
             blob = self._tables.blob(hash)
             if blob is None or hashing.blob_hash(blob[0]) != hash or blob[2] != len(blob[0]):
-                self._found("INV-25", f"the bytes of blob {hash} do not match its hash")
+                self._add("INV-25", f"the bytes of blob {hash} do not match its hash")
             elif not blob[3]:
-                self._found("INV-39", f"the row of blob {hash} does not match its checksum")
+                self._add("INV-39", f"the row of blob {hash} does not match its checksum")
 
     def _reserved_hold(self) -> None:
         if self._tables.reserved_rows():
-            self._found("INV-24", "the tables reserved for signed writes are not empty")
+            self._add("INV-24", "the tables reserved for signed writes are not empty")
 
 
 class _Aligned:
@@ -391,8 +391,8 @@ class _Aligned:
         self._rows = rows
         self._next = next(rows, None)
 
-    def _take(self, wanted: Callable[[tuple[str, str]], bool]) -> Iterator[Row]:
-        while self._next is not None and wanted((self._next[0], self._next[1])):
+    def _take(self, matches: Callable[[tuple[str, str]], bool]) -> Iterator[Row]:
+        while self._next is not None and matches((self._next[0], self._next[1])):
             row, self._next = self._next, next(self._rows, None)
             yield row
 

@@ -75,8 +75,8 @@ def _first_damage(header: bytes, frames: Iterator[bytes], sums: Sums, number: in
 
 def _is_header(header: bytes) -> bool:
     order = "<" if header[3] == 0x82 else ">"
-    known = int.from_bytes(header[:4], "big") & ~1 == _MAGIC
-    return known and _sums(header[:24], (0, 0), order) == struct.unpack(">II", header[24:32])
+    has_magic = int.from_bytes(header[:4], "big") & ~1 == _MAGIC
+    return has_magic and _sums(header[:24], (0, 0), order) == struct.unpack(">II", header[24:32])
 
 
 def _flips(header: bytes) -> Iterator[bytes]:
@@ -105,7 +105,7 @@ def _one_bit_away(frame: bytes, start: Sums, order: str, computed: Sums, stored:
         return True
     data = frame[:8] + frame[FRAME_HEADER:]
     words = struct.unpack(f"{order}{len(data) // 4}I", data)
-    wanted = ((stored[0] - computed[0]) & _MASK, (stored[1] - computed[1]) & _MASK)
+    difference = ((stored[0] - computed[0]) & _MASK, (stored[1] - computed[1]) & _MASK)
     # The effect of a changed word on both sums, from the last word to the first.
     a, b, c, d = 1, 0, 0, 1
     for place in range(len(words) - 2, -1, -2):
@@ -115,7 +115,7 @@ def _one_bit_away(frame: bytes, start: Sums, order: str, computed: Sums, stored:
         ):
             for bit in range(32):
                 change = -(1 << bit) if word >> bit & 1 else 1 << bit
-                if (effect[0] * change & _MASK, effect[1] * change & _MASK) == wanted:
+                if (effect[0] * change & _MASK, effect[1] * change & _MASK) == difference:
                     return True
         a, b, c, d = (a + b) & _MASK, (a + 2 * b) & _MASK, (c + d) & _MASK, (c + 2 * d) & _MASK
     return False

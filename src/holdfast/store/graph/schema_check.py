@@ -90,9 +90,9 @@ def _names(value: object, where: tuple[str, ...]) -> list[str]:
     return sorted(set(value))
 
 
-def _malformed(where: Iterable[str], value: object, wanted: str) -> QueryError:
+def _malformed(where: Iterable[str], value: object, expected: str) -> QueryError:
     pointer = "".join(f"/{token}" for token in where) or "its root"
-    return QueryError(f"selector schema at {pointer} must be {wanted}, not {_named(value)}")
+    return QueryError(f"selector schema at {pointer} must be {expected}, not {_named(value)}")
 
 
 def _named(value: object) -> str:

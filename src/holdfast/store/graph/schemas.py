@@ -162,7 +162,7 @@ FALSE = Schema((False,), {}, SchemaScope({}))
 TRUE.parts = FALSE.parts = ()
 
 _NO_SCOPE = SchemaScope({})
-_kept: dict[tuple[Any, ...], Schema] = {}
+_schemas: dict[tuple[Any, ...], Schema] = {}
 
 
 def schema_of(raw: object) -> Schema:
@@ -171,9 +171,9 @@ def schema_of(raw: object) -> Schema:
 
 
 def _keep(schema: Schema) -> Schema:
-    if len(_kept) >= KEPT_MAX:
-        _kept.clear()
-    return _kept.setdefault(schema.key, schema)
+    if len(_schemas) >= KEPT_MAX:
+        _schemas.clear()
+    return _schemas.setdefault(schema.key, schema)
 
 
 def _intern(raw: Any, scope: SchemaScope) -> Schema:
@@ -185,7 +185,7 @@ def _intern(raw: Any, scope: SchemaScope) -> Schema:
     if not raw:
         return TRUE
     key = (_text(raw), scope.text)
-    return _kept.get(key) or _keep(Schema(key, raw, scope))
+    return _schemas.get(key) or _keep(Schema(key, raw, scope))
 
 
 def combine(*schemas: Schema) -> Schema:
@@ -205,7 +205,7 @@ def combine(*schemas: Schema) -> Schema:
     if len(parts) < 2:
         return parts[0] if parts else TRUE
     key = ("&", *(part.key for part in parts))
-    combined = _kept.get(key)
+    combined = _schemas.get(key)
     if combined is None:
         joined = Schema(key, {}, _NO_SCOPE)
         joined.parts = tuple(parts)

@@ -212,10 +212,10 @@ class TrackedGraph:
     def _traversal(
         self, documents: Documents, memo: Memo, stale: Collection[EntityId]
     ) -> Traversal:
-        def known(place: GraphPlace) -> bool:
+        def is_known(place: GraphPlace) -> bool:
             return place.id not in stale and place.selector in self.frontier.get(place.id, ())
 
-        return Traversal(documents, known, memo, self.space, self.limits, self.frontier)
+        return Traversal(documents, is_known, memo, self.space, self.limits, self.frontier)
 
     def _take(
         self, traversal: Traversal, documents: Documents, touched: Collection[EntityId]

@@ -74,13 +74,13 @@ class Traversal:
     def __init__(
         self,
         documents: Documents,
-        known: Callable[[GraphPlace], bool],
+        is_known: Callable[[GraphPlace], bool],
         memo: Mapping[tuple[GraphPlace, Seq], tuple[GraphPlace, ...]],
         space: str,
         limits: GraphLimits,
         tracked: Collection[EntityId] = (),
     ) -> None:
-        self._documents, self._known, self._memo = documents, known, memo
+        self._documents, self._is_known, self._memo = documents, is_known, memo
         self._space, self._limits = space, limits
         self._tracked, self._met = tracked, set[EntityId]()
         self._steps_left = limits.steps
@@ -93,7 +93,7 @@ class Traversal:
         while level:
             following: list[GraphPlace] = []
             for place in level:
-                if place in self.steps or self._known(place):
+                if place in self.steps or self._is_known(place):
                     continue
                 if depth_max is not None and depth > depth_max:
                     raise QueryError(
@@ -191,10 +191,10 @@ def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[Document
                 continue
         elif not isinstance(node, list):
             continue
-        seen = (id(node), schema)
-        if seen in walked:
+        visit = (id(node), schema)
+        if visit in walked:
             continue
-        walked.add(seen)
+        walked.add(visit)
         spend()
         if schema is TRUE:
             children = node.values() if isinstance(node, dict) else node

@@ -81,12 +81,12 @@ def find(
             query["atSeq"] = at
         reached = store.query(query).entities
         documents = [FoundDocument(one["id"], one["seq"], one.get("document")) for one in reached]
-    wanted = contains.casefold()
-    if wanted:
+    fragment = contains.casefold()
+    if fragment:
         documents = [
             one
             for one in documents
-            if wanted in json.dumps(one.document, ensure_ascii=False).casefold()
+            if fragment in json.dumps(one.document, ensure_ascii=False).casefold()
         ]
     if after:
         documents = [one for one in documents if one.id > after]

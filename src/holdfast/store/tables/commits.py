@@ -64,11 +64,11 @@ class CommitTable(Table):
 
     def commits_by_keys(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
         """The stored commits among these keys; None if single lookups are as fast."""
-        wanted = list(keys)
-        if len(wanted) < (2 if self._db.distant else 8):
+        pairs = list(keys)
+        if len(pairs) < (2 if self._db.distant else 8):
             return None
         commit_rows = self._db.rows(
-            _commits_by_key(len(wanted), self._db.distant), list(chain.from_iterable(wanted))
+            _commits_by_key(len(pairs), self._db.distant), list(chain.from_iterable(pairs))
         )
         rows = (self._checked(CommitRow(*columns)) for columns in commit_rows)
         return {row.key: row for row in rows}

@@ -25,8 +25,8 @@ class BranchVerbs(CommitVerbs):
 
     def branch(self, name: str) -> Branch | None:
         with self._reader:
-            known = not name or not name_problem(name)
-            return self.engine.tables.branch(BranchName(name)) if known else None
+            is_name = not name or not name_problem(name)
+            return self.engine.tables.branch(BranchName(name)) if is_name else None
 
     def create_branch(
         self,
