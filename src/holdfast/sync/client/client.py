@@ -361,8 +361,8 @@ class Client:
                 ProtocolError(f"memory/v2 flag mismatch: client={ours} server={answer.flags}")
             )
             return
-        named = [] if isinstance(answer.capabilities, UnsetType) else answer.capabilities
-        self.agreed = self._capabilities & frozenset(named)
+        capabilities = [] if isinstance(answer.capabilities, UnsetType) else answer.capabilities
+        self.agreed = self._capabilities & frozenset(capabilities)
         terms = answer.session_open
         self.terms = None if isinstance(terms, UnsetType) else terms
         if EXISTING in self._capabilities and EXISTING not in self.agreed:

@@ -54,8 +54,8 @@ class Outstanding:
     def layers(self) -> frozenset[int]:
         """The commits that this one was made on top of, as its reads name them."""
         pending = (self.commit.get("reads") or {}).get("pending", ())
-        named = [read["localSeq"] for read in pending]
-        return frozenset(n for each in named for n in (each if isinstance(each, list) else [each]))
+        seqs = [read["localSeq"] for read in pending]
+        return frozenset(n for each in seqs for n in (each if isinstance(each, list) else [each]))
 
 
 class Accepted(msgspec.Struct, rename="camel"):

@@ -75,7 +75,7 @@ def _put(node: Any, path: Path, depth: int, value: Any, id: str) -> Any:
         node = [] if depth and pointer.looks_like_slot(token) else {}
     if isinstance(node, dict):
         if last and value is MISSING:
-            return {name: kept for name, kept in node.items() if name != token}
+            return {name: member for name, member in node.items() if name != token}
         below = value if last else _put(node.get(token, MISSING), path, depth + 1, value, id)
         return {**node, token: below}
     if isinstance(node, list):

@@ -52,9 +52,9 @@ class Freezer:
     def freeze(self, value: Any) -> Any:
         if not isinstance(value, dict | list) or isinstance(value, FrozenDict | FrozenList):
             return value
-        known = self._frozen.get(id(value))
-        if known is not None:
-            return known[1]
+        pair = self._frozen.get(id(value))
+        if pair is not None:
+            return pair[1]
         frozen: Any
         if isinstance(value, dict):
             frozen = FrozenDict({name: self.freeze(member) for name, member in value.items()})

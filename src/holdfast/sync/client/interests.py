@@ -62,15 +62,15 @@ class Interests:
 
     def want(self, interest: Interest) -> bool:
         """Add an interest; False if a known one already covers it."""
-        known = self._interests.setdefault((interest.branch, interest.id), [])
-        if any(other.covers(interest) for other in known):
+        interests = self._interests.setdefault((interest.branch, interest.id), [])
+        if any(other.covers(interest) for other in interests):
             return False
         # Waiting interests that the new one covers need not be sent.
         covered = [other for other in self.waiting if interest.covers(other)]
         for other in covered:
             self.waiting.remove(other)
-            known.remove(other)
-        known.append(interest)
+            interests.remove(other)
+        interests.append(interest)
         self.waiting.append(interest)
         return True
 
@@ -82,6 +82,6 @@ class Interests:
     def forget(self, interests: Iterable[Interest]) -> None:
         """Forget interests that could not be watched, so that they can be requested again."""
         for interest in interests:
-            known = self._interests.get((interest.branch, interest.id), [])
-            if interest in known:
-                known.remove(interest)
+            own = self._interests.get((interest.branch, interest.id), [])
+            if interest in own:
+                own.remove(interest)

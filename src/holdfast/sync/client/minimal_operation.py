@@ -52,15 +52,15 @@ def patches(before: Any, after: Any, written: Iterable[Path]) -> list[Drafted]:
         if _sparse(peek(before, array)) or _sparse(peek(after, array)):
             del slots[array]
             units.add(array)
-    found: list[tuple[Path, Drafted]] = []
+    drafts: list[tuple[Path, Drafted]] = []
     for unit in topmost(units):
         drafted = _member(peek(before, unit), peek(after, unit), unit)
         if drafted is not None:
-            found.append((unit, drafted))
+            drafts.append((unit, drafted))
     for array, tokens in slots.items():
-        if not any(is_prefix(unit, array) for unit, _ in found):
-            found += _slots(peek(before, array), peek(after, array), array, tokens)
-    return [drafted for place, drafted in sorted(_visible(found), key=_order)]
+        if not any(is_prefix(unit, array) for unit, _ in drafts):
+            drafts += _slots(peek(before, array), peek(after, array), array, tokens)
+    return [drafted for place, drafted in sorted(_visible(drafts), key=_order)]
 
 
 def splices(operation: Drafted) -> list[Path]:
@@ -74,11 +74,11 @@ def splices(operation: Drafted) -> list[Path]:
 
 def topmost(paths: Iterable[Path]) -> list[Path]:
     """The paths that are not below another of them."""
-    kept: list[Path] = []
+    tops: list[Path] = []
     for path in sorted(paths):
-        if not kept or not is_prefix(kept[-1], path):
-            kept.append(path)
-    return kept
+        if not tops or not is_prefix(tops[-1], path):
+            tops.append(path)
+    return tops
 
 
 def _deepest_array(before: Any, after: Any, path: Path) -> Path | None:

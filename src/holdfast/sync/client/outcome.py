@@ -68,17 +68,17 @@ class Outcome(Generic[Result]):
 
 def all_known(outcomes: Sequence[Outcome[Any]]) -> Outcome[None]:
     """Settled once all of them are, whether they succeeded or failed."""
-    known: Outcome[None] = Outcome()
-    left = len(outcomes)
-    if not left:
-        known.resolve(None)
+    all_resolved: Outcome[None] = Outcome()
+    pending = len(outcomes)
+    if not pending:
+        all_resolved.resolve(None)
 
     def one_less(_: Outcome[Any]) -> None:
-        nonlocal left
-        left -= 1
-        if not left:
-            known.resolve(None)
+        nonlocal pending
+        pending -= 1
+        if not pending:
+            all_resolved.resolve(None)
 
     for outcome in outcomes:
         outcome.then(one_less)
-    return known
+    return all_resolved

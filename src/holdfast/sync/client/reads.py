@@ -64,13 +64,13 @@ def compact(places: Collection[tuple[Path, bool]]) -> list[tuple[Path, bool]]:
         if not whole or not is_prefix(whole[-1], path):
             whole.append(path)
     covers = set(whole)
-    kept = [(path, False) for path in whole]
-    kept += [
+    compacted = [(path, False) for path in whole]
+    compacted += [
         (path, True)
         for path in {path for path, shape in places if shape}
         if not any(path[:depth] in covers for depth in range(len(path) + 1))
     ]
-    return sorted(kept)
+    return sorted(compacted)
 
 
 def to_wire(
@@ -118,6 +118,6 @@ def downgraded(commit: Mapping[str, Any]) -> Mapping[str, Any]:
     short = []
     for read in pending:
         layers = read["localSeq"]
-        kept = {name: value for name, value in read.items() if name != "basisSeq"}
-        short.append({**kept, "localSeq": layers[-1] if isinstance(layers, list) else layers})
+        fields = {name: value for name, value in read.items() if name != "basisSeq"}
+        short.append({**fields, "localSeq": layers[-1] if isinstance(layers, list) else layers})
     return {**commit, "reads": {**commit["reads"], "pending": short}}

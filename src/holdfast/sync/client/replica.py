@@ -164,7 +164,7 @@ class Replica:
         written: dict[Key, list[Operation]] = {}
         for operation in commit.operations:
             written.setdefault((commit.branch, operation.id), []).append(operation)
-        before = self._seen(written)
+        before = self._visible(written)
         for key, operations in written.items():
             record = self.records.setdefault(key, Record())
             record.layers.append(Layer(commit.local_seq, tuple(operations)))
@@ -203,7 +203,7 @@ class Replica:
         pending = self._pending.pop(LocalSeq(local_seq), None)
         if pending is None:
             return
-        before = self._seen(pending.keys)
+        before = self._visible(pending.keys)
         for key in pending.keys:
             record = self.records.get(key)
             if record is None:
@@ -268,7 +268,7 @@ class Replica:
 
     def reset(self) -> None:
         """Forget what is confirmed. Commits without a verdict stay."""
-        before = self._seen(self.records)
+        before = self._visible(self.records)
         for key, record in list(self.records.items()):
             waiting = [layer for layer in record.layers if layer.landed is None]
             if waiting:
@@ -311,7 +311,7 @@ class Replica:
 
     def _revert(self, refusal: Refusal) -> None:
         pending = self._pending.pop(refusal.local_seq)
-        before = self._seen(pending.keys)
+        before = self._visible(pending.keys)
         for key in pending.keys:
             record = self.records.get(key)
             if record is None:
@@ -335,7 +335,7 @@ class Replica:
             # An earlier process watched it, not this one. What is known of it stays visible.
             self.records[key].watched = False
         gone = [key for key in gone if key not in self._recalled]
-        before = self._seen([*keys, *gone])
+        before = self._visible([*keys, *gone])
         for key, entry in zip(keys, sync.upserts, strict=True):
             record = self.records.setdefault(key, Record())
             record.watched = True
@@ -400,7 +400,7 @@ class Replica:
         record.seq = layer.landed
         return True
 
-    def _seen(self, keys: Iterable[Key]) -> dict[Key, Document | None]:
+    def _visible(self, keys: Iterable[Key]) -> dict[Key, Document | None]:
         return {key: self.visible(key[1], key[0]) for key in keys}
 
     def _notify(

@@ -83,9 +83,9 @@ class Restoring:
         accepted: dict[LocalSeq, Accepted] = {}
         for local_seq, response in verdicts:
             if isinstance(response.error, UnsetType) and local_seq in self._commits.outstanding:
-                found = self._commits.accepted(response)
-                if found is None:
+                landed = self._commits.accepted(response)
+                if landed is None:
                     return None
-                accepted[local_seq] = found
-                self._replica.accept(local_seq, found.seq)
+                accepted[local_seq] = landed
+                self._replica.accept(local_seq, landed.seq)
         return accepted

@@ -145,9 +145,9 @@ class SpaceSession(SessionRequests):
 
     def transact(self, commit: Mapping[str, Any], source: object = None) -> Outcome[Landed]:
         """Like `commit`, with its own reads and localSeq; a repeated one gets the same outcome."""
-        known = self.outstanding.get(LocalSeq(commit["localSeq"]))
-        if known is not None:
-            return known.outcome
+        pending = self.outstanding.get(LocalSeq(commit["localSeq"]))
+        if pending is not None:
+            return pending.outcome
         if self.error is not None:
             return Outcome.failed(self.error)
         return self._submit(dict(commit), source)
@@ -429,15 +429,15 @@ class SpaceSession(SessionRequests):
     def turn(self) -> None:
         """The current call is over: send the collected interests and the ack."""
         self._watching.send_interests()
-        seen = self.replica.integrated
-        if self.live and seen > self._acked:
-            self._acked = seen
+        integrated = self.replica.integrated
+        if self.live and integrated > self._acked:
+            self._acked = integrated
             self.client.ask(
                 lambda request: Ack(
                     request_id=request,
                     space=self.space,
                     session_id=self.id(),
-                    seen_seq=seen,
+                    seen_seq=integrated,
                 ),
                 _ignore,
                 _ignore,

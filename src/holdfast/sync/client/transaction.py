@@ -276,11 +276,11 @@ class Transaction:
 
     def _place(self, id: str, space: str | None, branch: str | None) -> DocumentPlace:
         self._check_open()
-        named = str(self._session.space) if space is None else space
-        if named not in self._sessions:
+        name = str(self._session.space) if space is None else space
+        if name not in self._sessions:
             raise NotFound(id, ())
         on = self._branch if branch is None else BranchName(branch)
-        return named, on, EntityId(id)
+        return name, on, EntityId(id)
 
     def _open(self, place: DocumentPlace) -> _Working:
         if not self._holding:
@@ -289,8 +289,8 @@ class Transaction:
                 session.replica.begin_hold()
         working = self._working.get(place)
         if working is None:
-            seen = self._visible(place)
-            working = self._working[place] = _Working(seen, seen)
+            document = self._visible(place)
+            working = self._working[place] = _Working(document, document)
         return working
 
     def _visible(self, place: DocumentPlace) -> Any:

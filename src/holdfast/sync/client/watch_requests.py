@@ -136,12 +136,12 @@ class WatchRequests:
 
     def _replacing(self, sync: Sync) -> Sync:
         """The sync with removes for all documents that the answer to `watch.set` no longer has."""
-        named = {(upsert.branch, upsert.id) for upsert in sync.upserts}
-        named |= {(remove.branch, remove.id) for remove in sync.removes}
+        keys = {(upsert.branch, upsert.id) for upsert in sync.upserts}
+        keys |= {(remove.branch, remove.id) for remove in sync.removes}
         stale = [
             Remove(branch=entity.branch, id=entity.id)
             for entity in self._view.entities
-            if (entity.branch, entity.id) not in named
+            if (entity.branch, entity.id) not in keys
         ]
         if not stale:
             return sync

@@ -95,12 +95,12 @@ class Link:
         """Wait for an outcome; raises its error. Cancelling the wait changes nothing."""
         waiting: asyncio.Future[None] = self._loop.create_future()
 
-        def known(_: Outcome[Result]) -> None:
+        def resolve(_: Outcome[Result]) -> None:
             self._loop.call_soon_threadsafe(_resolve, waiting)
 
         with self.lock:
             if not outcome.settled:
-                outcome.then(known)
+                outcome.then(resolve)
         if not outcome.settled:
             await waiting
         return outcome.result()

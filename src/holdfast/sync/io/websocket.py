@@ -214,9 +214,9 @@ class SyncEndpoint:
         self._draining = True
         loop, server = asyncio.get_running_loop(), self.server
         deadline = loop.time() + wait_s
-        while left := [peer for peer in server.connections if peer.closing is None]:
+        while peers := [peer for peer in server.connections if peer.closing is None]:
             late = loop.time() >= deadline
-            ready = [peer for peer in left if late or not peer.busy]
+            ready = [peer for peer in peers if late or not peer.busy]
             for peer in ready:
                 for session in peer.sessions.values():
                     server.registry.keep(session)
@@ -281,9 +281,9 @@ class SyncEndpoint:
     async def _save_sessions(self) -> None:
         if self._store is None or not self._store.pending:
             return
-        taken = self._store.take()
+        changes = self._store.take()
         try:
-            await asyncio.to_thread(self._store.write, taken)
+            await asyncio.to_thread(self._store.write, changes)
         except Exception:
             # Without them, clients receive again what they have after a restart.
             log.exception("sessions could not be stored")
@@ -326,8 +326,8 @@ class SyncEndpoint:
             await deny(scope, receive, send, 429, crowded)
             return
         await receive()  # websocket.connect
-        chosen = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
-        await send({"type": "websocket.accept", "subprotocol": chosen})
+        subprotocol = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
+        await send({"type": "websocket.accept", "subprotocol": subprotocol})
         connect = partial(self.server.connect, principal=principal, until_ms=scope.get(UNTIL_MS))
         # Looked up, not imported: only uvicorn brings it.
         handover = scope.get("extensions", {}).get("holdfast.handover")

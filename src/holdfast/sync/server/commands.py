@@ -228,7 +228,7 @@ class Commands:
         newest = space.seq
         last = newest if request.to_seq is None else min(Seq(request.to_seq), newest)
         limit = min(max(request.limit, 1), self._server.limits.history_page_max)
-        wanted = None if request.ids is None else set(request.ids)
+        ids = None if request.ids is None else set(request.ids)
         changes: list[Any] = []
         at = Seq(request.from_seq)
         # The limit counts commits read, not found: a search for a rare id must not block others.
@@ -238,19 +238,19 @@ class Commands:
                     break
                 at = row.seq
                 if request.branch is None or row.branch == request.branch:
-                    change = _change(row, engine.decode(row.original), wanted)
+                    change = _change(row, engine.decode(row.original), ids)
                     changes += [] if change is None else [change]
         return {"serverSeq": newest, "changes": changes, "atSeq": at, "more": at < last}
 
 
-def _change(row: Any, original: Any, wanted: set[str] | None) -> dict[str, Any] | None:
+def _change(row: Any, original: Any, ids: set[str] | None) -> dict[str, Any] | None:
     """A commit as history shows it; None if it wrote none of the wanted documents."""
     operations = [
         operation
         for operation in original.get("operations", ())
-        if wanted is None or operation["id"] in wanted
+        if ids is None or operation["id"] in ids
     ]
-    if not operations and wanted is not None:
+    if not operations and ids is not None:
         return None
     change = {
         "seq": row.seq,

@@ -34,9 +34,9 @@ def greet(connection: Peer, hello: Hello) -> HelloOk:
         raise ProtocolError("hello may only be sent once")
     _check_terms(hello, server.settings.flags)
     connection.ready = True
-    named = hello.capabilities
-    if isinstance(named, list):
-        connection.capabilities = (server.settings.capabilities | {EXISTING}) & set(named)
+    capabilities = hello.capabilities
+    if isinstance(capabilities, list):
+        connection.capabilities = (server.settings.capabilities | {EXISTING}) & set(capabilities)
     terms: messages.OpenTerms | UnsetType = UNSET
     if server.challenges is not None and "identity" in connection.capabilities:
         terms = server.challenges.issue(server.clock_ms())
@@ -44,7 +44,7 @@ def greet(connection: Peer, hello: Hello) -> HelloOk:
     return HelloOk(
         protocol=PROTOCOL,
         flags=messages.to_wire(server.settings.flags),
-        capabilities=sorted(connection.capabilities) if isinstance(named, list) else UNSET,
+        capabilities=sorted(connection.capabilities) if isinstance(capabilities, list) else UNSET,
         session_open=terms,
     )
 
@@ -78,7 +78,7 @@ def _space(connection: Peer, name: SpaceId, principal: str | None) -> Space:
 
 def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
     """Open or resume a session on a connection; the `ok` of the response."""
-    server, wanted = connection.server, request.session
+    server, proposal = connection.server, request.session
     name = SpaceId(request.space)
     # Authorize first: others must not learn which spaces exist, nor create one.
     proof = OpenProof(server.challenges, connection.challenge, server.clock_ms())
@@ -86,9 +86,9 @@ def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
     space = _space(connection, name, principal)
     space.advance()
     server.access[name].require(principal, Right.READ)
-    id = wanted.session_id if isinstance(wanted.session_id, str) else None
-    token = wanted.session_token if isinstance(wanted.session_token, str) else None
-    seen = Seq(wanted.seen_seq) if isinstance(wanted.seen_seq, int) else None
+    id = proposal.session_id if isinstance(proposal.session_id, str) else None
+    token = proposal.session_token if isinstance(proposal.session_token, str) else None
+    seen_seq = Seq(proposal.seen_seq) if isinstance(proposal.seen_seq, int) else None
     if "identity" in connection.capabilities and server.challenges is not None:
         id = server.challenges.session_id(id, name, principal)
     most = server.limits.sessions_per_connection
@@ -97,7 +97,9 @@ def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
     most = server.limits.sessions_per_principal
     if server.registry.count(principal) >= most and not server.registry.has(name, id):
         raise TooManySessions(most, principal or "this server")
-    opened = server.registry.open(name, id, token, principal, connection, server.clock_ms(), seen)
+    opened = server.registry.open(
+        name, id, token, principal, connection, server.clock_ms(), seen_seq
+    )
     session = opened.session
     if opened.former_owner is not None:
         opened.former_owner.lose(session, "taken-over")
@@ -108,20 +110,20 @@ def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
         "serverSeq": space.seq,
     }
     if opened.resumed:
-        ok |= _resumed(connection, space, session, seen)
-    if seen is not None:
-        session.acknowledged(seen)
+        ok |= _resumed(connection, space, session, seen_seq)
+    if seen_seq is not None:
+        session.acknowledged(seen_seq)
     server.registry.keep(session)
     return ok
 
 
 def _resumed(
-    connection: Peer, space: Space, session: ServerSession, seen: Seq | None
+    connection: Peer, space: Space, session: ServerSession, seen_seq: Seq | None
 ) -> dict[str, Any]:
     """What the answer to a resumed session adds; nothing if its watches can no longer be read."""
     # The first version sends what changed since the server last sent something, so what was lost on
     # the way stays lost. A peer that reports how far it got receives everything since.
-    integrated = seen if "coverage" in connection.capabilities else None
+    integrated = seen_seq if "coverage" in connection.capabilities else None
     try:
         sync = notify.catch_up(space, session, integrated)
     except HoldfastError:

@@ -200,9 +200,9 @@ class Notifier:
         for session in list(self._with_orphans):
             owner, orphaned_at = session.owner, session.orphaned_at
             if owner is not None and orphaned_at is not None:
-                left = orphaned_at + self._settings.remove_after_ms - now
-                if left > 0:
-                    return left
+                wait_ms = orphaned_at + self._settings.remove_after_ms - now
+                if wait_ms > 0:
+                    return wait_ms
             session.orphaned_at = None
             del self._with_orphans[session]
             if owner is not None and orphaned_at is not None:

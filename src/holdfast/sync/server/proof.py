@@ -67,10 +67,10 @@ class Challenges:
         for value in [value for value, expires in self._expires.items() if expires <= now_ms]:
             del self._expires[value]
 
-    def session_id(self, wanted: str | None, space: SpaceId, principal: str | None) -> str:
+    def session_id(self, id: str | None, space: SpaceId, principal: str | None) -> str:
         """The requested id, if it was created here for this principal; else a new one."""
-        if wanted is not None and self._created_here(wanted, space, principal):
-            return wanted
+        if id is not None and self._created_here(id, space, principal):
+            return id
         nonce = self._new_value()
         return f"{nonce}.{self._seal(nonce, space, principal)}"
 
@@ -177,7 +177,7 @@ def _repeats(
     if not isinstance(args, dict) or not isinstance(args.get("session"), dict):
         return False
     session = request.session
-    wanted = {
+    fields = {
         "sessionId": session.session_id,
         "seenSeq": session.seen_seq,
         "sessionToken": session.session_token,
@@ -188,7 +188,7 @@ def _repeats(
         and invocation.get("aud") == proof.challenges.audience
         and invocation.get("challenge") == proof.challenge
         and args.get("protocol") == PROTOCOL
-        and all(args["session"].get(name, UNSET) == value for name, value in wanted.items())
+        and all(args["session"].get(name, UNSET) == value for name, value in fields.items())
     )
 
 

@@ -227,11 +227,11 @@ class SessionRegistry:
         principal: str | None,
         connection: Owner,
         now_ms: int,
-        seen: Seq | None = None,
+        seen_seq: Seq | None = None,
     ) -> Opened:
         """Open or resume a session for a connection, or raise why it is refused.
 
-        `seen` is how far the client has integrated what it was sent.
+        `seen_seq` is how far the client has integrated what it was sent.
         """
         session = None if id is None else self.find(space, SessionId(id), now_ms)
         forgiving = "coverage" in connection.capabilities
@@ -257,7 +257,7 @@ class SessionRegistry:
             )
         if not _admits(session, principal, token, forgiving):
             raise _revoked(session)
-        if session.recalled and seen is not None and seen > session.synced_seq:
+        if session.recalled and seen_seq is not None and seen_seq > session.synced_seq:
             # Its server ended before it stored what it had sent. The client may have documents that
             # are not known here and would never be updated or removed, so it starts from scratch.
             session.watch_set, session.blank = WatchSet(space, self._graph_limits), True

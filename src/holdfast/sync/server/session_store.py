@@ -119,10 +119,10 @@ class SessionStore:
         session.kept_until_ms = until
         return (session.space, session.id, until, recorded(session))
 
-    def write(self, taken: Taken) -> None:
+    def write(self, changes: Taken) -> None:
         """Write what was taken; may be called from another thread."""
         with self._writing:
-            rows, ended = taken
+            rows, ended = changes
             rows = [row for row in rows if row[:2] not in self._kept_since]
             ended = [key for key in ended if key not in self._kept_since]
             if rows:
@@ -164,8 +164,8 @@ def recorded(session: ServerSession) -> str:
     if not blank:
         state["watches"] = [msgspec.Raw(text.encode()) for text in texts.values()]
         state["known"] = [
-            (branch, id, known.seq, known.deleted, known.proven)
-            for (branch, id), known in watched.known.items()
+            (branch, id, one.seq, one.deleted, one.proven)
+            for (branch, id), one in watched.known.items()
         ]
         state["removed"] = [(branch, id, seq) for (branch, id), seq in watched.removed.items()]
     return _JSON.encode(state).decode()

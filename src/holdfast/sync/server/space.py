@@ -71,9 +71,9 @@ class Space:
         while self.seq < last:
             with self.store.reading() as engine:
                 rows = engine.tables.commits(self.seq, min(_PAGE, last - self.seq))
-                written = [(row, engine.decode(row.original)) for row in rows]
-            assert written, "seqs have no gaps"
-            for row, original in written:
+                commits = [(row, engine.decode(row.original)) for row in rows]
+            assert commits, "seqs have no gaps"
+            for row, original in commits:
                 self._take(row.seq, row.branch, ids_of(original))
 
     def _take(self, seq: Seq, branch: BranchName, ids: list[EntityId]) -> None:
@@ -143,7 +143,7 @@ def keys_of(commit: Any) -> list[DocumentKey]:
     keys = [(branch, operation["id"]) for operation in commit.get("operations", ())]
     reads = commit.get("reads") or {}
     for read in reads.get("confirmed", ()):
-        named = read.get("branch")
-        keys.append((branch if named is None else named, read["id"]))
+        read_branch = read.get("branch")
+        keys.append((branch if read_branch is None else read_branch, read["id"]))
     keys += [(branch, read["id"]) for read in reads.get("pending", ())]
     return [(BranchName(branch), EntityId(id)) for branch, id in keys]

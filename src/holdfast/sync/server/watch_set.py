@@ -103,13 +103,13 @@ class WatchSet:
         self, watches: Iterable[WatchSpec], views: ReadCache, since: Seq, synced: Seq
     ) -> Sync:
         """Watch this and nothing else. `synced` is how far the last sync went."""
-        named: dict[str, WatchSpec] = {}
+        by_id: dict[str, WatchSpec] = {}
         for watch in watches:
-            other = named.setdefault(watch.id, watch)
+            other = by_id.setdefault(watch.id, watch)
             if other is not watch and definition(other) != definition(watch):
                 raise ProtocolError(f"session.watch.set names the watch id {watch.id} twice")
-        graphs = self._evaluated(named.values(), views)
-        self.watches, self.graphs, self.texts = named, graphs, {}
+        graphs = self._evaluated(by_id.values(), views)
+        self.watches, self.graphs, self.texts = by_id, graphs, {}
         union = self._union(graphs)
         removes = sorted(key for key in self.known if key not in union)
         return self._sync(since, views.seq, synced, union.values(), removes)
@@ -261,8 +261,8 @@ class WatchSet:
     ) -> dict[BranchName, TrackedGraph]:
         roots: dict[BranchName, list[Any]] = {}
         for watch in watches:
-            found = roots_of(watch.query, self._limits)
-            roots.setdefault(branch_of(watch), []).extend(found)
+            watch_roots = roots_of(watch.query, self._limits)
+            roots.setdefault(branch_of(watch), []).extend(watch_roots)
         graphs = {}
         for branch, places in roots.items():
             graph = graphs[branch] = TrackedGraph(branch, self._space, self._limits)

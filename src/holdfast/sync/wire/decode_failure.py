@@ -44,9 +44,9 @@ def explained(text: str, error: InvalidMessage, unified: bool) -> Unreadable:
     try:
         wire = json.loads(text, parse_int=_integer, parse_constant=_not_json)
     except RecursionError:
-        named = head(text)
+        envelope = head(text)
         reason = f"nested deeper than {NESTING_MAX}"
-        return _content(named, reason) or InvalidMessage(error.hint, _id(named))
+        return _content(envelope, reason) or InvalidMessage(error.hint, _id(envelope))
     except ValueError:
         return error  # not JSON: nothing in it is an id
     if not isinstance(wire, dict):
