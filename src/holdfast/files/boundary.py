@@ -77,9 +77,9 @@ class Machine:
 
     def other_home(self, path: str) -> str | None:
         """The home directory of another user that contains a path."""
-        named = _folded(path)
+        folded = _folded(path)
         for home in self.other_homes:
-            if within(_folded(home), named):
+            if within(_folded(home), folded):
                 return home
         member = self._home(path)
         if member is None or any(_related(_folded(member), _folded(own)) for own in self.homes):
@@ -129,12 +129,12 @@ class Boundary:
 
     def __init__(self, roots: Iterable[Root], machine: Machine) -> None:
         self.machine = machine
-        kept: list[Root] = []
+        narrow: list[Root] = []
         dropped: list[Root] = []
         for root in dict.fromkeys(roots):
             wide = root.source != "setting" and machine.is_wide(root.path)
-            (dropped if wide else kept).append(root)
-        self.roots, self.dropped = tuple(kept), tuple(dropped)
+            (dropped if wide else narrow).append(root)
+        self.roots, self.dropped = tuple(narrow), tuple(dropped)
 
     def admit(self, named: str, real: str, owner: int | None = None) -> Allowed | Refused:
         """Decide about a path: as it was named, its real path, and its owner if that is known."""
@@ -179,10 +179,10 @@ class Boundary:
         return Refused(named, reason, f"{named} is never read: {why}", hint)
 
     def __str__(self) -> str:
-        shown = [str(root) for root in self.roots[:ROOTS_SHOWN]]
+        names = [str(root) for root in self.roots[:ROOTS_SHOWN]]
         if len(self.roots) > ROOTS_SHOWN:
-            shown.append(f"{len(self.roots) - ROOTS_SHOWN} more")
-        text = ", ".join(shown) or "empty: no tree is tracked and no root is declared"
+            names.append(f"{len(self.roots) - ROOTS_SHOWN} more")
+        text = ", ".join(names) or "empty: no tree is tracked and no root is declared"
         for root in self.dropped:
             text += f"; {root} does not count, because it is a home directory or above one"
         return text

@@ -110,8 +110,8 @@ def _hold(root: str, stats: Iterable[tuple[str, Stat]]) -> bool:
     lstat = os.lstat
     try:
         for path, stat in stats:
-            seen = lstat(f"{root}/{path}")
-            if stat != (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):
+            status = lstat(f"{root}/{path}")
+            if stat != (status.st_size, status.st_mtime_ns, status.st_ctime_ns):
                 return False
     except OSError:
         return False
@@ -128,7 +128,7 @@ class _TreeWalk:
         # With nothing mounted below, the whole tree is on the file system of its root.
         self._trusted = self._mounts is not None and not self._mounts and is_trusted(root)
         self._root, self._memory = root, listings_of(root, policy)
-        self._seen: dict[str, DirectoryListing] = {}
+        self._listings: dict[str, DirectoryListing] = {}
         self._pending: list[tuple[str, str, RuleStack]] = []
         self._walk = Walk()
 
@@ -136,44 +136,44 @@ class _TreeWalk:
         self._pending.append(("", self._root, top_rules(self._root, self._policy)))
         while self._pending:
             key, directory, rules = self._pending.pop()
-            known = self._memory.get(key)
+            listing = self._memory.get(key)
             try:
                 stamp = stamp_of(os.lstat(directory)) if self._trusted else None
-                if known is not None and stamp is not None and known.is_current(rules, stamp):
-                    self._stat_known(known, f"{key}/" if key else "", directory)
-                    self._seen[key] = known
+                if listing is not None and stamp is not None and listing.is_current(rules, stamp):
+                    self._stat_known(listing, f"{key}/" if key else "", directory)
+                    self._listings[key] = listing
                     continue
             except OSError as error:
                 self._not_listed(key, error)
                 continue
-            self._list_directory(key, directory, rules, known, stamp)
+            self._list_directory(key, directory, rules, listing, stamp)
         return self._finished()
 
     def again(self, before: Walk, directories: Iterable[str]) -> Walk | None:
         """What a walk found before, with these directories as they are now; see `walk_again`."""
         walk = self._walk
         walk.stats, walk.left_out = dict(before.stats), dict(before.left_out)
-        self._seen = dict(before.directories)
+        self._listings = dict(before.directories)
         skipped = before.skipped - Counter(before.left_out.values())
         for key in sorted(directories):
-            known = self._seen.get(key)
-            if known is None or before.unreadable or before.linked:
+            listing = self._listings.get(key)
+            if listing is None or before.unreadable or before.linked:
                 return None
             prefix = f"{key}/" if key else ""
-            for name in (*known.files, *known.unsure):
+            for name in (*listing.files, *listing.unsure):
                 walk.stats.pop(prefix + name, None)
                 walk.left_out.pop(prefix + name, None)
-            skipped -= Counter(known.skipped)
+            skipped -= Counter(listing.skipped)
             directory = f"{self._root}/{key}" if key else self._root
             try:
                 stamp = stamp_of(os.lstat(directory)) if self._trusted else None
             except OSError:
                 return None
-            self._list_directory(key, directory, known.above, known, stamp)
-            now = self._seen[key]
-            if walk.unreadable or now is known:
+            self._list_directory(key, directory, listing.above, listing, stamp)
+            now = self._listings[key]
+            if walk.unreadable or now is listing:
                 return None
-            if now.folders != known.folders or now.rules != known.rules:
+            if now.folders != listing.folders or now.rules != listing.rules:
                 return None
         walk.skipped.update(skipped)
         return self._finished()
@@ -181,8 +181,8 @@ class _TreeWalk:
     def _finished(self) -> Walk:
         walk = self._walk
         walk.skipped.update(walk.left_out.values())
-        remember(self._root, self._policy, self._seen)
-        walk.directories = self._seen
+        remember(self._root, self._policy, self._listings)
+        walk.directories = self._listings
         return walk
 
     def _not_listed(self, key: str, error: OSError) -> None:
@@ -194,7 +194,7 @@ class _TreeWalk:
         key: str,
         directory: str,
         rules: RuleStack,
-        known: DirectoryListing | None,
+        before: DirectoryListing | None,
         stamp: Stamp | None,
     ) -> None:
         """List a directory and decide on its names, by what is known of them and the rules."""
@@ -214,11 +214,11 @@ class _TreeWalk:
             return
         # A new object, because another thread may be reading the old one.
         fresh = DirectoryListing(rules, own)
-        known_names = known if known is not None and known.decided_by(own) else _NO_LISTING
+        known_names = before if before is not None and before.decided_by(own) else _NO_LISTING
         # Ignore files are read every time: editing one does not change these times.
         plain = self._list(fresh, known_names, entries, prefix) and not controls
         fresh.remember_stamp(stamp if plain else None, listed_ns)
-        self._seen[key] = fresh
+        self._listings[key] = fresh
         self._count(fresh)
 
     def _count(self, listed: DirectoryListing) -> None:
@@ -234,37 +234,37 @@ class _TreeWalk:
         stats, size_bytes_max, make = walk.stats, self._policy.size_bytes_max, tuple.__new__
         for name in listing.files:
             try:
-                seen = lstat(f"{directory}/{name}")
+                status = lstat(f"{directory}/{name}")
             except FileNotFoundError:
                 continue
             except OSError:
                 walk.unreadable.add(prefix + name)
                 continue
-            size = seen.st_size
-            if size <= size_bytes_max and is_regular(seen.st_mode):
-                stats[prefix + name] = make(Stat, (size, seen.st_mtime_ns, seen.st_ctime_ns))
-                if seen.st_nlink > 1:
+            size = status.st_size
+            if size <= size_bytes_max and is_regular(status.st_mode):
+                stats[prefix + name] = make(Stat, (size, status.st_mtime_ns, status.st_ctime_ns))
+                if status.st_nlink > 1:
                     walk.linked += 1
             else:
-                self._take(prefix + name, seen)
+                self._take(prefix + name, status)
         for name in listing.unsure:
             try:
-                seen = lstat(f"{directory}/{name}")
+                status = lstat(f"{directory}/{name}")
             except FileNotFoundError:
                 continue
             except OSError:
                 walk.unreadable.add(prefix + name)
                 continue
-            self._take_script(f"{directory}/{name}", prefix + name, seen, listing.rules)
+            self._take_script(f"{directory}/{name}", prefix + name, status, listing.rules)
         for name in listing.folders:
             self._pending.append((prefix + name, f"{directory}/{name}", listing.rules))
         if listing.skipped:
             self._count(listing)
 
-    def _take_script(self, place: str, path: str, seen: os.stat_result, rules: RuleStack) -> None:
+    def _take_script(self, place: str, path: str, status: os.stat_result, rules: RuleStack) -> None:
         """Take a file whose name does not say what it is, if it is a script."""
-        if _is_script(place, path, seen, rules):
-            self._take(path, seen)
+        if _is_script(place, path, status, rules):
+            self._take(path, status)
         else:
             self._walk.left_out[path] = "kind"
 
@@ -289,8 +289,8 @@ class _TreeWalk:
                 if why == "kind" and "." not in name:
                     # It may be a script, which its mode and its content tell, each time anew.
                     listing.unsure.add(name)
-                    seen = entry.stat(follow_symlinks=False)
-                    self._take_script(entry.path, path, seen, rules)
+                    status = entry.stat(follow_symlinks=False)
+                    self._take_script(entry.path, path, status, rules)
                     continue
                 if why is not None and kind == FILE:
                     listing.others[name] = why
@@ -314,14 +314,14 @@ class _TreeWalk:
             return False
         return entry.stat(follow_symlinks=False).st_dev != self._device
 
-    def _take(self, path: str, seen: os.stat_result) -> None:
-        if not modes.S_ISREG(seen.st_mode):
+    def _take(self, path: str, status: os.stat_result) -> None:
+        if not modes.S_ISREG(status.st_mode):
             self._walk.left_out[path] = "special"
-        elif seen.st_size > self._policy.size_bytes_max:
+        elif status.st_size > self._policy.size_bytes_max:
             self._walk.left_out[path] = "large"
         else:
-            self._walk.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-            self._walk.linked += seen.st_nlink > 1
+            self._walk.stats[path] = Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            self._walk.linked += status.st_nlink > 1
 
 
 FILE, DIRECTORY, LINK = "file", "directory", "symlink"
@@ -375,13 +375,13 @@ def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack
     return "ignored" if rules.excludes(path, name, False) else None
 
 
-def _is_script(place: str, path: str, seen: os.stat_result, rules: RuleStack) -> bool:
+def _is_script(place: str, path: str, status: os.stat_result, rules: RuleStack) -> bool:
     """Whether a file without an extension is a script. It is read only if it is executable or in a
     folder of scripts."""
     above, _, name = path.rpartition("/")
-    if not seen.st_mode & 0o111 and above.rpartition("/")[2] not in SCRIPT_FOLDERS:
+    if not status.st_mode & 0o111 and above.rpartition("/")[2] not in SCRIPT_FOLDERS:
         return False
-    if not modes.S_ISREG(seen.st_mode) or "\\" in name or rules.is_secret(path, name):
+    if not modes.S_ISREG(status.st_mode) or "\\" in name or rules.is_secret(path, name):
         return False
     return not rules.excludes(path, name, False) and is_script(_head(place))
 

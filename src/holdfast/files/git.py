@@ -142,8 +142,8 @@ class Repository:
         """The name of the commit that a revision names."""
         if revision.startswith("-"):
             return None
-        named = self.run("rev-parse", "--verify", "--quiet", revision + "^{commit}")
-        return None if named is None else named.decode().strip()
+        name = self.run("rev-parse", "--verify", "--quiet", revision + "^{commit}")
+        return None if name is None else name.decode().strip()
 
     def first_commit(self, commit: str) -> str | None:
         """The commit that the history of a commit began with, by first parents."""
@@ -185,12 +185,12 @@ class Repository:
         )  # fmt: skip
         if edited is None:
             return None
-        known = self.run("ls-files", "-z", "--cached")
-        if known is None:
+        cached = self.run("ls-files", "-z", "--cached")
+        if cached is None:
             return None
         here = (line[3:] for line in edited.split(b"\0") if line[1:2] not in (b"", b" "))
         paths = {os.fsdecode(path).removeprefix(self.prefix) for path in here}
-        return Changes(_names(staged) | paths, _names(known))
+        return Changes(_names(staged) | paths, _names(cached))
 
     def blob(self, commit: str, path: str) -> bytes | None:
         """The content of a file, by its path in the work tree, as it was in a commit."""

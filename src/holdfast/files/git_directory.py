@@ -63,10 +63,10 @@ def git_at(top: Path) -> Path | None:
 
 def common_of(own: Path) -> Path | None:
     """The git directory that linked work trees share; None if one names a foreign one."""
-    named = small_file(own / "commondir")
-    if named is None:
+    location = small_file(own / "commondir")
+    if location is None:
         return own
-    common = real(own / os.fsdecode(named.strip()))
+    common = real(own / os.fsdecode(location.strip()))
     return common if own.parent == common / "worktrees" else None
 
 
@@ -100,8 +100,8 @@ def _belongs(own: Path, top: Path) -> bool:
     if linked is not None and real(own / os.fsdecode(linked.strip())) == top / ".git":
         return True
     settings = small_file(own / "config")
-    named = work_tree_setting((settings or b"").decode("utf-8", "surrogateescape"))
-    return named is not None and real(own / named) == top
+    work_tree = work_tree_setting((settings or b"").decode("utf-8", "surrogateescape"))
+    return work_tree is not None and real(own / work_tree) == top
 
 
 def real(path: Path) -> Path:

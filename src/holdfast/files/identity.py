@@ -57,9 +57,9 @@ class RepositoryIdentity:
         return None in (first_commit, self.first_commit) or first_commit == self.first_commit
 
     def sentence(self) -> str:
-        known = {"setting": "by its setting", "remote": "by its remote"}.get(self.source)
+        source = {"setting": "by its setting", "remote": "by its remote"}.get(self.source)
         note = "; a shallow clone, so its first commit is not checked" if self.shallow else ""
-        return f"{self.name} ({known or 'by its first commit'}{note})"
+        return f"{self.name} ({source or 'by its first commit'}{note})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ def decide(evidence: Evidence) -> RepositoryIdentity | Unidentified:
         return Unidentified("the repository has no commits", "commit something first")
     first = None if evidence.shallow else evidence.first_commit
     by_commit = None if first is None else f"commit:{first}"
-    named: tuple[tuple[Source, str | None], ...] = (
+    candidates: tuple[tuple[Source, str | None], ...] = (
         ("setting", evidence.setting),
         ("remote", evidence.remote),
         ("first commit", by_commit),
     )
-    for source, name in named:
+    for source, name in candidates:
         if name is not None:
             return RepositoryIdentity(
                 name, source, first, evidence.head, evidence.prefix, evidence.shallow

@@ -46,8 +46,8 @@ def _of_lines(lines: tuple[str, ...]) -> Rules:
 
 def top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
-    found = find_git(Path(root))
-    top, git = (None, None) if found is None else (str(found.top), found.common)
+    repository = find_git(Path(root))
+    top, git = (None, None) if repository is None else (str(repository.top), repository.common)
     ruled = any(os.path.isfile(os.path.join(place, ".gitignore")) for place in (root, top or root))
     user = _of_lines(policy.ignore_patterns)
     rules = RuleStack(user=user).with_rules(_OUTPUTS[ruled]).with_rules(_DEFAULTS)

@@ -50,49 +50,49 @@ class ListedTrees:
 
     def list(self, root: Path, policy: Policy | None = None) -> TreeListing:
         """The files of a tree now; raises UsageError if it is not a directory."""
-        known = self._known(os.fspath(root))
-        if known is None:
+        tree = self._tree(os.fspath(root))
+        if tree is None:
             return list_tree(root, self._now_ns, policy)
-        with known.lock:
-            if known.listing is not None and self._still_holds(known, root, policy):
-                return known.listing
-            return self._walk(known, root, policy)
+        with tree.lock:
+            if tree.listing is not None and self._still_holds(tree, root, policy):
+                return tree.listing
+            return self._walk(tree, root, policy)
 
-    def _known(self, root: str) -> _Listed | None:
+    def _tree(self, root: str) -> _Listed | None:
         """What is known of a tree; None where the system offers no watches."""
         with self._lock:
-            known = self._trees.get(root)
-            if known is None:
+            tree = self._trees.get(root)
+            if tree is None:
                 try:
                     watch = TreeWatch(root)
                 except CannotWatch:
                     return None
-                known = self._trees[root] = _Listed(watch, threading.Lock())
+                tree = self._trees[root] = _Listed(watch, threading.Lock())
                 while len(self._trees) > TREES_MAX:
                     self._trees.popitem(last=False)[1].watch.close()
             self._trees.move_to_end(root)
-            return known
+            return tree
 
-    def _still_holds(self, known: _Listed, root: Path, policy: Policy | None) -> bool:
-        age_ms = (self._clock() - known.taken) * 1000
+    def _still_holds(self, tree: _Listed, root: Path, policy: Policy | None) -> bool:
+        age_ms = (self._clock() - tree.taken) * 1000
         return (
             0 <= age_ms < REUSED_MS_MAX
-            and known.policy == policy
-            and known.walk is not None
-            and known.walk.holds(os.fspath(root), policy or Policy())
+            and tree.policy == policy
+            and tree.walk is not None
+            and tree.walk.holds(os.fspath(root), policy or Policy())
         )
 
-    def _walk(self, known: _Listed, root: Path, policy: Policy | None) -> TreeListing:
-        known.listing, known.taken, known.policy = None, self._clock(), policy
-        known.walk = QuietWalk.begin(known.watch, os.fspath(root), policy or Policy())
+    def _walk(self, tree: _Listed, root: Path, policy: Policy | None) -> TreeListing:
+        tree.listing, tree.taken, tree.policy = None, self._clock(), policy
+        tree.walk = QuietWalk.begin(tree.watch, os.fspath(root), policy or Policy())
         listing = list_tree(root, self._now_ns, policy)
-        if known.walk.covers(listing.walk) and not listing.walk.unreadable:
-            known.listing = listing
+        if tree.walk.covers(listing.walk) and not listing.walk.unreadable:
+            tree.listing = listing
         return listing
 
     def close(self) -> None:
         """End the watches; later listings are walked."""
         with self._lock:
-            for known in self._trees.values():
-                known.watch.close()
+            for tree in self._trees.values():
+                tree.watch.close()
             self._trees.clear()

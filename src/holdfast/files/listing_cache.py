@@ -21,9 +21,9 @@ DIRECTORIES_MAX = 200_000
 Stamp = tuple[int, int, int, int]
 
 
-def stamp_of(seen: os.stat_result) -> Stamp:
+def stamp_of(status: os.stat_result) -> Stamp:
     """The identity and times of a directory; when they are equal, its names are the same."""
-    return seen.st_dev, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
 class DirectoryListing:

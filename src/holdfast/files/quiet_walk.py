@@ -25,11 +25,11 @@ class QuietWalk(NamedTuple):
         """Call it before the walk."""
         return cls(watch, watch.begin(), top_rules(root, policy))
 
-    def covers(self, found: disk.Walk) -> bool:
+    def covers(self, walk: disk.Walk) -> bool:
         """Whether every change of what the walk found will be reported."""
-        covered = self.watch.covers(found.directories)
+        covered = self.watch.covers(walk.directories)
         # A file with several names may be written through one that is not watched.
-        return covered and not found.linked
+        return covered and not walk.linked
 
     def holds(self, root: str, policy: Policy) -> bool:
         """Whether nothing was reported since."""

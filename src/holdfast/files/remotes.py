@@ -99,10 +99,10 @@ def _settings(configuration: str) -> Iterator[tuple[str, str | None, str, str]]:
             yield section, name, key.strip().lower(), _value(value)
 
 
-def _value(written: str) -> str:
+def _value(text: str) -> str:
     """A value without its quotes, escapes and comment."""
     characters, quoted, escaped = [], False, False
-    for character in written.strip():
+    for character in text.strip():
         if escaped:
             characters.append({"n": "\n", "t": "\t"}.get(character, character))
             escaped = False

@@ -196,12 +196,11 @@ TOKEN_ENTROPY_MIN_BITS = 3.0
 
 def secrets_in(text: bytes) -> list[Secret]:
     """The secrets in a text, in order. Takes time in proportion to its length."""
-    secrets = sorted(_found(text), key=lambda secret: (secret.start, -secret.end))
-    kept: list[Secret] = []
-    for secret in secrets:
-        if not kept or secret.start >= kept[-1].end:
-            kept.append(secret)
-    return kept
+    secrets: list[Secret] = []
+    for secret in sorted(_candidates(text), key=lambda secret: (secret.start, -secret.end)):
+        if not secrets or secret.start >= secrets[-1].end:
+            secrets.append(secret)
+    return secrets
 
 
 def masked(text: bytes) -> bytes:
@@ -226,7 +225,7 @@ def masked_line(text: bytes, number: int) -> bytes:
     return masked(rows[number - 1]) if len(rows) >= number else b""
 
 
-def _found(text: bytes) -> Iterator[Secret]:
+def _candidates(text: bytes) -> Iterator[Secret]:
     if any(mark in text for mark in _MARKS) or any(one.search(text) for one in _MAY_BE_TOKEN):
         yield from _tokens(text)
     if b"PRIVATE KEY" in text:

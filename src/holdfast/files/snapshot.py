@@ -70,8 +70,8 @@ def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[s
     entries, still_ns = before.entries, before.taken_ns - RACY_NS
     todo = []
     for key, stat in stats.items():
-        known = entries.get(key)
-        if known is None or known.stat != stat or stat[1] >= still_ns or stat[2] >= still_ns:
+        entry = entries.get(key)
+        if entry is None or entry.stat != stat or stat[1] >= still_ns or stat[2] >= still_ns:
             todo.append(key)
     todo.sort()
     same = len(stats) - len(todo)
@@ -95,10 +95,10 @@ def as_known(recorded: tuple[int, int] | None, stat: Stat, taken_ns: int) -> boo
 
 def not_searched(unreadable: Iterable[str], too_large: int, unnameable: int) -> str | None:
     """Which files an answer does not cover; None if it covers all."""
-    named, skipped = sorted(unreadable), []
-    if named:
-        more = ", …" if len(named) > 3 else ""
-        skipped.append(f"{len(named)} could not be read ({', '.join(named[:3])}{more})")
+    paths, skipped = sorted(unreadable), []
+    if paths:
+        more = ", …" if len(paths) > 3 else ""
+        skipped.append(f"{len(paths)} could not be read ({', '.join(paths[:3])}{more})")
     if too_large:
         skipped.append(f"{too_large} too large")
     if unnameable:
@@ -113,12 +113,12 @@ def compare(before: Snapshot, after: Snapshot) -> Changes:
     removed = sorted(key for key in gone if not covered(key, after.unreadable))
     modified, touched = [], []
     for key, entry in after.entries.items():
-        known = before.entries.get(key)
-        if known is None:
+        old = before.entries.get(key)
+        if old is None:
             continue
-        if known.digest != entry.digest:
+        if old.digest != entry.digest:
             modified.append(key)
-        elif known.stat != entry.stat:
+        elif old.stat != entry.stat:
             touched.append(key)
     return Changes(
         tuple(added),

@@ -197,7 +197,7 @@ def _place(root: str) -> tuple[object, ...] | None:
     if mounts is None or mounts:
         return None
     try:
-        seen = os.lstat(root)
+        status = os.lstat(root)
     except OSError:
         return None
-    return seen.st_dev, seen.st_ino
+    return status.st_dev, status.st_ino

@@ -81,10 +81,10 @@ class WatchedTree:
         was not done within `compared_ms_max`.
         """
         with self._lock:
-            known, self._last = self._last, None
+            last, self._last = self._last, None
             look = None
-            if known is not None and known[0] == policy and not whole:
-                look = self._renewed(known[1], policy, compared_ms_max)
+            if last is not None and last[0] == policy and not whole:
+                look = self._renewed(last[1], policy, compared_ms_max)
             if look is None:
                 look = self._walked(policy)
             if look.proof is not None:

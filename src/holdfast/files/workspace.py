@@ -79,9 +79,9 @@ class Workspace:
         except (OSError, ValueError):
             self.admit(path)  # the refusal comes first: it must not tell what exists
             raise
-        found = self._admitted(path, real, None).real
+        real = self._admitted(path, real, None).real
         os.stat(path)  # raises for `file/..`, which `realpath` takes for the directory of the file
-        return found
+        return real
 
     def read(self, path: str, limit_bytes: int) -> bytes | None:
         """The first bytes of a regular file inside; None if it is something else."""
@@ -111,8 +111,8 @@ class Workspace:
             self._boundary = Boundary(self._sources.pop(0)(), self._machine())
         yield self._boundary
         while self._sources:
-            known = (*self._boundary.roots, *self._boundary.dropped)
-            self._boundary = Boundary((*known, *self._sources.pop(0)()), self._boundary.machine)
+            roots = (*self._boundary.roots, *self._boundary.dropped)
+            self._boundary = Boundary((*roots, *self._sources.pop(0)()), self._boundary.machine)
             yield self._boundary
 
 
@@ -180,10 +180,10 @@ def _is_shared(path: str) -> bool:
 def machine_of(user_home: str, private: Iterable[str], settings: str) -> Machine:
     """This machine, for the user of this process."""
     user = os.getuid()
-    own, others, known = {real_path(user_home)}, set(), set()
+    own, others, reals = {real_path(user_home)}, set(), set()
     for uid, home in _accounts():
         real = real_path(home)
-        known.add(real)
+        reals.add(real)
         if uid == user:
             own.add(real)
         elif uid == 0 or PEOPLE_FROM <= uid < PEOPLE_TO:
@@ -195,7 +195,7 @@ def machine_of(user_home: str, private: Iterable[str], settings: str) -> Machine
         user,
         tuple(sorted(own)),
         tuple(sorted(others - above)),
-        tuple(path for path in _members(user) if path not in known),
+        tuple(path for path in _members(user) if path not in reals),
         tuple(real_path(path) for path in private),
         settings,
     )
