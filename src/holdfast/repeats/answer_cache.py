@@ -67,16 +67,16 @@ class KeptClones:
 
     def current(self, listing: TreeListing) -> ClonesReport | None:
         """The kept answer, if the tree has exactly the files that it was made of."""
-        kept = self._read()
-        if kept is None or kept.files.keys() != listing.walk.stats.keys():
+        cached = self._read()
+        if cached is None or cached.files.keys() != listing.walk.stats.keys():
             return None
         for path, stat in listing.walk.stats.items():
-            if not as_known(kept.files[path], stat, kept.taken_ns):
+            if not as_known(cached.files[path], stat, cached.taken_ns):
                 return None
         skipped = listing.walk.skipped
         return msgspec.structs.replace(
-            kept.report,
-            groups=with_first_lines(self._root, kept.report.groups),
+            cached.report,
+            groups=with_first_lines(self._root, cached.report.groups),
             not_searched=not_searched(
                 compressed(listing.walk.unreadable), skipped["large"], skipped["unnameable"]
             ),
@@ -117,13 +117,13 @@ class KeptClones:
 
 def with_first_lines(root: Path, groups: tuple[GroupReport, ...]) -> tuple[GroupReport, ...]:
     """The groups with the first line of each, from its file; empty where it cannot be read."""
-    shown = [
+    first_groups = [
         msgspec.structs.replace(
             group, first_line=_line(root, group.places[0].path, group.places[0].line)
         )
         for group in groups[:FIRST_LINES_MAX]
     ]
-    return (*shown, *groups[FIRST_LINES_MAX:])
+    return (*first_groups, *groups[FIRST_LINES_MAX:])
 
 
 def _line(root: Path, path: str, number: int) -> str:

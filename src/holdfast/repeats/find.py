@@ -69,10 +69,10 @@ def find_clones(
         groups = clones.informative(groups, size)
         folded = group_count - len(groups)
     listed = groups[: request.limit] if request.limit else groups
-    shown = clones.covered(listed, size)
+    covered = clones.covered(listed, size)
     reports = tuple([_report(group) for group in listed])
     summary = ClonesSummary(
-        len(documents), tokens, len(groups), len(reports), shown, max(repeated, shown), folded
+        len(documents), tokens, len(groups), len(reports), covered, max(repeated, covered), folded
     )
     clones.release(groups)
     skipped = listing.walk.skipped

@@ -154,11 +154,11 @@ class Labels:
         reached if a label ends there that begins before the end reached last.
         """
         ends, starts = self.ends[number], self.starts[number]
-        for first, known in enumerate(ends):
-            if not known:
+        for first, positions in enumerate(ends):
+            if not positions:
                 continue
             # `furthest`: the last end of the labels that begin in [first, scanned).
-            reached, furthest, scanned = known[0], known[-1], first + 1
+            reached, furthest, scanned = positions[0], positions[-1], first + 1
             end = reached + 1
             while True:
                 while scanned < reached:
@@ -181,16 +181,16 @@ class Labels:
         """Add the gap strings that decompositions need; returns every label's patterns."""
         while True:
             patterns = {label: self.decompose(label) for label in self.where}
-            needed = {
+            missing = {
                 part
                 for decomposition in patterns.values()
                 for pattern in decomposition
                 for part in pattern
                 if len(part) > 1 and part not in self.where
             }
-            if not needed:
+            if not missing:
                 return patterns
-            self.add(needed)
+            self.add(missing)
 
     def decompose(self, label: str) -> list[list[str]]:
         """The patterns of a label, as lists of strings."""
@@ -311,10 +311,10 @@ def grow(graph: Graph, patterns: dict[str, list[list[str]]], alphabet: Alphabet)
         return vertices[label]
 
     for label in sorted(patterns, key=lambda label: (len(label), label)):
-        wanted = sorted([vertex(part) for part in pattern] for pattern in patterns[label])
-        known = graph.find(alphabet.decode(label))
-        if known is None:
-            known = graph.patterns_of_one(wanted)
-        elif sorted(map(list, graph.patterns(known))) != wanted:
-            graph.rewrite(known, wanted)
-        vertices[label] = known
+        parts = sorted([vertex(part) for part in pattern] for pattern in patterns[label])
+        whole = graph.find(alphabet.decode(label))
+        if whole is None:
+            whole = graph.patterns_of_one(parts)
+        elif sorted(map(list, graph.patterns(whole))) != parts:
+            graph.rewrite(whole, parts)
+        vertices[label] = whole

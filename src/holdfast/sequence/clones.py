@@ -160,8 +160,8 @@ def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
     keys = np.sort(depths[ranks].astype(np.int64) * span + ranks)
     rows = table.astype(np.int64)
     at = np.searchsorted(keys, rows[:, 0] * span + rows[:, 1])
-    found = np.append(keys, np.iinfo(np.int64).max)[at] < rows[:, 0] * span + rows[:, 2]
-    yield from map(tuple, table[found].tolist())
+    has_free_rank = np.append(keys, np.iinfo(np.int64).max)[at] < rows[:, 0] * span + rows[:, 2]
+    yield from map(tuple, table[has_free_rank].tolist())
 
 
 def _groups(
@@ -234,12 +234,12 @@ def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
 
     A half can also be a block of its own. It is marked as periodic whichever comes first.
     """
-    seen: dict[tuple[int, int], CloneGroup] = {}
+    by_place: dict[tuple[int, int], CloneGroup] = {}
     for group in groups:
         key = group.length, group.occurrences[0].position
-        if key not in seen or (group.periodic and not seen[key].periodic):
-            seen[key] = group
-    return list(seen.values())
+        if key not in by_place or (group.periodic and not by_place[key].periodic):
+            by_place[key] = group
+    return list(by_place.values())
 
 
 def code_like(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[CloneGroup]:
@@ -250,11 +250,11 @@ def code_like(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[Clone
         first = group.occurrences[0]
         names = 0
         for token in segment.tokens[first.position : first.position + first.length]:
-            known = is_name.get(token)
-            if known is None:
+            is_word = is_name.get(token)
+            if is_word is None:
                 start = segment.word(token)[:1]
-                known = is_name[token] = start.isalpha() or start in (b"_", b"$")
-            names += known
+                is_word = is_name[token] = start.isalpha() or start in (b"_", b"$")
+            names += is_word
         if names >= NAMES_SHARE * group.length:
             selected.append(group)
     return selected
@@ -262,11 +262,11 @@ def code_like(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[Clone
 
 def covered(groups: Sequence[CloneGroup], size: int) -> int:
     """How many tokens are part of a group; `size` is the length of the stream."""
-    shown = bytearray(size)
+    marks = bytearray(size)
     for group in groups:
         for o in group.occurrences:
-            shown[o.position : o.position + o.length] = b"\1" * o.length
-    return shown.count(1)
+            marks[o.position : o.position + o.length] = b"\1" * o.length
+    return marks.count(1)
 
 
 def informative(
@@ -277,15 +277,15 @@ def informative(
     A block is often part of a slightly longer block with fewer copies. A group is left out if less
     than `share` of its tokens are new.
     """
-    shown = bytearray(size)
-    kept = []
+    marks = bytearray(size)
+    code_groups = []
     for group in groups:
-        fresh = sum(shown.count(0, o.position, o.position + o.length) for o in group.occurrences)
+        fresh = sum(marks.count(0, o.position, o.position + o.length) for o in group.occurrences)
         if fresh >= share * group.length * len(group.occurrences):
-            kept.append(group)
+            code_groups.append(group)
             for o in group.occurrences:
-                shown[o.position : o.position + o.length] = b"\1" * o.length
-    return kept
+                marks[o.position : o.position + o.length] = b"\1" * o.length
+    return code_groups
 
 
 def renamed(segment: TokenSegment, backend: SuffixBackend | None = None) -> TokenSegment:

@@ -49,8 +49,8 @@ def as_text(
         listed = group.places[:PLACES_SHOWN]
         lines += [f"  {format_path(_shown(o.path))}:{o.line}-{o.end_line}" for o in listed]
         if len(listed) < group.count:
-            left = group.count - len(listed)
-            lines.append(f"  … and {left} more {'place' if left == 1 else 'places'}{hints.places}")
+            rest = group.count - len(listed)
+            lines.append(f"  … and {rest} more {'place' if rest == 1 else 'places'}{hints.places}")
     share = 100 * whole.repeated_tokens / max(1, whole.tokens)
     listed_share = 100 * whole.covered_tokens / max(1, whole.tokens)
     more = hints.groups if whole.listed < whole.groups else ""

@@ -69,9 +69,9 @@ class ParentState:
             return False
         if ancestors and graph.parents(self.at.vertex):
             return True
-        left = graph.width(self.at.vertex) - self.start(graph) - self.entry_pos
+        rest = graph.width(self.at.vertex) - self.start(graph) - self.entry_pos
         # A match of the same length that ends the query would also be better.
-        return self.query.checkpoint.position + left >= best.position
+        return self.query.checkpoint.position + rest >= best.position
 
     def advance(self, graph: Graph) -> CompareState | None:
         """Move to the child after the matched part; None when that part is the last child."""

@@ -61,11 +61,13 @@ class TokenPath:
     def first_children(self, graph: Graph) -> list[TokenPath]:
         """The path to each distinct first child of the leaf, widest first."""
         leaf = self.leaf(graph)
-        seen: dict[Vertex, Location] = {}
+        locations: dict[Vertex, Location] = {}
         for number, pattern in enumerate(graph.patterns(leaf)):
-            seen.setdefault(pattern[0], Location(leaf, number, 0))
-        ordered = sorted(seen, key=lambda child: -graph.width(child))
-        return [TokenPath(self.tokens, self.index, (*self.path, seen[child])) for child in ordered]
+            locations.setdefault(pattern[0], Location(leaf, number, 0))
+        ordered = sorted(locations, key=lambda child: -graph.width(child))
+        return [
+            TokenPath(self.tokens, self.index, (*self.path, locations[child])) for child in ordered
+        ]
 
 
 @dataclass(frozen=True, slots=True)

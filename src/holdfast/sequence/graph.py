@@ -145,9 +145,9 @@ class Graph:
 
     def find(self, atoms: Sequence[Atom]) -> Vertex | None:
         """The vertex that spells exactly this string, if there is one."""
-        wanted = tuple(atoms)
-        for vertex in self._by_string.get((len(wanted), string_digest(wanted)), ()):
-            if self.spelled(vertex) == wanted:
+        spelling = tuple(atoms)
+        for vertex in self._by_string.get((len(spelling), string_digest(spelling)), ()):
+            if self.spelled(vertex) == spelling:
                 return vertex
         return None
 
@@ -185,13 +185,13 @@ class Graph:
         if len(pattern) == 1:
             return pattern[0]
         if not strict:
-            known = self._spelling(pattern)
-            if known is not None:
-                if not self.is_atom(known) and not self._borders(pattern) & self._all_borders(
-                    known
+            vertex = self._spelling(pattern)
+            if vertex is not None:
+                if not self.is_atom(vertex) and not self._borders(pattern) & self._all_borders(
+                    vertex
                 ):
-                    self._link(known, pattern)
-                return known
+                    self._link(vertex, pattern)
+                return vertex
         return self._make([pattern], name)
 
     def patterns_of_one(
@@ -305,11 +305,11 @@ class Graph:
         return width, digest
 
     def _spelling(self, pattern: Pattern) -> Vertex | None:
-        known = self._by_string.get(self._measure(pattern))
-        if not known:
+        vertices = self._by_string.get(self._measure(pattern))
+        if not vertices:
             return None
         spelled = tuple(atom for child in pattern for atom in self.spelled(child))
-        return next((vertex for vertex in known if self.spelled(vertex) == spelled), None)
+        return next((vertex for vertex in vertices if self.spelled(vertex) == spelled), None)
 
     def _borders(self, pattern: Pattern) -> set[int]:
         borders, at = set(), 0

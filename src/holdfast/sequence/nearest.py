@@ -87,16 +87,16 @@ def nearest(text: bytes, snippet: bytes, places: int = 1) -> list[Nearest]:
     """
     text, skipped_lines = _bounded(text, snippet)
     lexed = lex(snippet, _PLAIN)
-    wanted = lexed.texts[:SNIPPET_TOKENS_MAX]
+    tokens = lexed.texts[:SNIPPET_TOKENS_MAX]
     segment = _segment(text)
-    if not wanted or len(segment) == 0:
+    if not tokens or len(segment) == 0:
         return []
     breaks = [at for at, byte in enumerate(snippet) if byte == 10]
-    lines = [bisect_right(breaks, start - 1) for start in lexed.starts[: len(wanted)]]
-    rules = _Comparison(text, segment, wanted, snippet)
-    votes = _votes(rules.corpus, _with_similar_words(wanted, rules.words), lines)
+    lines = [bisect_right(breaks, start - 1) for start in lexed.starts[: len(tokens)]]
+    rules = _Comparison(text, segment, tokens, snippet)
+    votes = _votes(rules.corpus, _with_similar_words(tokens, rules.words), lines)
     scored = []
-    for begin, end in _places(votes, len(wanted)):
+    for begin, end in _places(votes, len(tokens)):
         begin = max(0, min(begin, len(segment) - 1))
         end = max(begin + 1, min(end, len(segment)))
         scored.append((rules.score(begin, end), -begin, end))
@@ -117,15 +117,15 @@ class _Comparison:
     """Compares places of a text with a snippet."""
 
     def __init__(
-        self, text: bytes, segment: TokenSegment, wanted: Sequence[bytes], snippet: bytes
+        self, text: bytes, segment: TokenSegment, tokens: Sequence[bytes], snippet: bytes
     ) -> None:
         self.segment = segment
         self.corpus = TokenCorpus([LiveSegment(segment)])
         self.words = segment.stream().words
-        self.wanted = wanted
-        self._tokens = Counter(wanted)
-        self._pairs = Counter(pairwise(wanted))
-        self._letters = Counter(pairwise(b" ".join(wanted)))
+        self.query = tokens
+        self._tokens = Counter(tokens)
+        self._pairs = Counter(pairwise(tokens))
+        self._letters = Counter(pairwise(b" ".join(tokens)))
         self._lines = {line.strip() for line in snippet.split(b"\n")} - {b""}
         self._rows = [line.strip() for line in text.split(b"\n")]
         self._often = Counter(self._rows)
@@ -154,21 +154,21 @@ class _Comparison:
         return score
 
     def compared(self, begin: int, end: int, lines: Sequence[int], skipped: int) -> Nearest:
-        wanted, segment = self.wanted, self.segment
+        tokens, segment = self.query, self.segment
         size = len(segment)
         # The place may begin with tokens that are not in the snippet; skip them.
-        starts = [at for at in range(begin, min(begin + 400, end)) if self.token(at) == wanted[0]]
-        runs = [(_common(wanted, self._run(at, at + len(wanted))), -at) for at in starts[:40]]
+        starts = [at for at in range(begin, min(begin + 400, end)) if self.token(at) == tokens[0]]
+        runs = [(_common(tokens, self._run(at, at + len(tokens))), -at) for at in starts[:40]]
         prefix, at = max(runs, default=(0, -begin))
         first, begin = begin, -at
-        differs = min(prefix, len(wanted) - 1)
+        differs = min(prefix, len(tokens) - 1)
         return Nearest(
-            skipped + segment.place(begin if prefix == len(wanted) else first).line,
+            skipped + segment.place(begin if prefix == len(tokens) else first).line,
             skipped + segment.place(end - 1, end=True).line,
             (self._tokens & Counter(self._run(first, end))).total(),
-            len(wanted),
+            len(tokens),
             prefix,
-            wanted[prefix] if prefix < len(wanted) else None,
+            tokens[prefix] if prefix < len(tokens) else None,
             self.token(begin + prefix) if begin + prefix < size else None,
             lines[differs] + 1,
             skipped + segment.place(min(begin + prefix, size - 1)).line,
@@ -196,10 +196,10 @@ def _backend() -> SuffixBackend:
     return SuffixBackend.VECTOR if SuffixBackend.VECTOR in usable else SuffixBackend.PURE
 
 
-def _with_similar_words(wanted: Sequence[bytes], words: Sequence[bytes]) -> list[bytes]:
+def _with_similar_words(tokens: Sequence[bytes], words: Sequence[bytes]) -> list[bytes]:
     """The tokens, with words that do not occur replaced by the most similar one that does."""
-    known = set(words)
-    unknown = [word for word in dict.fromkeys(wanted) if word not in known and len(word) > 2]
+    text_words = set(words)
+    unknown = [word for word in dict.fromkeys(tokens) if word not in text_words and len(word) > 2]
     similar: dict[bytes, bytes] = {}
     candidates = [(word, _trigrams(word)) for word in words if len(word) > 2] if unknown else []
     for word in unknown[:WORDS_MAX]:
@@ -209,7 +209,7 @@ def _with_similar_words(wanted: Sequence[bytes], words: Sequence[bytes]) -> list
             ratio = 2 * len(pieces & others) / (len(pieces) + len(others))
             if ratio > best:
                 best, similar[word] = ratio, other
-    return [similar.get(word, word) for word in wanted]
+    return [similar.get(word, word) for word in tokens]
 
 
 def _trigrams(word: bytes) -> set[bytes]:
@@ -231,13 +231,13 @@ class _Vote:
         return self.position - self.at
 
 
-def _votes(corpus: TokenCorpus, wanted: Sequence[bytes], lines: Sequence[int]) -> list[_Vote]:
-    cuts = [0, *(at for at in range(1, len(wanted)) if lines[at] != lines[at - 1]), len(wanted)]
+def _votes(corpus: TokenCorpus, tokens: Sequence[bytes], lines: Sequence[int]) -> list[_Vote]:
+    cuts = [0, *(at for at in range(1, len(tokens)) if lines[at] != lines[at - 1]), len(tokens)]
     votes: set[_Vote] = set()
-    most = max(OCCURRENCES_MAX, min(400, 6000 // len(wanted)))
-    for first, last in ((0, len(wanted)), *pairwise(cuts)):
+    most = max(OCCURRENCES_MAX, min(400, 6000 // len(tokens)))
+    for first, last in ((0, len(tokens)), *pairwise(cuts)):
         at = first
-        for part in corpus.parts(wanted[first:last]):
+        for part in corpus.parts(tokens[first:last]):
             length = part.position
             if length > 1 or part.count <= most:
                 weight = length * length / max(1, part.count)

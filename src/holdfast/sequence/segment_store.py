@@ -164,8 +164,8 @@ class SegmentStore:
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self.directory / "lock").open("wb") as lock:
             take_lock(lock.fileno(), str(self.directory), LOCK_S)
-            for left in self.directory.glob(".*.[0-9]*"):
-                left.unlink(missing_ok=True)  # left behind by a writer that was killed
+            for temporary in self.directory.glob(".*.[0-9]*"):
+                temporary.unlink(missing_ok=True)  # left behind by a writer that was killed
             if self._stamp() != self._loaded:
                 self._load()
             self._check_sizes()
@@ -211,8 +211,8 @@ class SegmentStore:
 
     def _merge(self, numbers: range, stream: TokenStream | None, progress: Progress) -> None:
         """Merge the documents of these segments and of `stream` into one segment."""
-        kept = [self._stored[number].live for number in numbers]
-        sources = [(live.segment.stream(), live.living()) for live in kept if live.living()]
+        parts = [self._stored[number].live for number in numbers]
+        sources = [(live.segment.stream(), live.living()) for live in parts if live.living()]
         if stream is not None and not sources:
             merged = stream
         else:
@@ -236,8 +236,8 @@ class SegmentStore:
         self._index(live)
 
     def _serial(self) -> int:
-        taken = [int(path.stem) for path in self.directory.glob("[0-9]*.segment")]
-        return max(taken, default=0) + 1
+        serials = [int(path.stem) for path in self.directory.glob("[0-9]*.segment")]
+        return max(serials, default=0) + 1
 
     def _index(self, live: LiveSegment) -> None:
         for number in live.living():
@@ -260,9 +260,9 @@ class SegmentStore:
         temporary.write_text(json.dumps(manifest), encoding="utf-8")
         temporary.replace(self.directory / "manifest.json")
         self._loaded = self._stamp()
-        named = {stored.file for stored in self._stored}
+        files = {stored.file for stored in self._stored}
         for path in self.directory.glob("*.segment"):
-            if path.name not in named:
+            if path.name not in files:
                 path.unlink(missing_ok=True)
 
     def _load(self) -> None:
@@ -293,9 +293,13 @@ class SegmentStore:
             self.problem = "the manifest is not a JSON object"
             return
         _refuse_newer(self.directory, manifest)
-        wanted = (MANIFEST_VERSION, LEXER_VERSION, [self.options.comments, self.options.whitespace])
+        expected = (
+            MANIFEST_VERSION,
+            LEXER_VERSION,
+            [self.options.comments, self.options.whitespace],
+        )
         versions = (manifest.get("format"), manifest.get("lexer"), manifest.get("reading"))
-        if versions != wanted:
+        if versions != expected:
             self.problem = "the segments have another format or other lexer options"
             return
         if manifest.pop("check", None) != _checksum(manifest):
@@ -330,9 +334,9 @@ def _refuse_newer(directory: Path, manifest: dict[str, Any]) -> None:
     unchecked = {name: value for name, value in manifest.items() if name != "check"}
     if manifest.get("check") != _checksum(unchecked):
         return
-    for name, known in (("format", MANIFEST_VERSION), ("lexer", LEXER_VERSION)):
+    for name, newest in (("format", MANIFEST_VERSION), ("lexer", LEXER_VERSION)):
         version = manifest.get(name)
-        if isinstance(version, int) and version > known:
+        if isinstance(version, int) and version > newest:
             raise SegmentTooNew(str(directory), version)
 
 

@@ -145,13 +145,13 @@ def containing(response: GraphMatch) -> Iterable[tuple[Vertex, int]]:
     """
     graph = response.graph
     waiting = [(graph.width(response.root), response.root, response.start)]
-    seen = {response.root}
+    vertices = {response.root}
     while waiting:
         _, vertex, start = heappop(waiting)
         yield vertex, start
         for at in graph.parents(vertex):
-            if at.vertex not in seen:
-                seen.add(at.vertex)
+            if at.vertex not in vertices:
+                vertices.add(at.vertex)
                 heappush(waiting, (graph.width(at.vertex), at.vertex, graph.offset(at) + start))
 
 

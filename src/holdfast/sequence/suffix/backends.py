@@ -70,8 +70,8 @@ def choose(tokens: int) -> SuffixBackend:
     """The backend that is expected to be fastest for a stream of about this many tokens."""
     usable = available()
     if SuffixBackend.COMPILED in usable:
-        needed = WARM_FROM_TOKENS if compiled_before() else COLD_FROM_TOKENS
-        if "holdfast.sequence.suffix.compiled" in sys.modules or tokens >= needed:
+        tokens_min = WARM_FROM_TOKENS if compiled_before() else COLD_FROM_TOKENS
+        if "holdfast.sequence.suffix.compiled" in sys.modules or tokens >= tokens_min:
             return SuffixBackend.COMPILED
     if SuffixBackend.VECTOR in usable and ("numpy" in sys.modules or tokens >= 20_000):
         return SuffixBackend.VECTOR
@@ -80,11 +80,11 @@ def choose(tokens: int) -> SuffixBackend:
 
 def choose_to_search(tokens: int) -> SuffixBackend:
     """The same for one pass over an existing segment: only a long one is worth an import."""
-    chosen = choose(tokens)
+    backend = choose(tokens)
     loaded = "holdfast.sequence.suffix.compiled" in sys.modules
-    if chosen is SuffixBackend.COMPILED and not loaded and tokens < COLD_FROM_TOKENS:
+    if backend is SuffixBackend.COMPILED and not loaded and tokens < COLD_FROM_TOKENS:
         return SuffixBackend.VECTOR
-    return chosen
+    return backend
 
 
 def compiled_before() -> bool:

@@ -102,22 +102,22 @@ class SuffixRange:
 NOTHING = SuffixRange(0, 0, 0, 0)
 
 
-def longest(live: LiveSegment, wanted: Sequence[int]) -> SuffixRange:
-    """The longest prefix of `wanted` in a document that is not deleted. Unknown tokens are 0."""
-    known = list(wanted)
-    if SEPARATOR in known:
-        del known[known.index(SEPARATOR) :]
-    if not known:
+def longest(live: LiveSegment, query: Sequence[int]) -> SuffixRange:
+    """The longest prefix of `query` in a document that is not deleted. Unknown tokens are 0."""
+    numbers = list(query)
+    if SEPARATOR in numbers:
+        del numbers[numbers.index(SEPARATOR) :]
+    if not numbers:
         return NOTHING
-    length = _longest_length(live.segment, known)
-    run = interval(live, known, length)
+    length = _longest_length(live.segment, numbers)
+    run = interval(live, numbers, length)
     if run.count or length == 0:
         return run
     # All occurrences are deleted. Shorter prefixes occur at least as often, so bisect.
     good, bad = NOTHING, length
     while bad - good.length > 1:
         middle = (good.length + bad) // 2
-        run = interval(live, known, middle)
+        run = interval(live, numbers, middle)
         if run.count:
             good = run
         else:
@@ -136,19 +136,19 @@ def _longest_length(segment: TokenSegment, numbers: list[int]) -> int:
     sizes = [len(numbers)] if len(numbers) <= 2 * _STAGE else [_STAGE, len(numbers)]
     length = 1 if high > low else 0
     for size in sizes:
-        wanted = numbers[:size]
+        start = numbers[:size]
 
         def key(position: int, size: int = size) -> list[int]:
             run: list[int] = tokens[position : position + size].tolist()
             return run
 
-        at = bisect_left(suffixes, wanted, low, high, key=key)
+        at = bisect_left(suffixes, start, low, high, key=key)
         for rank in (at - 1, at):
             if low <= rank < high:
-                length = max(length, _agreement(key(suffixes[rank]), wanted))
+                length = max(length, _agreement(key(suffixes[rank]), start))
         if length < size or size == len(numbers):
             break
-        above = [*wanted[:-1], wanted[-1] + 1]
+        above = [*start[:-1], start[-1] + 1]
         low, high = at, bisect_left(suffixes, above, at, high, key=key)
     return length
 
@@ -256,11 +256,11 @@ def _common_left(segment: TokenSegment, positions: list[int]) -> int:
     while done < limit:
         step = min(step, limit - done)
         runs = (tokens[p - done - step : p - done].tolist() for p in positions)
-        wanted = next(runs)
+        first_run = next(runs)
         least = step
         for run in runs:
-            if run != wanted:
-                least = min(least, _agreement(run[::-1], wanted[::-1]))
+            if run != first_run:
+                least = min(least, _agreement(run[::-1], first_run[::-1]))
                 if not least:
                     break
         if least < step:

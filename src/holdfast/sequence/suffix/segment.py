@@ -126,19 +126,19 @@ class TokenSegment:
 
     def token(self, text: bytes) -> int:
         """The id of a token, or 0 if no document contains it."""
-        known = self._numbers.get(text)
-        if known is None:
-            known = 0
-            wanted = zlib.crc32(text)
-            at = bisect_left(self._hashes, wanted)
-            while at < len(self._hashes) and self._hashes[at] == wanted:
+        number = self._numbers.get(text)
+        if number is None:
+            number = 0
+            checksum = zlib.crc32(text)
+            at = bisect_left(self._hashes, checksum)
+            while at < len(self._hashes) and self._hashes[at] == checksum:
                 if self.word(self._hashed[at]) == text:
-                    known = self._hashed[at]
+                    number = self._hashed[at]
                     break
                 at += 1
             if len(self._numbers) < 100_000:
-                self._numbers[text] = known
-        return known
+                self._numbers[text] = number
+        return number
 
     def document_at(self, position: int) -> int:
         """The number of the document at a position of the stream."""

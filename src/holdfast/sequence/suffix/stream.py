@@ -113,10 +113,10 @@ def joined(streams: Iterable[tuple[TokenStream, Sequence[int]]]) -> TokenStream:
     facts: list[DocumentFacts] = []
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])
     line_starts, line_firsts = array("i"), array("q", [0])
-    for stream, chosen in streams:
+    for stream, numbers in streams:
         old = stream.words
         remap: dict[int, int] = {SEPARATOR: SEPARATOR}
-        for number in chosen:
+        for number in numbers:
             first, last = stream.firsts[number], stream.firsts[number + 1]
             run = list(stream.tokens[first:last])
             for token in set(run):

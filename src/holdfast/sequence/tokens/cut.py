@@ -269,12 +269,12 @@ def _long_operators(raw: Bytes, kinds: Bytes) -> tuple[Longs, Longs]:
     widths = 2 + (_TRIPLES[at] == triples)
     if (leads[1:] < (leads + widths)[:-1]).any():
         # Left to right: drop operators that begin before the previous one ends.
-        end, kept = 0, []
+        end, indices = 0, []
         for number, (start, width) in enumerate(zip(leads.tolist(), widths.tolist(), strict=True)):
             if start >= end:
                 end = start + width
-                kept.append(number)
-        return leads[kept], widths[kept]
+                indices.append(number)
+        return leads[indices], widths[indices]
     return leads, widths
 
 
@@ -328,12 +328,12 @@ def _rename(keys: Keys, heads: Keys, tails: Keys, lengths: Longs, first: Bytes) 
     every_tail[lengths > 8] = tails
     for is_long in (False, True):
         words = sorted(word for word in KEYWORDS if (len(word) > 8) is is_long)
-        known: Any = np.array(sorted(_head_tail_and_size(word) for word in words), np.uint64)
-        assert len(set(known[:, 0].tolist())) == len(words), "no two keywords begin alike"
+        table: Any = np.array(sorted(_head_tail_and_size(word) for word in words), np.uint64)
+        assert len(set(table[:, 0].tolist())) == len(words), "no two keywords begin alike"
         chosen = np.flatnonzero(name & ((lengths > 8) == is_long))
-        at = np.minimum(np.searchsorted(known[:, 0], heads[chosen]), len(words) - 1)
-        same = known[at, 0] == heads[chosen]
-        same &= (known[at, 1] == every_tail[chosen]) & (known[at, 2] == lengths[chosen])
+        at = np.minimum(np.searchsorted(table[:, 0], heads[chosen]), len(words) - 1)
+        same = table[at, 0] == heads[chosen]
+        same &= (table[at, 1] == every_tail[chosen]) & (table[at, 2] == lengths[chosen])
         name[chosen[same]] = False
     keys[number], keys[name] = _NUMBER, _NAME
 
