@@ -157,25 +157,25 @@ def _reading(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
         log = StoredLog(store, "bench", f"log-{app.new_id()}")
         session = NativeSession(log, now_ms=app.clock.now_ms, new_id=app.new_id)
         reader = app.reader(str(root))
-        sent = [0, 0]
+        bytes_sent = [0, 0]
         times = []
         for turn in range(2):
             for path in paths:
-                spent, answer = _timed(
+                seconds, answer = _timed(
                     app,
                     lambda path=path: reader.read(Request(path), session),  # type: ignore[misc]
                 )
                 session.append_read(answer)
-                sent[turn] += len(answer.text.encode("utf-8", "surrogatepass"))
+                bytes_sent[turn] += len(answer.text.encode("utf-8", "surrogatepass"))
                 if turn:
-                    times.append(spent)
+                    times.append(seconds)
     return [
         _row(
             f"read {len(paths)} files again",
             _spread(times),
-            f"{sent[1]:,} bytes sent instead of {sent[0]:,}",
-            bytes=sent[1],
-            baseline=sent[0],
+            f"{bytes_sent[1]:,} bytes sent instead of {bytes_sent[0]:,}",
+            bytes=bytes_sent[1],
+            baseline=bytes_sent[0],
         )
     ]
 
@@ -196,14 +196,14 @@ def _memory(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
                 os.fsync(file.fileno())
 
     with app.open_space() as store:
-        spent, _ = _timed(app, commit_all)
+        seconds, _ = _timed(app, commit_all)
     plain, _ = _timed(app, sync_all)
     return [
         _row(
             "commits, each durable",
-            f"{commits / spent:,.0f} a second",
+            f"{commits / seconds:,.0f} a second",
             f"{commits / plain:,.0f} a second to append a line and sync",
-            seconds=spent,
+            seconds=seconds,
             baseline=plain,
         )
     ]

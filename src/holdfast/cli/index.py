@@ -132,13 +132,13 @@ def _bring_repository(index: CodeIndex, args: argparse.Namespace, app: App) -> N
         raise UsageError(f"{args.action} does not take --git", "use create, sync, status or clear")
     repositories = app.repositories()
     if args.action in ("status", "clear"):
-        found = repositories.find(args.git, args.ref)
-        if found is None:
+        known_tree = repositories.find(args.git, args.ref)
+        if known_tree is None:
             raise UsageError(
                 f"{args.git} ({args.ref}) is not indexed",
                 f"run: holdfast index create --git {args.git}",
             )
-        args.path = found.root
+        args.path = known_tree.root
         return
     tree = repositories.add(args.git, args.ref)
     if not args.json:
@@ -186,13 +186,13 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
 
     aside = index.registry.set_aside()
     ended = recover_all(index)
-    away, stored = None, []
+    away, roots = None, []
     try:
-        stored = index.backend.roots()
+        roots = index.backend.roots()
     except HoldfastError as error:
         # Without the backend nothing can be proven, so the repair is not complete.
         away = f"{error}{f' ({error.hint})' if error.hint else ''}"
-    restored = reconcile_nondestructive(index, stored)
+    restored = reconcile_nondestructive(index, roots)
     unusable = {
         record.root: refusal(gate, record.root, index.runtime(), "search again").message
         for record in index.registry.records().values()

@@ -95,11 +95,11 @@ def _clients(
     if args.client != "all":
         return [CLIENTS[args.client]]
     # What was installed can be removed even if the agent itself is gone.
-    known = set() if install else set(receipts.load())
+    receipt_keys = set() if install else set(receipts.load())
     clients = [
         client
         for client in CLIENTS.values()
-        if client.detect(target) or _key(client, target) in known
+        if client.detect(target) or _key(client, target) in receipt_keys
     ]
     if not clients and install:
         raise UsageError(
@@ -135,14 +135,14 @@ def _one(
     elif not install:
         gone = focus_setting.turn_off(client.name, app.home.reading_settings, receipt)
         edits += [] if gone is None else [gone]
-    needed = [edit for edit in edits if edit.needed]
+    changes = [edit for edit in edits if edit.needed]
     backups: list[Path] = []
     if not args.dry_run:
         app.home.make()
         ours = () if install else [str(one) for one in receipt.get("folders", ())]
         done = apply(edits, app.home.backups, app.clock.now_s(), ours, app.new_id)
         backups = done.backups
-        if install and needed:
+        if install and changes:
             kept_receipt = client.receipt(edits, receipt, target, done.folders)
             if focuses or receipt.get("focus"):
                 kept_receipt["focus"] = True
@@ -154,10 +154,10 @@ def _one(
             next_step = client.next_step
             if target.project is not None and client.next_step_in_project:
                 next_step = client.next_step_in_project
-            _show(client.title, needed, backups, args.dry_run, next_step if install else None)
+            _show(client.title, changes, backups, args.dry_run, next_step if install else None)
     return {
         "client": client.name,
-        "status": "unchanged" if not needed else "planned" if args.dry_run else "written",
+        "status": "unchanged" if not changes else "planned" if args.dry_run else "written",
         "files": [
             {"path": str(edit.path), "what": edit.what, "needed": edit.needed, "diff": edit.diff()}
             for edit in edits
@@ -167,17 +167,17 @@ def _one(
 
 
 def _show(
-    title: str, needed: list[Edit], untouched: list[Path], dry_run: bool, next_step: str | None
+    title: str, changes: list[Edit], untouched: list[Path], dry_run: bool, next_step: str | None
 ) -> None:
     """Print what was done, or would be; `next_step` is None for an uninstallation."""
     name = styled(title, output.BOLD)
-    if not needed:
+    if not changes:
         print(f"{name}: {'already set up' if next_step else 'not set up'}")
         return
-    written = ("would write", "wrote") if next_step else ("would change", "changed")
+    write_verbs = ("would write", "wrote") if next_step else ("would change", "changed")
     print(f"{name}:")
-    for edit in needed:
-        verbs = ("would remove", "removed") if edit.after is None else written
+    for edit in changes:
+        verbs = ("would remove", "removed") if edit.after is None else write_verbs
         print(f"  {verbs[not dry_run]} {edit.path}")
         taken_out = "took out: " if not next_step and edit.after is not None else ""
         print(f"    {taken_out}{edit.what}")

@@ -35,15 +35,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "name", nargs="?", default="default", help="the name of the key (default: default)"
     )
     show.add_argument("name", nargs="?", help="only this key")
-    made = verbs.add_parser(
+    token = verbs.add_parser(
         "pass",
         help="create a pass: a client that has it may use the repositories that the key may read",
         description="Make a pass for `holdfast serve`, signed by a key.",
     )
-    made.add_argument("name", nargs="?", default="default", help="the key (default: default)")
-    made.add_argument("--audience", required=True, help="the server's --audience")
-    made.add_argument("--hours", type=float, default=12.0, help="how long it is good (12)")
-    for sub in (new, show, made):
+    token.add_argument("name", nargs="?", default="default", help="the key (default: default)")
+    token.add_argument("--audience", required=True, help="the server's --audience")
+    token.add_argument("--hours", type=float, default=12.0, help="how long it is good (12)")
+    for sub in (new, show, token):
         sub.add_argument("--json", action="store_true", help="answer as JSON")
 
 

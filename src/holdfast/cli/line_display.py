@@ -67,10 +67,10 @@ def code_lines(path: str, source: bytes) -> frozenset[int]:
 def printed(
     shown: ShownText,
     first: int,
-    wanted: frozenset[int] | None,
+    only: frozenset[int] | None,
     numbers: bool,
 ) -> str:
-    """Lines that begin at line `first`, and their notice; `wanted` are those to show, None for all.
+    """Lines that begin at line `first`, and their notice; `only` are those to show, None for all.
 
     Numbered lines are exact, an empty one is its number alone. If only some are wanted they are for
     looking, not for copying: with a space for each level, without those that only close one.
@@ -78,9 +78,9 @@ def printed(
     lines = [
         (number, line)
         for number, line in enumerate(shown.lines, first)
-        if wanted is None or number in wanted
+        if only is None or number in only
     ]
-    if numbers and wanted is not None:
+    if numbers and only is not None:
         texts = for_looking(line for _, line in lines)
         lines = [
             (number, line)

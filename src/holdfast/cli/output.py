@@ -51,10 +51,10 @@ def fitted(rows: Sequence[Sequence[str]], room: int) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     others = widths[:-1]
     if others:
-        left = room - sum(others) - 2 * len(others)
+        room_left = room - sum(others) - 2 * len(others)
         widest = others.index(max(others))
-        wanted = max(0, min(widths[-1], LAST_MIN) - left)
-        widths[widest] = max(min(widths[widest], COLUMN_MIN), widths[widest] - wanted)
+        missing = max(0, min(widths[-1], LAST_MIN) - room_left)
+        widths[widest] = max(min(widths[widest], COLUMN_MIN), widths[widest] - missing)
     lines = []
     for row in rows:
         cells = [_cut(cell, width) for cell, width in zip(row, widths, strict=True)]
@@ -85,12 +85,12 @@ class ProgressBar:
             return
         self._shown = now
         share = done / total if total else 1.0
-        spent = max(now - self._start, 1e-6)
-        left = spent / share - spent if share else 0.0
+        elapsed = max(now - self._start, 1e-6)
+        seconds = elapsed / share - elapsed if share else 0.0
         bar = "█" * round(share * 24) + "░" * (24 - round(share * 24))
-        rate = f"{done / spent:,.0f}/s"
+        rate = f"{done / elapsed:,.0f}/s"
         print(
-            f"\r{self._what} {bar} {done:,}/{total:,} {rate} {left:.0f} s left\033[K",
+            f"\r{self._what} {bar} {done:,}/{total:,} {rate} {seconds:.0f} s left\033[K",
             end="",
             file=sys.stderr,
             flush=True,

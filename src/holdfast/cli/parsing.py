@@ -23,19 +23,19 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[Any, list[str]]:
         before = None if namespace is None else argparse.Namespace(**vars(namespace))
-        parsed, left = super().parse_known_args(args, namespace)
-        if not left or self._again or any(map(_takes_all, self._actions)):
-            return parsed, left
+        parsed, rest = super().parse_known_args(args, namespace)
+        if not rest or self._again or any(map(_takes_all, self._actions)):
+            return parsed, rest
         self._again = True
         try:
             # Parse options first, then all positional arguments in order.
-            parsed, left = self.parse_known_intermixed_args(args, before)
+            parsed, rest = self.parse_known_intermixed_args(args, before)
         finally:
             self._again = False
-        if left:
+        if rest:
             # Reported here and not by the parser above, whose usage line lacks these options.
-            self.error(f"unrecognized arguments: {' '.join(left)}")
-        return parsed, left
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return parsed, rest
 
 
 class DeferredParser:
@@ -54,7 +54,7 @@ class DeferredParser:
         self._later(lambda parser: parser.add_argument(*names, **settings))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._made(), name)
+        return getattr(self._make_parser(), name)
 
     def _later(self, step: Callable[[argparse.ArgumentParser], object]) -> None:
         if self._parser is None:
@@ -62,7 +62,7 @@ class DeferredParser:
         else:
             step(self._parser)
 
-    def _made(self) -> argparse.ArgumentParser:
+    def _make_parser(self) -> argparse.ArgumentParser:
         if self._parser is None:
             self._parser = self._parser_class(**self._settings)
             for step in self._steps:

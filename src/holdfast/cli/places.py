@@ -61,17 +61,17 @@ def places_of(
         return [Place(typed)], None
     places: list[Place] = []
     missing: list[str] = []
-    known = cache(symbols)  # the file is parsed once, and only if a symbol is named
+    symbols_of = cache(symbols)  # the file is parsed once, and only if a symbol is named
     for part in rest.split(","):
         if _RANGE.match(part):
             first, _, last = part.partition("-")
             places.append(Place(path, int(first), int(last or first)))
             continue
-        named = symbols_named(part, known(path))
-        if not named:
+        matches = symbols_named(part, symbols_of(path))
+        if not matches:
             missing.append(part)
-        places += [Place(path, one.first, one.last, one.name) for one in named]
-    return places, _no_symbols(path, missing, known(path)) if missing else None
+        places += [Place(path, one.first, one.last, one.name) for one in matches]
+    return places, _no_symbols(path, missing, symbols_of(path)) if missing else None
 
 
 def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
@@ -80,9 +80,9 @@ def symbols_named(name: str, symbols: Sequence[NamedLines]) -> list[NamedLines]:
     Without prototypes of what the file defines: declarations with the parameters of a definition.
     """
     exact = [one for one in symbols if one.name == name]
-    named = exact or [one for one in symbols if one.name.endswith(f".{name}")]
-    defined = {(one.name, _parameters(one)) for one in named if one.defined}
-    return [one for one in named if one.defined or (one.name, _parameters(one)) not in defined]
+    matches = exact or [one for one in symbols if one.name.endswith(f".{name}")]
+    defined = {(one.name, _parameters(one)) for one in matches if one.defined}
+    return [one for one in matches if one.defined or (one.name, _parameters(one)) not in defined]
 
 
 def _parameters(symbol: NamedLines) -> str:

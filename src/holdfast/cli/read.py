@@ -92,8 +92,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     places: list[Place] = []
     refusals: list[CommandRefused] = []
     for typed in args.paths:
-        found, refused = _places(typed) if whole else ([Place(typed)], None)
-        places += found
+        parsed, refused = _places(typed) if whole else ([Place(typed)], None)
+        places += parsed
         refusals += [] if refused is None else [refused]
     if args.json and len(places) > 1:
         raise UsageError("--json answers for one place at a time")

@@ -87,30 +87,30 @@ def about(
     `has_head` shows the first line of code, too.
     """
     first, lines = _lines(data, offset, limit)
-    kept, wanted = _kept(lines, first, code_lines(path, data), words, has_head=has_head)
-    if not wanted:
+    indices, matches = _lines_about(lines, first, code_lines(path, data), words, has_head=has_head)
+    if not matches:
         return About(f"[no line has one of the words: {words}]", left_out=len(lines))
     # Lines that only close a block are left out: the indentation says the same.
-    texts = for_looking(lines[i] for i in kept)
-    shown = [
+    texts = for_looking(lines[i] for i in indices)
+    rows = [
         (i + first, text)
-        for i, text in zip(kept, texts, strict=True)
-        if i in wanted or not is_only_brackets(text)
+        for i, text in zip(indices, texts, strict=True)
+        if i in matches or not is_only_brackets(text)
     ]
     return About(
         "\n".join(
             f"{number} {text if len(text) <= WIDTH else f'{text[: WIDTH - 1]}…'}"
-            for number, text in shown
+            for number, text in rows
         ),
-        len(shown),
-        len(lines) - len(shown),
-        sum(len(text) > WIDTH for _, text in shown),
+        len(rows),
+        len(lines) - len(rows),
+        sum(len(text) > WIDTH for _, text in rows),
     )
 
 
-def rest_of(found: Sequence[About]) -> str:
+def rest_of(answers: Sequence[About]) -> str:
     """What the answers do not show, as a line below them; empty if they show everything."""
-    left_out, cut = sum(one.left_out for one in found), sum(one.cut for one in found)
+    left_out, cut = sum(one.left_out for one in answers), sum(one.cut for one in answers)
     notes = [f"{counted(left_out, 'line')} left out"] if left_out else []
     notes += [f"{counted(cut, 'line')} cut at {WIDTH} characters"] if cut else []
     return f"[{', '.join(notes)}; all without --about]" if notes else ""
@@ -131,7 +131,7 @@ def _lines(data: bytes, offset: float | None, limit: float | None) -> tuple[int,
     return int(start) + 1, lines
 
 
-def _kept(
+def _lines_about(
     lines: Sequence[str], first: int, code: frozenset[int], words: str, *, has_head: bool
 ) -> tuple[list[int], frozenset[int]]:
     """The positions of lines to show, and of those among them that have the words."""
@@ -140,13 +140,15 @@ def _kept(
     matched = _matched(lines, words)
     comments = frozenset(i for i in range(len(lines)) if i + first not in code)
     # Comments repeat what the code says, unless they alone have the words.
-    wanted = frozenset(i for i in matched if i not in comments) or frozenset(matched)
-    if not wanted:
-        return [], wanted
-    scores = [float(i in wanted) for i in range(len(lines))]
+    matches = frozenset(i for i in matched if i not in comments) or frozenset(matched)
+    if not matches:
+        return [], matches
+    scores = [float(i in matches) for i in range(len(lines))]
     head = next((i for i in range(len(lines)) if i not in comments), None) if has_head else None
-    kept = about_lines([_structure(line) for line in lines], scores, first=head, comments=comments)
-    return sorted({*kept, *wanted}), wanted
+    indices = about_lines(
+        [_structure(line) for line in lines], scores, first=head, comments=comments
+    )
+    return sorted({*indices, *matches}), matches
 
 
 def _structure(line: str) -> str:
@@ -163,9 +165,9 @@ def _matched(lines: Sequence[str], words: str) -> list[int]:
     """
     from holdfast.index.search.terms import WORD, WORD_CHARACTERS_MAX, terms, terms_of
 
-    asked = list(dict.fromkeys(words.split()))
-    as_is = [word for word in asked if _IDENTIFIER.search(word) or not terms(word)]
-    plain = frozenset(term for word in asked if word not in as_is for term in terms(word))
+    query_words = list(dict.fromkeys(words.split()))
+    as_is = [word for word in query_words if _IDENTIFIER.search(word) or not terms(word)]
+    plain = frozenset(term for word in query_words if word not in as_is for term in terms(word))
 
     def has_term(line: str) -> bool:
         # Longer words have no terms and would only fill the cache.
@@ -174,7 +176,7 @@ def _matched(lines: Sequence[str], words: str) -> list[int]:
 
     has_as_is = _has_one_of(as_is)
     matched = [i for i, line in enumerate(lines) if has_as_is(line) or (plain and has_term(line))]
-    has_part = _has_one_of(asked)
+    has_part = _has_one_of(query_words)
     return matched or [i for i, line in enumerate(lines) if has_part(line)]
 
 

@@ -187,9 +187,9 @@ def _as_given(similar: str | None) -> str | None:
     if similar is None:
         return None
     path = similar.rsplit(":", 1)[0]
-    for named in (similar, path):
-        if os.path.exists(absolute(named)):
-            folder = os.path.realpath(os.path.dirname(absolute(named)))
+    for candidate in (similar, path):
+        if os.path.exists(absolute(candidate)):
+            folder = os.path.realpath(os.path.dirname(absolute(candidate)))
             return os.path.join(folder, os.path.basename(similar))
     return similar
 

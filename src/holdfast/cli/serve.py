@@ -159,9 +159,9 @@ def run(args: argparse.Namespace, app: App) -> int:
     gc.freeze()
     gc.set_threshold(200_000, 20, 20)
     try:
-        shown = token if args.show_token or sys.stdout.isatty() else None
+        printed_token = token if args.show_token or sys.stdout.isatty() else None
         drain = partial(served.drain, args.drain)
-        announcing(config, args.json, shown, drain).run(None if bound is None else [bound])
+        announcing(config, args.json, printed_token, drain).run(None if bound is None else [bound])
     except SystemExit as stop:
         # The web server has printed the reason.
         if not stop.code:
@@ -208,11 +208,11 @@ def _raise_open_files() -> int:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    limit = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+            soft = limit
     return OPEN_FILES if soft == resource.RLIM_INFINITY else soft
 
 

@@ -155,8 +155,8 @@ def _show(status: Status, user_home: str) -> None:
         ]
         wrong = any(row[-1] for row in spaces)
         heading = ("space", "seq", "branches", "size", "cannot be read")
-        shown = len(heading) if wrong else len(heading) - 1
-        print_table(heading[:shown], [row[:shown] for row in spaces])
+        columns = len(heading) if wrong else len(heading) - 1
+        print_table(heading[:columns], [row[:columns] for row in spaces])
         more = len(status.spaces) - SPACES_SHOWN
         if more > 0:
             print(f"and {more} more; --json lists all")

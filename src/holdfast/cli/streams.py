@@ -52,14 +52,14 @@ class Screen(TextIOWrapper):
     colours = True
 
     def write(self, text: str) -> int:
-        written = len(text)
+        length = len(text)
         text = text if self.colours else re.sub(_COLOUR, "", text)
         if self.rewrites and text.startswith("\r"):
             super().write("\r" + harmless(text[1:].removesuffix("\r")))
             super().write("\r" if text.endswith("\r") and len(text) > 1 else "")
         else:
             super().write(harmless(text))
-        return written
+        return length
 
 
 def prepared(

@@ -38,8 +38,8 @@ def with_commands(text: str, path: str = "") -> str:
     """
 
     def command(call: re.Match[str]) -> str:
-        verb, action, named, any_path, force = call.groups()
-        where = "PATH" if any_path else shlex.quote(named or path) if named or path else ""
+        verb, action, typed, any_path, force = call.groups()
+        where = "PATH" if any_path else shlex.quote(typed or path) if typed or path else ""
         run = "Run" if verb == "C" else "run"
         line = f"{run} `{f'holdfast index {action} {where}'.strip()}`"
         return f"{line} or `{f'holdfast index create --force {where}'.strip()}`" if force else line

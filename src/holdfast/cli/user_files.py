@@ -66,10 +66,10 @@ def refuse_whole_homes(app: App, path: str, args: argparse.Namespace) -> None:
 def mention_link(typed: str, expand: Callable[[str], str] = system.expand_user) -> None:
     """Print a note when a path below the working directory leads out of it through a link."""
     top = os.path.realpath(here())
-    named = os.path.normpath(os.path.join(top, expand(typed)))
-    named = named if os.path.lexists(named) else named.rpartition(":")[0]  # a range of lines
-    real = os.path.realpath(named)
-    if _within(top, named) and not _within(top, real):
+    path = os.path.normpath(os.path.join(top, expand(typed)))
+    path = path if os.path.lexists(path) else path.rpartition(":")[0]  # a range of lines
+    real = os.path.realpath(path)
+    if _within(top, path) and not _within(top, real):
         print(f"note: {typed} leads to {real}, outside {top}", file=sys.stderr)
 
 

@@ -230,8 +230,8 @@ def _other_spaces(space: str, spaces: Sequence[str]) -> str:
     look = f"`{shlex.join(['holdfast', 'memory', 'list', '--space', (near or names)[0]])}`"
     if near:
         return f"did you mean {look}? {make}"
-    shown = ", ".join(names[:SPACES_NAMED]) + (", …" if len(names) > SPACES_NAMED else "")
-    return f"existing spaces: {shown}; {look} lists one, {make}"
+    listed = ", ".join(names[:SPACES_NAMED]) + (", …" if len(names) > SPACES_NAMED else "")
+    return f"existing spaces: {listed}; {look} lists one, {make}"
 
 
 def _watch(store: Store, args: argparse.Namespace, app: App) -> int:

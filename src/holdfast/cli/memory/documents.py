@@ -73,8 +73,8 @@ def _listed(store: Store, args: argparse.Namespace, prefix: str, at: int | None)
         answer = verbs.list_documents(store, prefix, args.branch, at, args.after, args.limit)
         print_answer(answer, args.json)
         if answer.more and not args.json:
-            shown = ["at", str(at)] if at is not None else ["list", *([prefix] if prefix else [])]
-            words = [*shown, "--after", answer.states[-1].id, "--limit", str(args.limit)]
+            command = ["at", str(at)] if at is not None else ["list", *([prefix] if prefix else [])]
+            words = [*command, "--after", answer.states[-1].id, "--limit", str(args.limit)]
             print(styled(f"… {_command(args, *words)} shows more", output.DIM))
         return OK
     states = store.stream(args.branch, at, prefix, args.after)

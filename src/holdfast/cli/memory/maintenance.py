@@ -71,8 +71,8 @@ def _check_export(path: Path) -> None:
         file.seek(0)
         header = json.loads(file.readline())
         file.seek(0)
-        for written, again in zip(file, copy.export(header["space"]), strict=True):
-            if written.rstrip("\n") != again:
+        for line, again in zip(file, copy.export(header["space"]), strict=True):
+            if line.rstrip("\n") != again:
                 raise UsageError(
                     "the export does not import as it was written; the file was not kept"
                 )
@@ -82,7 +82,7 @@ def check_import(args: argparse.Namespace) -> None:
     """Import into memory first, so that an invalid export does not leave an empty space."""
     from holdfast.store.store import open_store
 
-    named = "standard input" if args.file == "-" else args.file
+    source = "standard input" if args.file == "-" else args.file
     args.lines = None
     try:
         if args.file == "-":
@@ -96,9 +96,9 @@ def check_import(args: argparse.Namespace) -> None:
         with _export(args) as lines, open_store("memory:", "check") as copy:
             copy.import_lines(lines)
     except OSError as error:
-        raise UsageError(f"cannot read {named}: {error.strerror}") from None
+        raise UsageError(f"cannot read {source}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{named} is not UTF-8 text") from None
+        raise UsageError(f"{source} is not UTF-8 text") from None
 
 
 @contextmanager

@@ -68,6 +68,6 @@ def find(store: Store, args: argparse.Namespace, app: App) -> int:
     if answer.notes:
         whole = shlex.join(["holdfast", "memory", "get", answer.notes[0].state.id])
         more = answer.total - len(answer.notes)
-        left = f"; --limit shows {more} more" if more > 0 else ""
-        print(styled(f"{whole} shows all of it{left}", output.DIM))
+        rest = f"; --limit shows {more} more" if more > 0 else ""
+        print(styled(f"{whole} shows all of it{rest}", output.DIM))
     return OK

@@ -56,12 +56,12 @@ def watch(args: argparse.Namespace, app: App) -> int:
     ):
         changes = space.syncs()
         space.watch(spec)  # its answer arrives as the first change
-        shown = 0
+        count = 0
         for sync in changes:
             if sync.upserts or sync.removes:
                 _show(sync, args.json)
-                shown += 1
-            if args.count is not None and shown >= args.count:
+                count += 1
+            if args.count is not None and count >= args.count:
                 break
     return 0
 
@@ -110,8 +110,8 @@ def configure_acl(sub: argparse.ArgumentParser) -> None:
 
 
 def check_acl(args: argparse.Namespace) -> None:
-    named = args.principal is not None and (args.act != "set" or args.right is not None)
-    if args.act != "show" and not named:
+    is_complete = args.principal is not None and (args.act != "set" or args.right is not None)
+    if args.act != "show" and not is_complete:
         needs = "PRINCIPAL and RIGHT" if args.act == "set" else "PRINCIPAL"
         raise UsageError(f"acl {args.act} needs {needs}", hint="acl set PRINCIPAL READ|WRITE|OWNER")
 
@@ -126,11 +126,11 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     if rights is None:
         raise UsageError(f"{id} is not an access list", hint="replace it: holdfast memory set")
     if args.act == "show":
-        named = {principal: right.name for principal, right in sorted(rights.items())}
+        names = {principal: right.name for principal, right in sorted(rights.items())}
         if args.json:
-            print_json(named)
-        elif named:
-            print_table(("principal", "right"), list(named.items()))
+            print_json(names)
+        elif names:
+            print_table(("principal", "right"), list(names.items()))
         else:
             print("no access list: the space belongs to its own key")
         return 0
