@@ -193,8 +193,8 @@ class Sessions:
 
     def _transcripts(self, caller: Caller) -> Iterator[tuple[str, str]]:
         above = {(one.pid, one.start) for one in caller.ancestors}
-        kept = [b for b in bindings.read_all(self._home) if b.host == "claude-code"]
-        for binding in kept:
+        bound = [b for b in bindings.read_all(self._home) if b.host == "claude-code"]
+        for binding in bound:
             # Over HTTP there is no process to compare: only the call decides.
             if binding.agent in above or not above:
                 yield binding.transcript, "a hook of this agent named it, and it holds the call"
@@ -311,8 +311,8 @@ def _tail(path: str) -> list[bytes]:
 
 def mentions(path: str, call: str) -> bool:
     """Whether the end of a log contains this call's id: a quick check before the adapter's."""
-    wanted = call.encode()
-    return any(wanted in line for line in _tail(path))
+    needle = call.encode()
+    return any(needle in line for line in _tail(path))
 
 
 def _newest(folder: str) -> list[str]:

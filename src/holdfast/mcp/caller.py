@@ -68,9 +68,9 @@ class Caller:
             expanded = self.home + name[1:]
         if os.path.isabs(expanded):
             return os.path.normpath(expanded)
-        known = self.repositories(name)
-        if known is not None:
-            return known
+        root = self.repositories(name)
+        if root is not None:
+            return root
         if self.cwd is None:
             raise UsageError(
                 f"{name!r} is relative, and over {self.transport} the working directory is unknown",
@@ -81,8 +81,8 @@ class Caller:
     @property
     def directories(self) -> list[str]:
         """The directories that the client works in."""
-        named = (self.cwd, self.served_from, self.environment.get("CLAUDE_PROJECT_DIR"))
-        return [path for path in named if path]
+        paths = (self.cwd, self.served_from, self.environment.get("CLAUDE_PROJECT_DIR"))
+        return [path for path in paths if path]
 
     def may_have_conversation(self, client: str) -> bool:
         """Whether a call of this client could ever be proven to belong to a conversation."""

@@ -41,8 +41,8 @@ class DeclaredRoots:
             capabilities = ctx.session.client_capabilities
             if capabilities is None or capabilities.roots is None:
                 return ()
-            known = self._roots.get(_connection(ctx))
-            return anyio.from_thread.run(self._ask, ctx) if known is None else known
+            roots = self._roots.get(_connection(ctx))
+            return anyio.from_thread.run(self._ask, ctx) if roots is None else roots
 
         return declared
 
@@ -61,8 +61,8 @@ class DeclaredRoots:
             log.info("the client did not say which roots it has: %s", error)
             roots: tuple[str, ...] = ()
         else:
-            named = (directory_of(str(root.uri)) for root in answer.roots[:ROOTS_MAX])
-            roots = tuple(path for path in named if path is not None)
+            paths = (directory_of(str(root.uri)) for root in answer.roots[:ROOTS_MAX])
+            roots = tuple(path for path in paths if path is not None)
         self._roots[_connection(ctx)] = roots
         return roots
 

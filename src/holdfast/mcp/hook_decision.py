@@ -113,7 +113,7 @@ class HookDecision:
 
     def _after_tool(self, event: HookEvent, reader: Reader) -> Outcome:
         if event.has_batches:
-            self._changes.made(event)
+            self._changes.add(event)
             self._record_edits(event)
         outcome = self._read(event, reader)
         if outcome or event.has_batches or event.log is None:
@@ -186,16 +186,16 @@ class HookDecision:
         if rows is None:
             return False
         first = call.first or 1
-        wanted = rows[first - 1 :]
+        lines = rows[first - 1 :]
         if call.count is not None:
-            wanted = wanted[: call.count]
+            lines = lines[: call.count]
         view = evidence.ledger.view(path, reader.objects.load)
-        if wanted and wanted[-1] == "":
-            wanted = wanted[:-1]  # the empty row after the last newline is not a line
-        if view.named == (first, first + len(wanted) - 1):
+        if lines and lines[-1] == "":
+            lines = lines[:-1]  # the empty row after the last newline is not a line
+        if view.named == (first, first + len(lines) - 1):
             return False  # our short answer promised the text for a repeated call
         options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
-        return native.holds(view, first, wanted, options)
+        return native.holds(view, first, lines, options)
 
     def _text(self, use: ToolUse, event: HookEvent, reader: Reader) -> Outcome:
         assert isinstance(use.call, ReadCall)
@@ -203,10 +203,10 @@ class HookDecision:
         if rows is None:
             return Outcome()
         first = use.call.first or 1
-        wanted = rows[first - 1 :]
+        lines = rows[first - 1 :]
         if use.call.count is not None:
-            wanted = wanted[: use.call.count]
-        return Outcome(texts={0: "\n".join(wanted)})
+            lines = lines[: use.call.count]
+        return Outcome(texts={0: "\n".join(lines)})
 
     def _shortened(
         self, use: ToolUse, event: HookEvent, reader: Reader, log: SessionLog
@@ -234,10 +234,10 @@ class HookDecision:
             return Outcome()
         outcome = Outcome(replacements={0: answer.text}, pieces={0: answer.pieces})
         adapter = adapter_of(event.agent)
-        shown = None if adapter is None else adapter.shown_text(event, outcome)
-        if shown is None or not isinstance(log, ShortAnswers):
+        text = None if adapter is None else adapter.shown_text(event, outcome)
+        if text is None or not isinstance(log, ShortAnswers):
             return Outcome()
-        log.record_short(answer.record, shown, use.id, answer.kind, answer.saved_bytes)
+        log.record_short(answer.record, text, use.id, answer.kind, answer.saved_bytes)
         return outcome
 
     def _focuser(
@@ -443,10 +443,10 @@ def ledger_before(log: SessionLog, *, at_compaction: bool) -> Ledger:
     if isinstance(evidence, Doubt):
         return Ledger()
     if at_compaction:
-        shown = log.since_compaction() if isinstance(log, CompactionHistory) else None
-        shown = shown or evidence.ledger
-        if any(True for _ in shown.seen_paths()):
-            return shown
+        ledger = log.since_compaction() if isinstance(log, CompactionHistory) else None
+        ledger = ledger or evidence.ledger
+        if any(True for _ in ledger.seen_paths()):
+            return ledger
     return before_compaction(log, evidence)
 
 

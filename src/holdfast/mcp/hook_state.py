@@ -79,7 +79,7 @@ class Changes:
         self._paths: OrderedDict[Context, set[str]] = OrderedDict()
         self._turn = threading.Lock()
 
-    def made(self, event: HookEvent) -> None:
+    def add(self, event: HookEvent) -> None:
         """Note what the calls of an event change."""
         changes = [use.call for use in event.uses if isinstance(use.call, CHANGING)]
         paths = {path for call in changes for path in paths_of(call, event.cwd)}

@@ -92,7 +92,7 @@ class Endpoint:
     async def _run(self, managers: asyncio.Future[Managers], ending: asyncio.Event) -> None:
         context = HostContext(self._app)
         try:
-            keeping, stateless = await asyncio.to_thread(self._made, context)
+            keeping, stateless = await asyncio.to_thread(self._managers, context)
             async with keeping.run(), stateless.run():
                 managers.set_result((keeping, stateless))
                 await ending.wait()
@@ -109,7 +109,7 @@ class Endpoint:
         for reader in self._readers.values():
             await reader.drain(wait_s)
 
-    def _made(self, context: HostContext) -> Managers:
+    def _managers(self, context: HostContext) -> Managers:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
         from sse_starlette.sse import AppStatus
 

@@ -28,8 +28,8 @@ class PrintedAnswers:
         """Remember which lines an answer with this text printed as they are."""
         digest = text_digest(text)
         with self._turn:
-            known = self._lines.get(digest, tuple(lines))
-            self._lines[digest] = known if known == tuple(lines) else ()
+            before = self._lines.get(digest, tuple(lines))
+            self._lines[digest] = before if before == tuple(lines) else ()
             self._lines.move_to_end(digest)
             while len(self._lines) > ANSWERS_MAX:
                 self._lines.popitem(last=False)

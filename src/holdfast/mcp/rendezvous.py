@@ -90,8 +90,8 @@ def settings_key(environment: Mapping[str, str]) -> str:
 
     Keys of providers count only if an embedding is configured: otherwise nothing uses them.
     """
-    chosen = SETTINGS if environment.get("HOLDFAST_EMBEDDING") else SETTINGS[:-KEYS]
-    pairs = [f"{name}={environment[name]}" for name in chosen if environment.get(name)]
+    names = SETTINGS if environment.get("HOLDFAST_EMBEDDING") else SETTINGS[:-KEYS]
+    pairs = [f"{name}={environment[name]}" for name in names if environment.get(name)]
     if not pairs:
         return "default"
     import hashlib

@@ -100,20 +100,20 @@ class RequestLog:
         for place, use in enumerate(uses):
             size = len((use.shown or use.text or "").encode("utf-8", "surrogatepass"))
             for number, event in enumerate(self.events(use, cwd, load) or [None]):
-                kept = event
+                applied = event
                 if isinstance(event, Pieced):
                     lost = missing(event, views.setdefault(event.path, View()), load)
                     if lost is not None:
-                        self.dangling[place] = kept = lost
+                        self.dangling[place] = applied = lost
                 elif isinstance(event, Derived) and not digests.stands(event):
-                    kept = stored_lines(event, load)
-                    if kept is not None:
-                        self.dangling[place] = kept
-                if kept is not None:
-                    _apply(views, kept, load)
-                    digests.apply(kept)
+                    applied = stored_lines(event, load)
+                    if applied is not None:
+                        self.dangling[place] = applied
+                if applied is not None:
+                    _apply(views, applied, load)
+                    digests.apply(applied)
                 parent = self.tree.ids[-1] if self.tree.ids else None
-                self.tree.add(f"{place}/{number}", parent, "result", kept, None, size)
+                self.tree.add(f"{place}/{number}", parent, "result", applied, None, size)
                 size = 0
 
     @property
@@ -131,30 +131,30 @@ class RequestLog:
 
     def events(self, use: ToolUse, cwd: str, load: Load) -> Sequence[Event]:
         """The events about files in one result."""
-        shown = use.shown if use.shown is not None else use.text
-        if shown is None:
+        text = use.shown if use.shown is not None else use.text
+        if text is None:
             return ()
-        digest = text_digest(shown)
-        known = self.sidecar.short.get(use.id or "")
-        if known is not None and known.text_sha256 == digest:
-            return (known.event,)
+        digest = text_digest(text)
+        answer = self.sidecar.short.get(use.id or "")
+        if answer is not None and answer.text_sha256 == digest:
+            return (answer.event,)
         served = self.sidecar.served.get(use.id or "")
         if served is not None and served.text_sha256 == digest:
             return (served.event(),)
         if isinstance(use.call, OwnCall | ShellCall) and not use.failed:
             # For a shell call this is `holdfast search`, the only command whose answers are kept.
-            ended = text_digest(shown.strip()) if isinstance(use.call, ShellCall) else digest
+            ended = text_digest(text.strip()) if isinstance(use.call, ShellCall) else digest
             printed = self._shown_by(ended)
             if printed:
                 return tuple(printed)
-        own = own_event(use, shown, load)
+        own = own_event(use, text, load)
         if isinstance(own, Derived):
             return (own,)
-        if shown.startswith(OURS):
+        if text.startswith(OURS):
             return tuple(Forgotten(path) for path in paths_of(use, cwd))
-        seen = () if use.failed else seen_by(use, cwd)
+        events = () if use.failed else seen_by(use, cwd)
         # The lines come last: what the request shows overrides what is stored.
-        return seen if own is None else (own, *seen)
+        return events if own is None else (own, *events)
 
     def evidence(self) -> Evidence | Doubt:
         """What the newest request shows."""

@@ -122,8 +122,8 @@ class ToolServer:
 
     async def _list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
         environment, client = self._caller.environment, _client_of(ctx)
-        known = self._caller.may_have_conversation(client)
-        names = listed(TOOLS, environment.get(TOOLSETS, ""), has_conversation=known)
+        has_conversation = self._caller.may_have_conversation(client)
+        names = listed(TOOLS, environment.get(TOOLSETS, ""), has_conversation=has_conversation)
         if self._caller.principal is not None:
             names = [name for name in TOOLS if name in READERS_TOOLS]
         # Output schemas are long: they cost more than the rest of the list.
@@ -289,7 +289,7 @@ class ToolServer:
         return types.ReadResourceResult(contents=[content])
 
     async def _list_prompts(self, ctx: Context, params: object) -> types.ListPromptsResult:
-        made = [
+        listed_prompts = [
             types.Prompt(
                 name=prompt.name,
                 title=prompt.title,
@@ -301,7 +301,7 @@ class ToolServer:
             )
             for prompt in prompts.PROMPTS.values()
         ]
-        return types.ListPromptsResult(prompts=made)
+        return types.ListPromptsResult(prompts=listed_prompts)
 
     async def _get_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
@@ -479,7 +479,7 @@ def _misunderstood(line: bytes) -> bytes:
         raw = None
     else:
         code, message = types.INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message"
-        found = raw.get("id") if isinstance(raw, dict) else None
-        id = found if isinstance(found, str | int) and not isinstance(found, bool) else None
+        raw_id = raw.get("id") if isinstance(raw, dict) else None
+        id = raw_id if isinstance(raw_id, str | int) and not isinstance(raw_id, bool) else None
     error = {"code": code, "message": message}
     return json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode() + b"\n"

@@ -100,12 +100,12 @@ class Shim:
         host_lives: Callable[[], bool] = lambda: True,
         quiet_s: float = 10.0,
         running: Callable[[], socket.socket | None] | None = None,
-        kept: KeptAnswers | None = None,
+        answers: KeptAnswers | None = None,
         hook_s: float = HOOK_S,
     ) -> None:
         """`host_lives` is called when a request is unanswered and the host was silent for `quiet_s`
         seconds; it ends a host that does not answer. `running` connects to a running host; with it,
-        a missing host is started in the background while the shim answers from `kept`."""
+        a missing host is started in the background while the shim answers from `answers`."""
         self._connect, self._in, self._out = connect, read, write
         self._host_lives, self._quiet_s = host_lives, quiet_s
         self._requested, self._stopped = threading.Event(), threading.Event()
@@ -121,7 +121,7 @@ class Shim:
         self._replayed = 0
         self._ended = False
         self._reader: threading.Thread | None = None
-        self._running, self._kept, self._hook_s = running, kept, hook_s
+        self._running, self._answers, self._hook_s = running, answers, hook_s
         self._protocol = ""
         self._starting: threading.Thread | None = None
         self._queued: list[bytes] = []
@@ -224,8 +224,8 @@ class Shim:
             self._starting.start()
         self._queued.append(line)
         for id, (method, noted) in list(self._unanswered.items()):
-            if noted is line and method in KEPT and self._kept is not None:
-                result = self._kept.get(method, self._protocol)
+            if noted is line and method in KEPT and self._answers is not None:
+                result = self._answers.get(method, self._protocol)
                 if result is not None:
                     del self._unanswered[id]
                     self._queued.remove(line)
@@ -353,7 +353,7 @@ class Shim:
 
     def _to_agent(self, lines: bytes) -> None:
         """Forward whole lines, except answers to handshakes that the shim repeated."""
-        kept = []
+        passed = []
         for line in lines.splitlines(keepends=True):
             answered = _answered(line)
             if answered is not None:
@@ -363,15 +363,15 @@ class Shim:
                     method = self._unanswered.pop(answered, ("", b""))[0]
                 if not self._may_answer(answered):
                     continue
-                if method in KEPT and self._kept is not None:
+                if method in KEPT and self._answers is not None:
                     self._keep(method, line)
-            kept.append(line)
-        self._write(b"".join(kept))
+            passed.append(line)
+        self._write(b"".join(passed))
 
     def _keep(self, method: str, line: bytes) -> None:
         result = json.loads(line).get("result")
-        if isinstance(result, dict) and not result.get("nextCursor") and self._kept is not None:
-            self._kept.put(method, self._protocol, result)
+        if isinstance(result, dict) and not result.get("nextCursor") and self._answers is not None:
+            self._answers.put(method, self._protocol, result)
 
     def _write(self, data: bytes) -> None:
         with self._writing:

@@ -61,8 +61,8 @@ def lean_facts(tool: str, facts: Facts) -> Facts:
     shorten = _LEAN.get(tool)
     if shorten is None or facts.get("status") == "error":
         return facts
-    kept = {name: facts[name] for name in _ALWAYS if facts.get(name)}
-    return {**kept, **shorten(facts)}
+    always = {name: facts[name] for name in _ALWAYS if facts.get(name)}
+    return {**always, **shorten(facts)}
 
 
 _ALWAYS = ("status", "message", "continue")
@@ -115,10 +115,10 @@ def _references(facts: Facts) -> Facts:
     below = [
         f"{one['file']}:{one['span']['startLine']}" for one in facts.get("implementations", ())
     ]
-    found: Facts = {"references": rows} if rows else {}
+    answer: Facts = {"references": rows} if rows else {}
     if below:
-        found["implementations"] = below
-    return {**found, "undecided": facts.get("undecided", 0), "complete": facts.get("complete")}
+        answer["implementations"] = below
+    return {**answer, "undecided": facts.get("undecided", 0), "complete": facts.get("complete")}
 
 
 def _explore(facts: Facts) -> Facts:

@@ -58,17 +58,19 @@ def snake_case(name: str) -> str:
 def spared(tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call without those equal to their defaults: agents pay for every word."""
     defaults = _DEFAULTS.get(tool, {})
-    named = {snake_case(name): value for name, value in args.items()}
-    return {name: value for name, value in named.items() if value not in (None, defaults.get(name))}
+    members = {snake_case(name): value for name, value in args.items()}
+    return {
+        name: value for name, value in members.items() if value not in (None, defaults.get(name))
+    }
 
 
 def call_text(tool: str, args: Mapping[str, Any]) -> str:
     """A call as an agent reads it: read(path="a.py", offset=3)."""
-    shown = ", ".join(
+    arguments = ", ".join(
         f"{name}={json.dumps(value, ensure_ascii=False)}"
         for name, value in spared(tool, args).items()
     )
-    return f"{tool}({shown})"
+    return f"{tool}({arguments})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +173,12 @@ class Tool:
         # Every tool accepts `verbose`; it takes effect where the answer is sent.
         if "verbose" not in self.input["properties"] and isinstance(arguments.get("verbose"), bool):
             del arguments["verbose"]
-        known = {**self.input["properties"], **self.unlisted}
+        properties = {**self.input["properties"], **self.unlisted}
         arguments = {
-            name if name in known else snake_case(name): value for name, value in arguments.items()
+            name if name in properties else snake_case(name): value
+            for name, value in arguments.items()
         }
-        accepted = {**self.input, "properties": known}
+        accepted = {**self.input, "properties": properties}
         faults = list(faults_of(arguments, accepted, ""))
         if faults:
             raise BadArguments(self.name, faults, signature(self.name, self.input))
@@ -240,8 +243,8 @@ def anything(description: str = "", **more: Any) -> Schema:
 
 
 def _described(kind: str, description: str, more: Mapping[str, Any]) -> Schema:
-    named = {"description": description} if description else {}
-    return {"type": kind, **named, **more}
+    described = {"description": description} if description else {}
+    return {"type": kind, **described, **more}
 
 
 def faults_of(value: object, schema: Schema, where: str) -> list[str]:
@@ -286,23 +289,25 @@ def _whole(value: Any, schema: Schema) -> Any:
     if isinstance(value, list):
         return [_whole(item, schema.get("items", {})) for item in value]
     if isinstance(value, dict):
-        known = schema.get("properties", {})
-        return {name: _whole(member, known.get(name, {})) for name, member in value.items()}
+        properties = schema.get("properties", {})
+        return {name: _whole(member, properties.get(name, {})) for name, member in value.items()}
     return value
 
 
 def _member_faults(value: dict[str, Any], schema: Schema, where: str) -> list[str]:
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     of = f" of {where}" if where else ""
     faults = [f"{name}{of} is missing" for name in schema.get("required", ()) if name not in value]
     unknown = []
     for name, member in value.items():
-        if name in known:
-            faults += faults_of(member, known[name], f"{where}.{name}" if where else name)
+        if name in properties:
+            faults += faults_of(member, properties[name], f"{where}.{name}" if where else name)
         elif schema.get("additionalProperties") is False:
             unknown.append(_shown(name))
     if unknown:
-        faults.append(f"there is no {', '.join(unknown)}{of}; known: {', '.join(known) or 'none'}")
+        faults.append(
+            f"there is no {', '.join(unknown)}{of}; known: {', '.join(properties) or 'none'}"
+        )
     return faults
 
 

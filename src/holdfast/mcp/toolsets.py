@@ -57,12 +57,12 @@ def parse(text: str) -> tuple[str, ...]:
 def listed(tools: Iterable[str], setting: str, *, has_conversation: bool) -> list[str]:
     """The tools that are listed for a client, in order. An invalid setting lists all."""
     try:
-        chosen = parse(setting) if setting.strip() else DEFAULT
+        sets = parse(setting) if setting.strip() else DEFAULT
     except UsageError:
-        chosen = (EVERYTHING,)
-    if EVERYTHING in chosen:
+        sets = (EVERYTHING,)
+    if EVERYTHING in sets:
         return list(tools)
-    wanted = {tool for name in chosen for tool in TOOLSETS[name]}
+    names = {tool for name in sets for tool in TOOLSETS[name]}
     if not has_conversation:
-        wanted -= NEEDS_CONVERSATION
-    return [tool for tool in tools if tool in wanted]
+        names -= NEEDS_CONVERSATION
+    return [tool for tool in tools if tool in names]

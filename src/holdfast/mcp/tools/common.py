@@ -172,9 +172,9 @@ def located(call: ToolCall, file: str) -> str:
 
 def file_inside(call: ToolCall, file: str) -> str:
     """The path of a file that an agent names, if it may be read; raises `OutsideWorkspace`."""
-    named = located(call, file)
-    call.workspace.admit(named)
-    return named
+    path = located(call, file)
+    call.workspace.admit(path)
+    return path
 
 
 def usable(call: ToolCall, one: Symbol, root: str) -> Symbol:

@@ -41,8 +41,8 @@ def run(call: ToolCall) -> Result:
     a = call.arguments
     file, symbol = _file_and_symbol(a)
     if not symbol:
-        named = failure("the symbol is not named", "pass symbol: its name, qualified name or id")
-        return named.ended("its symbols", "file_outline", file=file) if file else named
+        missing = failure("the symbol is not named", "pass symbol: its name, qualified name or id")
+        return missing.ended("its symbols", "file_outline", file=file) if file else missing
     options = {name: a[name] for name in ("direction", "depth", "limit")}
     if not file:
         path = call.tree(a.get("path", "."))

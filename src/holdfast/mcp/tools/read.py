@@ -84,9 +84,9 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
     if isinstance(error, Aborted) or LEAF in call.meta:
         return refused  # in pi the message must be that of its own read
     if not is_there and caller.cwd is not None:
-        named = located(call, typed)
-        if named != caller.path(typed):
-            return refused.ended("named from its tree", "read", path=named)
+        path = located(call, typed)
+        if path != caller.path(typed):
+            return refused.ended("named from its tree", "read", path=path)
     if similar is not None:
         return refused.ended(similar.why, "read", path=similar.path, offset=similar.offset)
     name = os.path.splitext(os.path.basename(bare if is_there else whole))[0][:NAME_MAX]
@@ -126,8 +126,8 @@ def _read(call: ToolCall, request: Request) -> Result:
             reader = reader.only_unseen()  # not for pi, whose read has a fixed contract
         app, index = call.context.app, lambda: call.context.index
         # In pi this tool is the agent's own read, so the setting for own reads applies.
-        wanted = request.focus or (kind == "pi" and reader.settings.focus_of(kind) is not None)
-        focuser = app.focuser(reader, log, kind, index) if wanted else None
+        focused = request.focus or (kind == "pi" and reader.settings.focus_of(kind) is not None)
+        focuser = app.focuser(reader, log, kind, index) if focused else None
         try:
             answer = reader.read(request, log, call.cancelled, focuser)
         finally:

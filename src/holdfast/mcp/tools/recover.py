@@ -50,22 +50,22 @@ def run(call: ToolCall) -> Result:
         return Result(text, {"status": "ok", "content": text})
     pieces, rest = pick(used, lambda path: rows_of(reader, path), call.arguments["tokens"])
     text = "\n\n".join(_piece(piece, shown(piece.path, cwd)) for piece in pieces)
-    left = tuple(file.path for file in rest)
-    if left:
-        names = ", ".join(shown(path, cwd) for path in left[:20])
+    paths = tuple(file.path for file in rest)
+    if paths:
+        names = ", ".join(shown(path, cwd) for path in paths[:20])
         text = f"{text}\n\n[not all of these fitted into the budget: {names}]".lstrip("\n")
     lines = tuple(
         RecoveredLines(piece.path, piece.first, piece.first + len(piece.rows) - 1)
         for piece in pieces
     )
-    facts = {"status": "ok", **RecoveredText(text, lines, left).to_wire()}
+    facts = {"status": "ok", **RecoveredText(text, lines, paths).to_wire()}
     result = Result(text, facts)
     printed = [Printed(piece.path, piece.first, tuple(piece.rows)) for piece in pieces]
     call.note_shown("recover", printed, text)
-    if left:
+    if paths:
         run_of = rest[0].runs
         offset = run_of[0].first if run_of else None
-        facts["continue"] = continued("read", path=left[0], offset=offset)
+        facts["continue"] = continued("read", path=paths[0], offset=offset)
     return result
 
 

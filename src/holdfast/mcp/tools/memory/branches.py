@@ -127,8 +127,8 @@ def _conflicted(a: dict[str, Any], answer: MergeConflicts, text: str) -> Result:
     # A template for the next call: every conflict, in addition to existing resolutions.
     resolved = dict(a["resolutions"])
     for conflict in conflicts:
-        known = resolved.get(conflict.id)
-        places = known if isinstance(known, dict) and "value" not in known else {}
+        resolution = resolved.get(conflict.id)
+        places = resolution if isinstance(resolution, dict) and "value" not in resolution else {}
         resolved[conflict.id] = {**places, conflict.path: "source"}
     again["resolutions"] = resolved
     message = text.splitlines()[0]

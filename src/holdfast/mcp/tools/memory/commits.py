@@ -40,9 +40,9 @@ def commit(call: ToolCall, store: Store) -> Result:
         patched = {one["id"] for one in operations if one["op"] == "patch"}
         if not isinstance(error, MisplacedPatch) and (error.hint or len(patched) != 1):
             raise
-        named = error.id if isinstance(error, MisplacedPatch) else patched.pop()
-        seen = {"id": named, "space": a["space"], "branch": a["branch"]}
-        return failed(f"not committed: {error}", "as it is now", "memory_get", seen)
+        id = error.id if isinstance(error, MisplacedPatch) else patched.pop()
+        place = {"id": id, "space": a["space"], "branch": a["branch"]}
+        return failed(f"not committed: {error}", "as it is now", "memory_get", place)
     except ConflictError as error:
         again = {"id": error.conflicts[0].id, "space": a["space"], "branch": a["branch"]}
         hint = error.hint or "read it again, then commit again"

@@ -65,8 +65,8 @@ def author(call: ToolCall, tool: str) -> Author:
 
     caller = call.caller
     with call.context.sessions.of(caller, call.meta, tool, call.arguments) as bound:
-        known = bound.session if isinstance(bound, Bound) else caller.name.rpartition("-")[2]
-    return call.context.app.author(caller.client or "mcp", known)
+        session = bound.session if isinstance(bound, Bound) else caller.name.rpartition("-")[2]
+    return call.context.app.author(caller.client or "mcp", session)
 
 
 def _unknown(tool: str, a: dict[str, Any], sentence: str, accepted: Sequence[str]) -> Result:

@@ -46,10 +46,10 @@ def _judged(code: LinkedCode, at: tuple[str, ...], link: CodeLink) -> LinkAnswer
 
 def link_line(link: LinkAnswer) -> str:
     what = f"{link.path} {link.symbol or ''}".strip()
-    shown = ""
+    hint = ""
     if link.lines is not None:
         first, last = link.lines
         path = os.path.join(link.root, link.path) if link.root is not None else link.path
         args = {"path": path, "offset": first, "limit": last - first + 1}
-        shown = f"; as it is now: {call_text('read', args)}"
-    return f"[link {link.state}: {what}, {link.why}{shown}]"
+        hint = f"; as it is now: {call_text('read', args)}"
+    return f"[link {link.state}: {what}, {link.why}{hint}]"

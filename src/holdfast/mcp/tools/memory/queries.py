@@ -82,7 +82,7 @@ def query(call: ToolCall, store: Store) -> Result:
 
     a = call.arguments
     if a["text"] or a["author"] or a["tag"] or a["code"]:
-        return _found(call, store)
+        return _find(call, store)
     answer = verbs.find(
         store,
         prefix=a["prefix"],
@@ -107,12 +107,12 @@ def query(call: ToolCall, store: Store) -> Result:
     if answer.more:
         more = {**a, "after": answer.documents[-1].id}
         facts["continue"] = continued("memory_query", **more)
-        shown = f"{len(answer.documents)} of {answer.total} documents"
-        text += f"\n[{shown}; continue: {call_text('memory_query', more)}]"
+        count = f"{len(answer.documents)} of {answer.total} documents"
+        text += f"\n[{count}; continue: {call_text('memory_query', more)}]"
     return Result(text, facts)
 
 
-def _found(call: ToolCall, store: Store) -> Result:
+def _find(call: ToolCall, store: Store) -> Result:
     """The documents that match a text best, or those of an author, with a tag or about code."""
     from holdfast.index.embedding.static import StaticEmbedding
     from holdfast.notes import find as finding
