@@ -52,8 +52,8 @@ class InstallTarget:
         return shlex.join([*self.command, "hook", "--agent", agent])
 
     def folder(self, variable: str, default: str) -> Path:
-        named = self.environment.get(variable)
-        return Path(named) if named else self.home / default
+        value = self.environment.get(variable)
+        return Path(value) if value else self.home / default
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,12 +45,12 @@ def put_hooks(
 def with_hooks(text: str, path: Path, entries: Entries, target: InstallTarget) -> str:
     """The text of a settings file with our entry in each event."""
     is_ours = ours(target)
-    for event, wanted in entries.items():
-        found = _entries(text, event, path)
-        if wanted in found and sum(map(is_ours, found)) == 1:
+    for event, entry in entries.items():
+        present = _entries(text, event, path)
+        if entry in present and sum(map(is_ours, present)) == 1:
             continue
         text = jsonfile.remove_items(text, ("hooks", event), is_ours, str(path))
-        text = jsonfile.append(text, ("hooks", event), dict(wanted), str(path))
+        text = jsonfile.append(text, ("hooks", event), dict(entry), str(path))
     return text
 
 
@@ -70,22 +70,22 @@ def remove_hooks(
 def ours(target: InstallTarget) -> Callable[[object], bool]:
     """A test for entries that Holdfast wrote, as opposed to the user's own."""
     programs = [command for command in (target.command, target.before) if command]
-    written = {shlex.join([*command, "hook"]) for command in programs}
+    commands = {shlex.join([*command, "hook"]) for command in programs}
 
     def is_ours(entry: object) -> bool:
         if not isinstance(entry, dict) or not isinstance(entry.get("hooks"), list):
             return False
         hooks = [hook for hook in entry["hooks"] if isinstance(hook, dict)]
-        return bool(hooks) and all(_calls_us(hook, written) for hook in hooks)
+        return bool(hooks) and all(_calls_us(hook, commands) for hook in hooks)
 
     return is_ours
 
 
-def _calls_us(hook: Mapping[str, Any], written: set[str]) -> bool:
+def _calls_us(hook: Mapping[str, Any], commands: set[str]) -> bool:
     if hook.get("type") == "mcp_tool":
         return hook.get("server") == NAME and hook.get("tool") == HOOK_TOOL
     command = str(hook.get("command", ""))
-    return any(command == one or command.startswith(f"{one} ") for one in written) or starts_hook(
+    return any(command == one or command.startswith(f"{one} ") for one in commands) or starts_hook(
         command
     )
 

@@ -236,13 +236,13 @@ def remove(text: str, path: tuple[str, ...], name: str = "settings") -> str:
 
 
 def remove_items(
-    text: str, path: tuple[str, ...], wanted: Callable[[Any], bool], name: str = "settings"
+    text: str, path: tuple[str, ...], matches: Callable[[Any], bool], name: str = "settings"
 ) -> str:
-    """The text without the items of the array at this path for which `wanted` is true."""
+    """The text without the items of the array at this path for which `matches` is true."""
     node = None if blank(text) else find(scan(text, name), path)
     if node is None or node.kind != "array":
         return text
-    numbers = [n for n, item in enumerate(node.items) if wanted(value_of(text, item))]
+    numbers = [n for n, item in enumerate(node.items) if matches(value_of(text, item))]
     return _cut(text, node, numbers)
 
 

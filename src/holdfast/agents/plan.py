@@ -83,12 +83,12 @@ def apply(
 
     All files are compared with the plan before the first is written.
     """
-    needed = [edit for edit in edits if edit.needed]
-    for edit in needed:
+    changes = [edit for edit in edits if edit.needed]
+    for edit in changes:
         if read(edit.path) != edit.before:
             raise Changed(str(edit.path))
     copies, folders = [], []
-    for edit in needed:
+    for edit in changes:
         if edit.before is not None:
             copies.append(_back_up(edit, backups, now, new_id()))
         folders += _write(edit)

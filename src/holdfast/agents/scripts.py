@@ -22,5 +22,5 @@ def with_host(target: InstallTarget, package: str, name: str) -> str:
 
 def home_of(target: InstallTarget) -> str:
     """The home that the agent's command names; empty for the default one."""
-    named = [word for word in target.command if word.startswith(_HOME)]
-    return named[0].removeprefix(_HOME) if named and target.command[0] == "env" else ""
+    settings = [word for word in target.command if word.startswith(_HOME)]
+    return settings[0].removeprefix(_HOME) if settings and target.command[0] == "env" else ""

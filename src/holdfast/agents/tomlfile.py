@@ -77,7 +77,7 @@ def remove_table(text: str, path: tuple[str, ...], name: str = "settings") -> st
 
 
 def _check(
-    before: dict[str, Any], after: str, path: tuple[str, ...], wanted: Any, name: str
+    before: dict[str, Any], after: str, path: tuple[str, ...], value: Any, name: str
 ) -> None:
     """Check that the new text has the old values except at this path."""
     place = ".".join(path)
@@ -85,7 +85,7 @@ def _check(
         table = tomllib.loads(after)
     except tomllib.TOMLDecodeError:
         raise BadSettingsFile(name, f"{place} is not a table of its own there") from None
-    if _at(table, path) != wanted or _without(table, path) != _without(before, path):
+    if _at(table, path) != value or _without(table, path) != _without(before, path):
         raise BadSettingsFile(name, f"{place} is not a table of its own there")
 
 

@@ -89,14 +89,14 @@ def explain(text: str, old: str, name: str) -> EditHelp:
         notes = tuple(f"differs: {one}" for one in blanks)
         return EditHelp(says, _shown(lines, old, place, [one.line for one in blanks]), notes)
     says = f"the old text is not in {name}; nearest is {where}"
-    shown = _shown(lines, old, place, [place.theirs_line])
+    numbers = _shown(lines, old, place, [place.theirs_line])
     if len(places) > 1:
         other = places[1]
         also = _shown(lines, old, other, [other.theirs_line])
-        if len(shown) + len(also) <= LINES_MAX:
+        if len(numbers) + len(also) <= LINES_MAX:
             says += f", almost as near {_span(other.first, other.last)}"
-            shown = tuple(sorted({*shown, *also}))
-    return EditHelp(says, shown, (_difference(place),))
+            numbers = tuple(sorted({*numbers, *also}))
+    return EditHelp(says, numbers, (_difference(place),))
 
 
 def _occurrences(text: str, old: str) -> list[int]:
@@ -151,14 +151,14 @@ def _shown(
 def _different(lines: Sequence[str], old: str, numbers: range) -> list[int]:
     """The lines of a place that are not in the old text, in order; both are read once."""
     mine = [line.removesuffix("\r") for line in old.split("\n")]
-    found, at = [], 0
+    different, at = [], 0
     for number in numbers:
         ahead = mine[at : at + LOOK_AHEAD]
         if (line := _at(lines, number)) in ahead:
             at += ahead.index(line) + 1
         else:
-            found.append(number)
-    return found
+            different.append(number)
+    return different
 
 
 def _at(lines: Sequence[str], number: int) -> str:

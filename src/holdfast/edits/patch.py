@@ -29,8 +29,8 @@ def hunks(patch: str) -> Iterator[tuple[str, str]]:
     unified = False
     for row in patch.removesuffix("\n").split("\n"):
         # In an envelope, `--- ` is a removed line that begins with `-- `.
-        named = row.startswith("--- ") and (unified or path is None)
-        if not (named or row.startswith(("*** ", "@@"))):
+        is_header = row.startswith("--- ") and (unified or path is None)
+        if not (is_header or row.startswith(("*** ", "@@"))):
             if path is not None and row[:1] in (" ", "-", ""):
                 old.append(row[1:])
             continue
@@ -41,7 +41,7 @@ def hunks(patch: str) -> Iterator[tuple[str, str]]:
         old = []
         if row.startswith("*** Update File: "):
             path, unified = row.removeprefix("*** Update File: ").strip() or None, False
-        elif named:
+        elif is_header:
             path, unified = _named(row[4:]), True
         elif row.startswith("@@"):
             context = row[2:].strip()
@@ -63,12 +63,12 @@ def has_lines(text: str, old: str) -> bool:
 
     The most tolerant comparison that a patch tool makes, so what it does not find does not apply.
     """
-    wanted, lines = _plain(old.split("\n")), _plain(text.split("\n"))
-    while wanted and not wanted[-1]:
-        wanted.pop()
-    if not wanted:
+    old_lines, lines = _plain(old.split("\n")), _plain(text.split("\n"))
+    while old_lines and not old_lines[-1]:
+        old_lines.pop()
+    if not old_lines:
         return True
-    return "\n" + "\n".join(wanted) + "\n" in "\n" + "\n".join(lines) + "\n"
+    return "\n" + "\n".join(old_lines) + "\n" in "\n" + "\n".join(lines) + "\n"
 
 
 def _plain(lines: Sequence[str]) -> list[str]:

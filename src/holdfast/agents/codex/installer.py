@@ -53,8 +53,8 @@ def _install(target: InstallTarget) -> list[Edit]:
     before = read(path)
     servers = tomlfile.loads(before or "", str(path)).get("mcp_servers")
     additions = user_additions(servers.get(NAME)) if isinstance(servers, dict) else {}
-    wanted = {**additions, **server_entry(target)}
-    after = tomlfile.put_table(before or "", ("mcp_servers", NAME), wanted, str(path))
+    table = {**additions, **server_entry(target)}
+    after = tomlfile.put_table(before or "", ("mcp_servers", NAME), table, str(path))
     what = "the hooks: shorter reads, help for failed patches (Codex asks you to trust them)"
     hooks = put_hooks(path.with_name("hooks.json"), hook_entries(target), target, what)
     return [Edit(path, before, after, "the tools"), hooks]

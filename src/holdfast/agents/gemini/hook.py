@@ -22,8 +22,8 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
         return None
     error = response.get("error")
     text = error.get("message") if isinstance(error, Mapping) else None
-    shown = response.get("llmContent")
-    return failed_edit(AGENT, payload, text, shown if isinstance(shown, str) else text)
+    content = response.get("llmContent")
+    return failed_edit(AGENT, payload, text, content if isinstance(content, str) else text)
 
 
 def failed_edit(

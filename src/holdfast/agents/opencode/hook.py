@@ -92,10 +92,8 @@ def _read_use(call: ReadCall, id: str, output: str, arguments: Mapping[str, Any]
         rows.append(match[2])
     total = tail["total"]
     whole = first == 1 and total is not None and int(total) == len(rows)
-    named = ReadCall(head[1], call.first, call.count)
-    return ToolUse(
-        named, id, "\n".join(rows), first, is_whole=whole, shown=output, result=arguments
-    )
+    read = ReadCall(head[1], call.first, call.count)
+    return ToolUse(read, id, "\n".join(rows), first, is_whole=whole, shown=output, result=arguments)
 
 
 def _call(name: str, arguments: object) -> Call | None:
