@@ -64,18 +64,18 @@ class CodeQuestions:
         self, results: Iterable[SearchResult], root: str, params: Members
     ) -> tuple[SearchResult, ...]:
         """The results, each marked whether the session provably has its current lines."""
-        shown = list(results)
+        rows = list(results)
         places = [
             (
                 os.path.join(result.codebase_path or root, result.file),
                 Lines(result.span.start_line, result.span.end_line),
             )
-            for result in shown
+            for result in rows
         ]
         in_context = self._sessions.holds(params, places)
         return tuple(
             structs.replace(result, in_context=holds)
-            for result, holds in zip(shown, in_context, strict=True)
+            for result, holds in zip(rows, in_context, strict=True)
         )
 
     def outline(self, params: Members) -> OutlineAnswer:
@@ -202,15 +202,15 @@ class CodeQuestions:
     def _root(self, params: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
         roots = list(self._index.registry.records())
-        named = params.get("root")
-        if named is None and len(roots) == 1:
+        root = params.get("root")
+        if root is None and len(roots) == 1:
             return roots[0]
-        if named is None and roots:
+        if root is None and roots:
             raise UsageError(f"{len(roots)} trees are tracked", "pass the root of one")
-        if named not in roots:
-            problem = "no tree is tracked" if named is None else f"{named} is not a tracked tree"
+        if root not in roots:
+            problem = "no tree is tracked" if root is None else f"{root} is not a tracked tree"
             raise UsageError(problem, "run: holdfast index create PATH")
-        return named
+        return root
 
 
 def _size_of(folder: str | os.PathLike[str]) -> int:

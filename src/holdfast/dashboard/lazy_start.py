@@ -33,9 +33,9 @@ def live_space_of(app: App, store: str) -> str:
 class Sleeper:
     """Starts the service once, when it is first needed, and stops it with the server."""
 
-    def __init__(self, make: Callable[[], DashboardService], wanted: Callable[[], bool]) -> None:
-        """`wanted` returns whether a client watches the live space; called in the server's loop."""
-        self._make, self._wanted = make, wanted
+    def __init__(self, make: Callable[[], DashboardService], is_wanted: Callable[[], bool]) -> None:
+        """`is_wanted`: whether a client watches the live space; called in the server's loop."""
+        self._make, self._is_wanted = make, is_wanted
         self._lock = threading.Lock()
         self._service: DashboardService | None = None
         self._over = False
@@ -69,7 +69,7 @@ class Sleeper:
     async def _watch(self) -> None:
         while not self.awake:
             await asyncio.sleep(LOOK_EVERY_S)
-            if self._wanted():
+            if self._is_wanted():
                 await asyncio.to_thread(self.wake)
 
     def _end(self) -> None:

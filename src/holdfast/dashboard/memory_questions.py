@@ -40,8 +40,8 @@ class MemoryQuestions:
         documents = [
             s for s in store.documents(branch, at) if s.id.startswith(params.get("prefix", ""))
         ]
-        shown = documents[:DOCUMENTS_MAX]
-        titles = (DocumentTitle(s.id, s.seq, s.branch, _title(s.document)) for s in shown)
+        listed = documents[:DOCUMENTS_MAX]
+        titles = (DocumentTitle(s.id, s.seq, s.branch, _title(s.document)) for s in listed)
         return DocumentList(len(documents), tuple(titles))
 
     def note(self, params: Members) -> Done:

@@ -162,12 +162,12 @@ async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
 
 def _assets(space: str) -> dict[str, tuple[str, bytes, str]]:
     """Every file of the page: its content type, its bytes, its ETag."""
-    named = f'data-space="{html.escape(space)}"'.encode()
+    attribute = f'data-space="{html.escape(space)}"'.encode()
     assets = {}
     for file in (resources.files(__package__) / "assets").iterdir():
         suffix = file.name.rpartition(".")[2]
         if suffix in KINDS:
-            body = file.read_bytes().replace(b'data-space="holdfast"', named)
+            body = file.read_bytes().replace(b'data-space="holdfast"', attribute)
             tag = hashlib.sha256(body).hexdigest()[:20]
             assets[file.name] = (KINDS[suffix], body, f'"{tag}"')
     return assets

@@ -78,7 +78,7 @@ class DashboardService:
         self._reader = app.reader(str(app.home), str(app.home))
         self._publisher: live.Publisher | None = None
         self._questions: Mapping[str, Question] | None = None
-        self._notices = live.RefreshLoop(self._directories, self._wanted, self._look)
+        self._notices = live.RefreshLoop(self._directories, self._is_watched, self._look)
         self._looking = threading.Lock()
 
     @classmethod
@@ -167,9 +167,9 @@ class DashboardService:
                 spaces[name] = _space_values(name, self._open(name))
             except (HoldfastError, OSError) as error:
                 problems.append(live.problem(f"Space {name}", error))
-        for name, seen in spaces.items():
-            if self._seqs.get(name) != seen["seq"]:
-                self._seqs[name] = seen["seq"]
+        for name, values in spaces.items():
+            if self._seqs.get(name) != values["seq"]:
+                self._seqs[name] = values["seq"]
                 self._on_change(name)
         health = self._health(problems, codebases, observed, spaces)
         return live.documents_of(
@@ -299,7 +299,7 @@ class DashboardService:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         return directories
 
-    def _wanted(self, path: Path) -> bool:
+    def _is_watched(self, path: Path) -> bool:
         """Whether a changed file can affect what is shown; files that we write ourselves do not."""
         if path.name == "registry.json" or path.parent.name == "bindings":
             return True
@@ -315,10 +315,10 @@ class DashboardService:
         """Watch the trees that are tracked now."""
         if not self._watch_trees:
             return
-        wanted = self._codebases.roots()[:WATCHED_ROOTS_MAX]
-        for root in set(self._watchers) - set(wanted):
+        roots = self._codebases.roots()[:WATCHED_ROOTS_MAX]
+        for root in set(self._watchers) - set(roots):
             self._watchers.pop(root).stop()
-        for root in wanted:
+        for root in roots:
             if root not in self._watchers and os.path.isdir(root):
                 watcher = Watcher(root, lambda _, root=root: self._notices.touched(root))  # type: ignore[misc]
                 self._watchers[root] = watcher
@@ -342,7 +342,7 @@ def _registry_check(codebases: Mapping[str, Values]) -> Values:
 
 
 def _sessions_check(observed: Mapping[str, Values]) -> Values:
-    doubted = [name for name, seen in observed.items() if seen["doubt"]]
+    doubted = [name for name, values in observed.items() if values["doubt"]]
     if doubted:
         return _check(
             "Sessions",

@@ -65,10 +65,10 @@ class SessionQuestions:
         path = need(params, "path")
         with self._turn:
             context = self.reader.context(self._followed(params).host)
-        named = [file for file in (*context.held, *context.lost) if file.path == path]
-        if not named:
+        files = [file for file in (*context.held, *context.lost) if file.path == path]
+        if not files:
             raise UsageError(f"the session has not read {path}")
-        return line_rows(named[0], self.reader.objects.load, LINES_MAX)
+        return line_rows(files[0], self.reader.objects.load, LINES_MAX)
 
     def holds(self, params: Members, places: Sequence[tuple[str, Lines]]) -> list[bool]:
         """For each place, whether the session provably has its current lines."""
@@ -117,5 +117,5 @@ def _entry(
             return entry
         case Together(events):
             return structs.replace(entry, path=events[0].path, mode="several")
-        case seen:
-            return structs.replace(entry, path=seen.path, mode=type(seen).__name__.lower())
+        case event:
+            return structs.replace(entry, path=event.path, mode=type(event).__name__.lower())

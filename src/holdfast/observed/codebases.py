@@ -49,23 +49,23 @@ class CodebaseObserver:
 
     def _codebase(self, record: Record) -> Values:
         gate = self._index.spot_checked_gate(record)
-        seen = codebase_values(record, gate)
-        if seen["state"] == "indexing":
+        values = codebase_values(record, gate)
+        if values["state"] == "indexing":
             from holdfast.index.building.lifecycle import abandoned
 
             if abandoned(self._index, record) is not None:
-                seen["abandoned"] = True
-                seen["why"] = "The run was abandoned: its process has ended."
-                seen["command"] = f"holdfast index create {quote(record.root)}"
-        seen["freshness"] = self._freshness(record) if seen["state"] == "ready" else None
-        return seen
+                values["abandoned"] = True
+                values["why"] = "The run was abandoned: its process has ended."
+                values["command"] = f"holdfast index create {quote(record.root)}"
+        values["freshness"] = self._freshness(record) if values["state"] == "ready" else None
+        return values
 
     def _freshness(self, record: Record) -> Values:
         updated = f"{record.root}\n{record.last_updated}"
-        known = self._fresh.get(record.root)
-        if known is None or known["of"] != updated:
-            known = self._fresh[record.root] = {"of": updated, "is": self._look(record)}
-        return dict(known["is"])
+        freshness = self._fresh.get(record.root)
+        if freshness is None or freshness["of"] != updated:
+            freshness = self._fresh[record.root] = {"of": updated, "is": self._look(record)}
+        return dict(freshness["is"])
 
     def _look(self, record: Record) -> Values:
 
@@ -100,7 +100,7 @@ def codebase_values(record: Record, gate: Gate) -> Values:
     from holdfast.index.generations.proof import NO_PROOF
     from holdfast.index.generations.record import Indexed, SyncCompleted, status_name
 
-    seen: Values = {
+    values: Values = {
         "root": record.root,
         "name": os.path.basename(record.root.rstrip("/")) or record.root,
         "recorded": status_name(record.state),
@@ -116,27 +116,27 @@ def codebase_values(record: Record, gate: Gate) -> Values:
     }
     if isinstance(record.state, Indexed | SyncCompleted):
         state = record.state
-        seen |= {"files": state.files, "chunks": state.chunks}
-        seen["partial"] = state.index_status != "completed"
+        values |= {"files": state.files, "chunks": state.chunks}
+        values["partial"] = state.index_status != "completed"
     match gate:
         case Open(_, marker, failure):
             proven = {"outcome": "valid", "at": marker.completed_at} if marker else None
-            seen |= {"state": "ready", "why": "Complete: the index has its completion marker."}
-            seen["proof"] = proven or {"outcome": "probe_failed", "reason": failure}
+            values |= {"state": "ready", "why": "Complete: the index has its completion marker."}
+            values["proof"] = proven or {"outcome": "probe_failed", "reason": failure}
             if marker is None:
-                seen["why"] = f"The proof could not be checked: {failure}."
+                values["why"] = f"The proof could not be checked: {failure}."
         case Building(_, progress):
             previous = progress.previous
-            seen |= {
+            values |= {
                 "state": "indexing",
                 "proof": {"outcome": "none"},
                 "progress": {"pct": round(progress.progress_pct, 1), "phase": progress.phase},
                 "why": "A run is in progress; until it ends, searches answer not_ready.",
             }
             if isinstance(previous, Indexed | SyncCompleted):
-                seen |= {"files": previous.files, "chunks": previous.chunks}
+                values |= {"files": previous.files, "chunks": previous.chunks}
         case Incompatible(_, detail, reason, _):
-            seen |= {
+            values |= {
                 "state": "requires_reindex",
                 "proof": {"outcome": "fingerprint_mismatch", "reason": reason},
                 "why": detail,
@@ -145,21 +145,21 @@ def codebase_values(record: Record, gate: Gate) -> Values:
         case Unproven(_, reason, detail):
             because = NO_PROOF.get(reason.value, reason.value)
             why = f"There is no proof that this index is complete: {because}."
-            seen |= {
+            values |= {
                 "state": "unproven",
                 "proof": {"outcome": "stale_local", "reason": reason.value},
                 "why": f"The index is damaged: {detail}." if reason.value == "damaged" else why,
                 "command": f"holdfast index create {quote(record.root)}",
             }
         case TooNew(_, detail):
-            seen |= {
+            values |= {
                 "state": "unproven",
                 "proof": {"outcome": "newer_format", "reason": "newer_format"},
                 "why": f"{detail[:1].upper()}{detail[1:]}.",
             }
         case Failed(_, failure):
             at = "" if failure.last_pct is None else f" at {failure.last_pct:.0f} %"
-            seen |= {
+            values |= {
                 "state": "failed",
                 "proof": {"outcome": "none"},
                 "why": f"The last run failed{at}: {failure.error or 'unknown'}.",
@@ -167,4 +167,4 @@ def codebase_values(record: Record, gate: Gate) -> Values:
             }
         case NotTracked():
             raise AssertionError("a record is tracked")
-    return seen
+    return values

@@ -54,7 +54,7 @@ class SessionObserver:
     now_ms: Callable[[], int]
     home: Home | None = None
     """Where agents' hooks report their sessions; None observes only our own."""
-    _known: dict[str, ObservedSession] = field(default_factory=dict)
+    _sessions: dict[str, ObservedSession] = field(default_factory=dict)
 
     def names(self) -> list[str]:
         """The names of Holdfast's own sessions, without reading their entries."""
@@ -84,14 +84,16 @@ class SessionObserver:
 
     def follow(self, name: str) -> ObservedSession:
         """A session with all entries read. Callers must not append to it."""
-        known = self._known.get(name)
-        if known is None:
+        session = self._sessions.get(name)
+        if session is None:
             bound = self.of_agents().get(name)
-            known = self._known[name] = self._own(name) if bound is None else self._bound(bound)
-        if isinstance(known.log, FileTimes):
-            known.log.catch_up()
-        known.host.evidence()
-        return known
+            session = self._sessions[name] = (
+                self._own(name) if bound is None else self._bound(bound)
+            )
+        if isinstance(session.log, FileTimes):
+            session.log.catch_up()
+        session.host.evidence()
+        return session
 
     def _own(self, name: str) -> ObservedSession:
         log = TimedLog(StoredLog(self.store, name, "observer"))
@@ -114,21 +116,21 @@ class SessionObserver:
 
     def observe(self) -> tuple[dict[str, Values], list[Values]]:
         """Each session by name, and the savings of all sessions by hour."""
-        seen: dict[str, Values] = {}
+        by_name: dict[str, Values] = {}
         hours: dict[int, list[Served]] = {}
         for name in self.all_names():
             try:
                 observed = self.follow(name)
             except (HoldfastError, OSError) as error:
-                seen[name] = _unreadable(name, error)
+                by_name[name] = _unreadable(name, error)
                 continue
-            seen[name] = _session_values(name, observed)
+            by_name[name] = _session_values(name, observed)
             tree = observed.tree
             for number, served in tree.served.items():
                 at = observed.log.at.get(tree.ids[number], 0)
                 hours.setdefault(at // HOUR_MS, []).append(served)
         newest = sorted(hours)[-HOURS_MAX:]
-        return seen, [
+        return by_name, [
             {"at": _iso(hour * HOUR_MS), **_cost(hours[hour])} for hour in newest if hour > 0
         ]
 
@@ -147,7 +149,7 @@ def _session_values(name: str, observed: ObservedSession) -> Values:
     evidence = observed.host.evidence()
     tree = observed.tree
     times = [time for time in observed.log.at.values() if time]
-    seen: Values = {
+    values: Values = {
         "name": observed.title or name,
         "host": observed.kind,
         "startedAt": _iso(min(times)) if times else None,
@@ -165,13 +167,13 @@ def _session_values(name: str, observed: ObservedSession) -> Values:
     if not isinstance(evidence, Doubt):
         ledger = evidence.ledger
         paths = list(ledger.paths())
-        seen |= {
+        values |= {
             "leaf": evidence.leaf,
             "boundary": evidence.boundary,
             "files": len(paths),
             "scopes": sum(len(ledger.scopes(path)) for path in paths),
         }
-    return seen
+    return values
 
 
 def _cost(answers: Iterable[Served]) -> Values:

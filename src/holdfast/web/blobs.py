@@ -50,8 +50,8 @@ def blobs(service: SyncService) -> Asgi:
 
     async def opened(space: str, *, make: bool) -> Space | None:
         """The space; None if it does not exist and `make` is false."""
-        known = service.server.spaces.get(SpaceId(space))
-        if known is None and not make and not service.options.on_postgres:
+        open_space = service.server.spaces.get(SpaceId(space))
+        if open_space is None and not make and not service.options.on_postgres:
             roots.guard(space)
             path = roots.resolve(service.options.store, space)
             if path is None or not path.exists():
@@ -116,10 +116,10 @@ async def _get(store: Store, name: str, scope: Scope, send: Send) -> None:
     if not _KIND.match(kind):
         kind = "application/octet-stream"
     etag = f'"{name}"'
-    shown = kind.partition(";")[0].strip().lower() in _SHOWN
+    is_inline = kind.partition(";")[0].strip().lower() in _SHOWN
     headers: list[Header] = [
         (b"content-type", kind.encode()),
-        (b"content-disposition", b"inline" if shown else b"attachment"),
+        (b"content-disposition", b"inline" if is_inline else b"attachment"),
         (b"content-security-policy", b"default-src 'none'; sandbox"),
         (b"cache-control", b"private, max-age=31536000, immutable"),
         (b"etag", etag.encode("ascii", "replace")),

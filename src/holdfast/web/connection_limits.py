@@ -51,8 +51,8 @@ class PromptRequests(H11Protocol):
     @property
     def _unfinished(self) -> dict[PromptRequests, None]:
         """The unfinished connections of the whole server, the oldest first."""
-        kept: dict[PromptRequests, None] = vars(self.server_state).setdefault("unfinished", {})
-        return kept
+        requests: dict[PromptRequests, None] = vars(self.server_state).setdefault("unfinished", {})
+        return requests
 
     def _expect(self) -> None:
         waiting = self._unfinished

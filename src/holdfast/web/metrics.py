@@ -58,8 +58,8 @@ def metrics_text(service: SyncService, counters: Counters, gate: CallGate) -> st
         *_metric("holdfast_sync_busy", "gauge", "connections with unanswered messages",
                  {"": len(service.server.notifier.busy)}),
         *_metric("holdfast_tool_seconds_total", "counter", "time spent in tools",
-                 {f'tool="{tool}"': round(spent, 6)
-                  for tool, spent in sorted(counters.seconds.items())}),
+                 {f'tool="{tool}"': round(seconds, 6)
+                  for tool, seconds in sorted(counters.seconds.items())}),
         *_metric("process_cpu_seconds_total", "counter", "processor time",
                  {"": round(usage.ru_utime + usage.ru_stime, 3)}),
         *_metric("process_resident_memory_max_bytes", "gauge", "the most memory held",

@@ -53,14 +53,14 @@ def shared_index_page(app: App) -> Asgi:
             await answer_json(send, 413, {"error": error}, [_VERSION])
             return
         try:
-            made = await asyncio.to_thread(lambda: _VERBS[verb](store(), body))
+            reply = await asyncio.to_thread(lambda: _VERBS[verb](store(), body))
         except (msgspec.DecodeError, ValueError) as error:
             await answer_json(send, 400, {"error": str(error)}, [_VERSION])
         except CodeIndexError as error:
             await answer_json(send, 503, {"error": str(error), "hint": error.hint}, [_VERSION])
         else:
             kind = (b"content-type", b"application/msgpack")
-            await answer(send, 200, msgspec.msgpack.encode(made), [_VERSION, kind])
+            await answer(send, 200, msgspec.msgpack.encode(reply), [_VERSION, kind])
 
     return serve
 

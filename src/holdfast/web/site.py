@@ -230,8 +230,8 @@ class Site:
 
     def _is_ours(self, subprotocol: str) -> bool:
         """Whether a subprotocol carries the token."""
-        wanted = base64.urlsafe_b64encode(self._token.encode()).rstrip(b"=").decode()
-        return same(subprotocol, f"{BEARER_SUBPROTOCOL}{wanted}")
+        token = base64.urlsafe_b64encode(self._token.encode()).rstrip(b"=").decode()
+        return same(subprotocol, f"{BEARER_SUBPROTOCOL}{token}")
 
     def _is_invited(self, scope: Scope) -> bool:
         presented = query_of(scope).get("token")

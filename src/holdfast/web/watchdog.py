@@ -60,11 +60,11 @@ class Watchdog:
         self._timer = asyncio.get_running_loop().call_later(self._beat_s, self._beat)
 
     def _watch(self) -> None:
-        seen, missed = 0, 0
+        last, missed = 0, 0
         while not self._ended.wait(0 if missed >= self._blocked_after else self._beat_s):
             beats = self._beats
-            missed = missed + 1 if beats == seen else 0
-            seen = beats
+            missed = missed + 1 if beats == last else 0
+            last = beats
             if missed >= self._blocked_after:
                 self._answer_waiting()
 
