@@ -107,8 +107,8 @@ class Filters:
         return any(self._is_about(link) for _, link in links_in(document))
 
     def _is_about(self, link: CodeLink) -> bool:
-        at, wanted = link.path.strip("/"), self.path.strip("/")
-        if at != wanted and not at.endswith("/" + wanted) and not wanted.endswith("/" + at):
+        at, path = link.path.strip("/"), self.path.strip("/")
+        if at != path and not at.endswith("/" + path) and not path.endswith("/" + at):
             return False
         if not self.symbol:
             return True
@@ -130,10 +130,10 @@ def find(
     limit: int = 10,
 ) -> FoundNotes:
     """The documents that match a text best; without a text, the newest first."""
-    wanted = filters or Filters()
-    states = [s for s in store.stream(branch, at, wanted.prefix) if wanted.admits(s.document)]
-    if wanted.author:
-        states = [s for s in states if _by(store, s, wanted.author)]
+    criteria = filters or Filters()
+    states = [s for s in store.stream(branch, at, criteria.prefix) if criteria.admits(s.document)]
+    if criteria.author:
+        states = [s for s in states if _by(store, s, criteria.author)]
     if query.strip():
         texts = [f"{s.id.replace(':', ' ')} {text_in(s.document)}"[:TEXT_MAX] for s in states]
         ranked = rank(query, texts, embedding)
@@ -153,8 +153,8 @@ def find(
 
 
 def _by(store: Store, state: State, author: str) -> bool:
-    found = store.author_of(state)
-    return found is not None and found.matches(author)
+    writer = store.author_of(state)
+    return writer is not None and writer.matches(author)
 
 
 def rank(
@@ -182,15 +182,15 @@ def _vectors(provider: EmbeddingProvider, texts: Sequence[str]) -> Any:
     """The vectors of texts; those that this process has embedded before are not embedded again."""
     import numpy as np
 
-    known = _embedded.setdefault((provider.name, provider.model, provider.dimension), {})
-    new = [text for text in dict.fromkeys(texts) if text not in known]
-    if len(known) + len(new) > 4 * EMBEDDED_MAX:
-        known.clear()
+    vectors = _embedded.setdefault((provider.name, provider.model, provider.dimension), {})
+    new = [text for text in dict.fromkeys(texts) if text not in vectors]
+    if len(vectors) + len(new) > 4 * EMBEDDED_MAX:
+        vectors.clear()
         new = list(dict.fromkeys(texts))
     if new:
         # The fields of the model are a path, a symbol and a text.
-        known.update(zip(new, provider.embed([f"\n\n{text}" for text in new]), strict=True))
-    return np.stack([known[text] for text in texts])
+        vectors.update(zip(new, provider.embed([f"\n\n{text}" for text in new]), strict=True))
+    return np.stack([vectors[text] for text in texts])
 
 
 _embedded: dict[tuple[str, str, int], dict[str, Any]] = {}

@@ -114,10 +114,10 @@ class NotesByFile:
             if len(self._places) >= JUDGED_MAX:
                 self._places.clear()
             self._places[folder] = place_of(file)
-        known = self._places[folder]
-        if known is None:
+        place = self._places[folder]
+        if place is None:
             return None
-        return replace(known, path=os.path.join(os.path.dirname(known.path), name))
+        return replace(place, path=os.path.join(os.path.dirname(place.path), name))
 
     def _table(self) -> dict[str, list[LinkedNote]]:
         with self._open_space() as store:
@@ -132,12 +132,12 @@ class NotesByFile:
         """The state of a link; the same while its file has the same size and time."""
         at = os.stat(path)
         key = (link, path, at.st_mtime_ns, at.st_size)
-        known = self._judged.get(key)
-        if known is None:
+        judged = self._judged.get(key)
+        if judged is None:
             if len(self._judged) >= JUDGED_MAX:
                 self._judged.clear()
-            known = self._judged[key] = judge(link)
-        return known
+            judged = self._judged[key] = judge(link)
+        return judged
 
 
 def _by_path(store: Store) -> dict[str, list[LinkedNote]]:
@@ -178,15 +178,15 @@ def note_line(notes: Sequence[NearNote], more: Callable[[NearNote], str]) -> str
     ending = f": {more(notes[0])}]"
     texts: list[str] = []
     for at, one in enumerate(notes):
-        left = len(notes) - at - 1
-        rest = f"; {left} more" if left else ""
+        others = len(notes) - at - 1
+        rest = f"; {others} more" if others else ""
         line = f"[{head}: {'; '.join([*texts, str(one)])}{rest}{ending}"
         if len(line.encode()) > BYTES_MAX:
             break
         texts.append(str(one))
-    left = len(notes) - len(texts)
+    others = len(notes) - len(texts)
     if not texts:
         # The text of the first note does not fit; its id is enough to look it up.
-        line = f"[{head}: {notes[0].note.id}{f'; {left - 1} more' if left > 1 else ''}]"
+        line = f"[{head}: {notes[0].note.id}{f'; {others - 1} more' if others > 1 else ''}]"
         return line if len(line.encode()) <= BYTES_MAX else f"[{len(notes)} notes about this code]"
-    return f"[{head}: {'; '.join(texts)}{f'; {left} more' if left else ''}{ending}"
+    return f"[{head}: {'; '.join(texts)}{f'; {others} more' if others else ''}{ending}"

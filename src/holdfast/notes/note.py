@@ -126,10 +126,10 @@ def first_words(document: Any, width: int) -> str:
     """The beginning of the text of a note, on one line, cut to a width."""
     value = document.get("value", document) if isinstance(document, Mapping) else document
     if isinstance(value, Mapping):
-        named = next(
+        title = next(
             (value[n] for n in ("text", "title", "summary") if isinstance(value.get(n), str)), None
         )
-        value = text_in(value) if named is None else named
+        value = text_in(value) if title is None else title
     text = " ".join(text_in(value).split())
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 

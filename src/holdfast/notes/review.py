@@ -79,9 +79,9 @@ def _code_lines(judged: Judged, code: tuple[str, ...]) -> list[TextLine]:
     lines = [TextLine(f"    {judged.state}: {what}{where}, {judged.why}")]
     lines += [TextLine(f"      {line}") for line in code]
     if judged.lines is not None:
-        left = judged.lines[1] - judged.lines[0] + 1 - len(code)
-        if left > 0:
-            lines.append(TextLine(f"      … {counted(left, 'more line')}"))
+        rest = judged.lines[1] - judged.lines[0] + 1 - len(code)
+        if rest > 0:
+            lines.append(TextLine(f"      … {counted(rest, 'more line')}"))
     return lines
 
 

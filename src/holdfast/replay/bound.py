@@ -22,28 +22,28 @@ Held = dict[int, tuple[int, int]]
 
 def saved(trace: Mapping[str, Any]) -> float:
     """The bytes that could have been saved in one context."""
-    held: dict[int, Held] = {}
+    files: dict[int, Held] = {}
     blanked: set[int] = set()
     total = 0.0
     for number, event in enumerate(trace["ev"]):
         match event["k"]:
             case "c":
-                held = {}
+                files = {}
             case "m":
                 blanked.update(event["ev"])
             case "w" if not event["err"]:
                 rows = ids_of(event["l"])
-                held[event["f"]] = {at + 1: (row, number) for at, row in enumerate(rows)}
+                files[event["f"]] = {at + 1: (row, number) for at, row in enumerate(rows)}
                 if event.get("de"):
-                    del held[event["f"]]
+                    del files[event["f"]]
             case "e" if not event["err"]:
-                held[event["f"]] = _edited(held.get(event["f"], {}), event, number)
+                files[event["f"]] = _edited(files.get(event["f"], {}), event, number)
             case "r" | "R" if event["l"]:
-                lines = held.get(event["f"], {}) if event["f"] >= 0 else {}
+                lines = files.get(event["f"], {}) if event["f"] >= 0 else {}
                 live = {at: row for at, (row, by) in lines.items() if by not in blanked}
                 total += _saving(live, event, trace["sizes"])
                 if event["f"] >= 0:
-                    _show(held.setdefault(event["f"], {}), event, number)
+                    _show(files.setdefault(event["f"], {}), event, number)
             case _:
                 pass
     return total
@@ -108,23 +108,23 @@ def _saving(live: Mapping[int, int], event: Mapping[str, Any], sizes: list[int])
     first = event["a"]
     if first and all(live.get(first + at) == row for at, row in enumerate(rows)):
         return max(0.0, size - MARKER_BYTES)
-    known = _matched([live[at] for at in sorted(live)], rows, sizes)
+    matched = _matched([live[at] for at in sorted(live)], rows, sizes)
     over = max(0, size - sum(abs(sizes[row]) for row in rows)) / len(rows)
     costs = [abs(sizes[row]) + over for row in rows]
-    unseen = sum(cost for cost, is_known in zip(costs, known, strict=True) if not is_known)
-    if all(known):
+    unseen = sum(cost for cost, is_known in zip(costs, matched, strict=True) if not is_known)
+    if all(matched):
         return max(0.0, size - MARKER_BYTES)
     if sum(costs) - unseen < 0.1 * sum(costs):
         return 0.0
     covered = sum(first + at in live for at in range(len(rows))) / len(rows) if first else 0.0
     if covered < 0.9:
         return max(0.0, size - MARKER_BYTES - unseen)
-    hunks, shown = 0, set[int]()
-    for at, is_known in enumerate(known):
+    hunks, rows_shown = 0, set[int]()
+    for at, is_known in enumerate(matched):
         if not is_known:
-            hunks += at == 0 or known[at - 1]
-            shown.update(range(max(0, at - 3), min(len(rows), at + 4)))
-    cost = 60 + hunks * 20 + sum(abs(sizes[rows[at]]) + 1 for at in shown) + unseen
+            hunks += at == 0 or matched[at - 1]
+            rows_shown.update(range(max(0, at - 3), min(len(rows), at + 4)))
+    cost = 60 + hunks * 20 + sum(abs(sizes[rows[at]]) + 1 for at in rows_shown) + unseen
     return size - cost if cost < 0.9 * size else 0.0
 
 
@@ -132,18 +132,18 @@ def _matched(lines: list[int], rows: list[int], sizes: list[int]) -> list[bool]:
     """Which rows are held, in order; a trivial line counts only between two held rows."""
     ours = [row if sizes[row] > 0 else -1 - at for at, row in enumerate(lines)]
     theirs = [row if sizes[row] > 0 else -(10**9) - at for at, row in enumerate(rows)]
-    known = [False] * len(rows)
+    matched = [False] * len(rows)
     if not set(ours) & set(theirs):
-        return known
+        return matched
     for _, at, count in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-        known[at : at + count] = [True] * count
+        matched[at : at + count] = [True] * count
     solid = [at for at, row in enumerate(rows) if sizes[row] > 0]
-    before = [True, *(known[at] for at in solid)]
-    after = [*(known[at] for at in solid), True]
+    before = [True, *(matched[at] for at in solid)]
+    after = [*(matched[at] for at in solid), True]
     place = 0
     for at, row in enumerate(rows):
         if sizes[row] > 0:
             place += 1
         elif solid and before[place] and after[place]:
-            known[at] = True
-    return known
+            matched[at] = True
+    return matched

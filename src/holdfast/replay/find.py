@@ -36,8 +36,8 @@ def session_files(
 
 def _files(home: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     def folder(variable: str, default: str) -> Path:
-        named = environment.get(variable)
-        return Path(named) if named else home / default
+        value = environment.get(variable)
+        return Path(value) if value else home / default
 
     claude = folder("CLAUDE_CONFIG_DIR", ".claude") / "projects"
     for pattern in ("*/*.jsonl", "*/*/subagents/agent-*.jsonl"):

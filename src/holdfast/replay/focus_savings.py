@@ -91,19 +91,19 @@ class Tally:
 def play(context: Context, presets: Presets, outline: Outliner, tally: Tally) -> None:
     """Fold the whole first reads of one conversation, and tally what was used later."""
     conversation = Conversation()
-    known: set[str] = set()
+    paths: set[str] = set()
     for at, step in enumerate(context.steps):
         if isinstance(step, Compacted):
-            known.clear()
+            paths.clear()
         if isinstance(step, Returned) and is_read(step):
             tally.read += len(step.text.encode("utf-8", "surrogatepass"))
             read = shown(step)
             if read is not None:
-                if read.whole and read.path not in known and not read.shell:
+                if read.whole and read.path not in paths and not read.shell:
                     _first(context, at, read, conversation.signals, presets, outline, tally)
-                known.add(read.path)
+                paths.add(read.path)
         if isinstance(step, Returned):
-            known.update(change.path for change in changes(step))
+            paths.update(change.path for change in changes(step))
         conversation.take(step)
 
 

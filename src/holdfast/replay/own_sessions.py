@@ -34,11 +34,11 @@ def own_savings(
     """What these sessions read and saved. Files that cannot be read are listed in the answer."""
     unreadable: list[str] = []
     records: dict[str, Mapping[str, ShortRecord]] = {}
-    taken = files[:limit]
+    newest = files[:limit]
 
     def contexts() -> Iterator[Context]:
-        for done, file in enumerate(taken):
-            progress(done, len(taken))
+        for done, file in enumerate(newest):
+            progress(done, len(newest))
             try:
                 for context in _contexts(file, since_s):
                     records[context.name] = _records(home, file, context)
@@ -49,9 +49,9 @@ def own_savings(
     agents = agents_of(contexts(), lambda context: records.get(context.name, {}), outline)
     return SavingsAnswer(
         since=since,
-        sessions=len(taken),
+        sessions=len(newest),
         unreadable=tuple(unreadable),
-        left_out=len(files) - len(taken),
+        left_out=len(files) - len(newest),
         agents=agents,
     )
 

@@ -31,8 +31,8 @@ def trace_of(context: Context) -> dict[str, Any]:
         match step:
             case Said(role, text, at):
                 maker.add("u" if role == "user" else "a", at, ib=_size(text))
-            case Called(_, _, given, at):
-                maker.add("a", at, ib=sum(map(_size, strings(given))))
+            case Called(_, _, arguments, at):
+                maker.add("a", at, ib=sum(map(_size, strings(arguments))))
             case Returned():
                 maker.returned(step)
             case Compacted(at):

@@ -161,13 +161,13 @@ class ClaudeWriter(Writer):
             "startLine": first,
             "totalLines": read.total if text is None else len(rows),
         }
-        shown = "\n".join(f"{number:>6}\u2192{row}" for number, row in enumerate(rows, first))
-        self.result(call, shown, {"type": "text", "file": file}, at)
+        numbered = "\n".join(f"{number:>6}\u2192{row}" for number, row in enumerate(rows, first))
+        self.result(call, numbered, {"type": "text", "file": file}, at)
 
     def shell_result(self, call: str, output: str, text: str | None, at: float) -> None:
-        shown = (output if text is None else text).strip("\n").rstrip()
-        structured = {"stdout": shown, "stderr": "", "interrupted": False, "isImage": False}
-        self.result(call, shown, structured, at)
+        stdout = (output if text is None else text).strip("\n").rstrip()
+        structured = {"stdout": stdout, "stderr": "", "interrupted": False, "isImage": False}
+        self.result(call, stdout, structured, at)
 
     def edited(
         self, file: int, before: list[str], hunks: list[Change], echo: Echo, at: float
