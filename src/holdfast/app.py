@@ -185,12 +185,12 @@ class App:
 
         failures = []
         repositories = self.repositories()
-        known = repositories.known()
-        if not known:
+        trees = repositories.known()
+        if not trees:
             return []
         with self.borrow_index() as index:
             index.start = run_here
-            for tree in known:
+            for tree in trees:
                 try:
                     now = repositories.update(tree)
                     tracked = index.registry.find(tree.root)
@@ -257,12 +257,12 @@ class App:
 
         root, listing = self._listed(path)
         directory = segments_directory(self.home.sequence, root, request.options)
-        kept = KeptClones(directory, root, request)
-        if (answer := kept.current(listing)) is None:
+        cache = KeptClones(directory, root, request)
+        if (answer := cache.current(listing)) is None:
             from holdfast.repeats import find
 
             answer, files = find.find_clones(root, listing, request, progress)
-            kept.keep(files, listing.taken_ns, answer)
+            cache.keep(files, listing.taken_ns, answer)
         return answer
 
     def _listed(self, path: str | Path) -> tuple[Path, TreeListing]:
@@ -319,16 +319,16 @@ class App:
 
         Rights are in `[access]` of the settings, by repository, as in the access list of a space.
         """
-        known = self.repositories().known()
+        trees = self.repositories().known()
         if principal is None:
-            return known
+            return trees
         from holdfast.files.workspace import settings_table
         from holdfast.sync.server.access import Right, parse_acl, right_of
 
         lists = settings_table(self.home.settings, "access")
         return [
             tree
-            for tree in known
+            for tree in trees
             if (rights := parse_acl({"value": lists.get(tree.name)})) is not None
             and right_of(rights, principal, tree.name) >= Right.READ
         ]
@@ -344,11 +344,11 @@ class App:
     def _machine(self, user_home: str) -> Machine:
         from holdfast.files.workspace import machine_of
 
-        known = self._machines.get(user_home)
-        if known is None:
-            known = machine_of(user_home, self.home.private, str(self.home.settings))
-            self._machines[user_home] = known
-        return known
+        machine = self._machines.get(user_home)
+        if machine is None:
+            machine = machine_of(user_home, self.home.private, str(self.home.settings))
+            self._machines[user_home] = machine
+        return machine
 
     def is_too_wide(self, path: str) -> bool:
         """Whether a tree is `/`, a home directory or above one, and the user has not agreed to it.

@@ -197,15 +197,15 @@ def _digested(link: CodeLink, given_root: str | None, read: Read) -> CodeLink:
         ) from None
 
 
-def symbol_hint(path: str, source: bytes, wanted: str) -> str:
+def symbol_hint(path: str, source: bytes, spelling: str) -> str:
     """The symbols of a file that are spelled most like a name."""
     from difflib import get_close_matches
 
     from holdfast.index.building.prepare import extract_facts
 
     names = [symbol.qualified for symbol in extract_facts(path, source).symbols]
-    ends = [name for name in names if name.rpartition(".")[2] == wanted.rpartition(".")[2]]
-    near = ends or get_close_matches(wanted, names, 3, 0.5)
+    ends = [name for name in names if name.rpartition(".")[2] == spelling.rpartition(".")[2]]
+    near = ends or get_close_matches(spelling, names, 3, 0.5)
     return f"did you mean {' or '.join(near[:3])}?" if near else f"outline {path} lists its symbols"
 
 

@@ -150,11 +150,11 @@ class RefreshLoop:
     def __init__(
         self,
         directories: Callable[[], Iterable[Path]],
-        wanted: Callable[[Path], bool],
+        is_watched: Callable[[Path], bool],
         look: Callable[[frozenset[str]], None],
         every_s: float = LOOK_EVERY_S,
     ) -> None:
-        self._directories, self._wanted, self._look = directories, wanted, look
+        self._directories, self._is_watched, self._look = directories, is_watched, look
         self._every_s = every_s
         self._stop, self._wake = threading.Event(), threading.Event()
         self._changed: set[str] = set()
@@ -200,7 +200,7 @@ class RefreshLoop:
         try:
             for batch in watch(
                 *self._directories(),
-                watch_filter=lambda _, path: self._wanted(Path(path)),
+                watch_filter=lambda _, path: self._is_watched(Path(path)),
                 debounce=SETTLE_MS * 4,
                 step=SETTLE_MS,
                 stop_event=self._stop,

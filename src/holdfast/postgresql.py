@@ -128,14 +128,14 @@ def _until_silent(
     """
     deadline = monotonic() + silence_s
     try:
-        wanted = next(waiting)
+        events = next(waiting)
         while True:
-            ready = yield wanted
+            ready = yield events
             if ready:
                 deadline = monotonic() + silence_s
             elif monotonic() >= deadline:
                 raise Silent(f"timed out: nothing received for {silence_s:.0f} s")
-            wanted = waiting.send(ready)
+            events = waiting.send(ready)
     except StopIteration as done:
         return done.value
 

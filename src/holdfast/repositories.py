@@ -68,8 +68,8 @@ class GitTree(msgspec.Struct, kw_only=True):
 
     def sentence(self) -> str:
         at = "is being updated" if self.commit is None else f"commit {self.commit[:12]}"
-        left = ", ".join(f"{number:,} {what}" for what, number in sorted(self.skipped.items()))
-        return f"{self.name} ({self.ref}): {at}{f'; left out: {left}' if left else ''}"
+        omissions = ", ".join(f"{number:,} {what}" for what, number in sorted(self.skipped.items()))
+        return f"{self.name} ({self.ref}): {at}{f'; left out: {omissions}' if omissions else ''}"
 
 
 _decode = msgspec.json.Decoder(GitTree).decode
@@ -162,31 +162,31 @@ class Repositories:
         if listed is None:
             raise RepositoryError(f"commit {commit[:12]} of {tree.source} cannot be read")
         skipped: Counter[str] = Counter()
-        wanted = {one.path: one.name for one in _text_files(listed, skipped)}
-        changed = [path for path in sorted(wanted) if tree.objects.get(path) != wanted[path]]
+        objects = {one.path: one.name for one in _text_files(listed, skipped)}
+        changed = [path for path in sorted(objects) if tree.objects.get(path) != objects[path]]
         staging = Path(f"{tree.root}.new")
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
         try:
             # All contents are read first, so that a missing object changes nothing.
-            lfs = _write(repository, [wanted[path] for path in changed], staging)
+            lfs = _write(repository, [objects[path] for path in changed], staging)
             if lfs:
                 skipped["contents of LFS files (their pointers are indexed)"] = lfs
             self._save(msgspec.structs.replace(tree, commit=None))
-            self._replace(tree, changed, wanted, staging)
+            self._replace(tree, changed, objects, staging)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
         done = msgspec.structs.replace(
-            tree, commit=commit, objects=wanted, skipped=dict(sorted(skipped.items()))
+            tree, commit=commit, objects=objects, skipped=dict(sorted(skipped.items()))
         )
         self._save(done)
         return done
 
     def _replace(
-        self, tree: GitTree, changed: list[str], wanted: dict[str, str], staging: Path
+        self, tree: GitTree, changed: list[str], objects: dict[str, str], staging: Path
     ) -> None:
         root = Path(tree.root)
-        for path in tree.objects.keys() - wanted.keys():
+        for path in tree.objects.keys() - objects.keys():
             (root / path).unlink(missing_ok=True)
             _remove_empty(root, (root / path).parent)
         for number, path in enumerate(changed):

@@ -137,13 +137,13 @@ def update_segments(
     Files that cannot be read are removed from the segments, because a match in them could not be
     verified.
     """
-    known = store.known()
+    entries = store.known()
     stale = [
         path
         for path, stat in sorted(stats.items())
-        if not as_known(known.get(path), stat, store.taken_ns)
+        if not as_known(entries.get(path), stat, store.taken_ns)
     ]
-    gone = [path for path in known if path not in stats]
+    gone = [path for path in entries if path not in stats]
     if not stale and not gone:
         return
     documents = list(_documents(root, stale, gone, unreadable, progress))
