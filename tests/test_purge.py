@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import sqlite3
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -195,3 +196,74 @@ def test_what_is_shared_with_a_team_is_purged(
     assert main(["purge", "plan.md"]) == 0
     assert not Path(home.index_shared).exists()
     assert not Path(home.index_team).exists()
+
+
+@pytest.mark.shows("SEC-PURGE")
+@pytest.mark.parametrize(
+    "line",
+    ['api_word = "marmalade-seventeen"', "word\tmarmalade-seventeen", r"C:\marmalade\seventeen"],
+)
+def test_a_trace_is_found_as_json_writes_it(
+    line: str, tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Memory is kept as JSON: of a line with quotes in a note, it said *no trace*."""
+    (tree / "plan.md").write_text(f"{line}\n")
+    assert main(["memory", "note", f"remember {line}, it is needed"]) == 0
+    capsys.readouterr()
+    assert main(["purge", "plan.md"]) == 1
+    assert "a trace is left in spaces/" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_trace_in_json_inside_json_is_found(ascii_only: bool, tmp_path: Path) -> None:
+    line = 'straße = "marmalade\\seventeen"'
+    inner = json.dumps({"text": line}, ensure_ascii=ascii_only)
+    (tmp_path / "file").write_text(json.dumps([inner], ensure_ascii=ascii_only))
+    assert find(tmp_path, {line.encode()}) == (1, ["file"])
+
+
+def test_a_line_across_two_pages_of_a_database_is_found(tmp_path: Path) -> None:
+    """A long value is split between pages, which need not follow each other."""
+    line = "only line " + "marmalade-seventeen " * 400
+    database = sqlite3.connect(tmp_path / "some.sqlite")
+    database.execute("CREATE TABLE t (a TEXT)")
+    database.execute("INSERT INTO t VALUES (?)", (line.strip() + "y" * 9_000,))
+    database.commit()
+    database.close()
+    assert line.strip().encode() not in (tmp_path / "some.sqlite").read_bytes()
+    assert find(tmp_path, {line.strip().encode()}) == (1, ["some.sqlite"])
+
+
+def test_an_answer_counts_the_lines_that_were_not_searched_for(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It searched for the first 500 lines of a tree, and said *no trace left* without more."""
+    (tree / "plan.md").write_text("".join(f"this is line number {n}\n" for n in range(600)))
+    (tree / "code.py").write_text("pin = 1\nthe_other_line = 2\n")
+    capsys.readouterr()
+    assert main(["purge", "plan.md"]) == 0
+    assert "no trace left: looked for 500 of 600 lines in " in capsys.readouterr().out
+    assert main(["purge", "code.py"]) == 0
+    assert "no trace left: looked for 1 of 2 lines in " in capsys.readouterr().out
+    assert main(["purge", "plan.md", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["linesSearchedFor"], answer["lines"]) == (500, 600)
+
+
+def test_the_lines_searched_for_are_taken_from_all_files(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "abc":
+        text = "".join(f"this is line {n} of the file {name}\n" for n in range(1_000))
+        (tree / f"{name}.md").write_text(text)
+    last = "\n".join(f"this is line {n} of the file c" for n in range(1_000))
+    assert main(["memory", "note", last]) == 0
+    assert main(["purge", "."]) == 1
+
+
+def test_a_file_in_utf16_is_searched_for_as_text(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "plan.md").write_text(NOTE, encoding="utf-16")
+    assert main(["memory", "note", NOTE.strip()]) == 0
+    assert main(["purge", "plan.md"]) == 1

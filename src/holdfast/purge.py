@@ -12,6 +12,8 @@ searched every file of the home, including compressed data in databases and git 
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
 import re
 import shutil
@@ -42,6 +44,8 @@ _SQLITE, _PACK = b"SQLite format 3\0", b"PACK"
 _ZLIB_STREAM = re.compile(rb"x[\x01\x5e\x9c\xda]")
 """The first two bytes of a zlib stream with the usual window, at any level."""
 
+_BOTH = (False, True)
+
 SESSIONS = "sessions"
 
 
@@ -55,6 +59,8 @@ class PurgeAnswer:
     """Files and directories of the home, relative to it."""
     lines: int
     """How many lines of the purged files were searched for afterwards."""
+    lines_total: int
+    """How many different lines these files have; short ones are not searched for."""
     searched: int
     """How many files of the home were searched."""
     traces: tuple[str, ...]
@@ -66,6 +72,7 @@ class PurgeAnswer:
             "roots": list(self.roots),
             "removed": list(self.removed),
             "linesSearchedFor": self.lines,
+            "lines": self.lines_total,
             "filesSearched": self.searched,
             "traces": list(self.traces),
         }
@@ -79,7 +86,11 @@ class PurgeAnswer:
         if self.traces:
             out += [f"a trace is left in {name}" for name in self.traces]
         elif self.lines:
-            out.append(f"no trace left: looked at {counted(self.searched, 'file')} of the home")
+            lines = counted(self.lines_total, "line")
+            if self.lines < self.lines_total:
+                lines = f"{self.lines} of {lines}"
+            files = counted(self.searched, "file")
+            out.append(f"no trace left: looked for {lines} in {files} of the home")
         else:
             out.append("nothing to search for: the files are gone or have only short lines")
         return "\n".join(out)
@@ -90,17 +101,18 @@ def purge(app: App, paths: Sequence[Path] | None, texts: Sequence[bytes] = ()) -
 
     `texts` are searched for in addition to the lines of the files that still exist.
     """
-    lines = {*texts, *(lines_of(paths) if paths is not None else ())}
+    everything = dict.fromkeys(lines_of(paths) if paths is not None else ())
+    lines = {*texts, *_chosen([line for line in everything if len(line) >= LINE_BYTES_MIN])}
+    total = len({*texts, *everything})
     roots = _clear_indexes(app, paths)
     names = [*_derived(app), *(["repositories"] if paths is None else ())]
     removed = [name for name in names if _remove(Path(app.home, name))]
     searched, traces = find(Path(app.home), lines)
-    return PurgeAnswer(tuple(roots), tuple(removed), len(lines), searched, tuple(traces))
+    return PurgeAnswer(tuple(roots), tuple(removed), len(lines), total, searched, tuple(traces))
 
 
-def lines_of(paths: Iterable[Path]) -> set[bytes]:
-    """Lines that identify these files and the files below these directories."""
-    lines: set[bytes] = set()
+def lines_of(paths: Iterable[Path]) -> Iterator[bytes]:
+    """The lines of these files and of the files below these directories, without blank ones."""
     for path in paths:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in files:
@@ -108,17 +120,32 @@ def lines_of(paths: Iterable[Path]) -> set[bytes]:
                 data = read_regular(file, FILE_BYTES_MAX)
             except OSError:
                 continue
-            for line in (data or b"").splitlines():
-                if len(line.strip()) >= LINE_BYTES_MIN:
-                    lines.add(line.strip())
-                if len(lines) >= LINES_MAX:
-                    return lines
-    return lines
+            if data is not None and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                data = data.decode("utf-16", "replace").encode("utf-8", "replace")
+            yield from filter(None, map(bytes.strip, (data or b"").splitlines()))
+
+
+def _chosen(lines: Sequence[bytes]) -> Iterable[bytes]:
+    """At most `LINES_MAX` of these lines, evenly from all files."""
+    count = min(len(lines), LINES_MAX)
+    return (lines[at * len(lines) // count] for at in range(count))
+
+
+def _forms(line: bytes) -> set[bytes]:
+    """The line as it is, as JSON writes it, and as JSON inside JSON writes it."""
+    try:
+        forms = {line.decode()}
+    except UnicodeDecodeError:
+        return {line}
+    for _ in range(2):
+        forms |= {json.dumps(one, ensure_ascii=ascii)[1:-1] for one in forms for ascii in _BOTH}
+    return {form.encode() for form in forms}
 
 
 def find(home: Path, lines: set[bytes]) -> tuple[int, list[str]]:
     """How many files a home has, and which of them contain one of these lines."""
     searched, traces = 0, []
+    lines = {form for line in lines for form in _forms(line)}
     longest = max(map(len, lines), default=0)
     for folder, _, names in os.walk(home):
         for name in sorted(names):
@@ -151,16 +178,22 @@ def _holds(path: Path, lines: set[bytes], longest: int) -> bool:
 
 
 def _values(path: Path) -> Iterator[bytes]:
-    """The compressed values of a database; plain ones are found by searching its file."""
+    """The values that searching the file may miss: compressed, or split between pages."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            database.text_factory = bytes
+            ((page_bytes,),) = database.execute("PRAGMA page_size").fetchall()
             named = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
             for (table,) in named.fetchall():
-                quoted = table.replace('"', '""')
+                quoted = table.decode().replace('"', '""')
                 for row in database.execute(f'SELECT * FROM "{quoted}"'):  # noqa: S608
-                    for value in row:
-                        if isinstance(value, bytes) and _ZLIB_STREAM.match(value):
+                    values = [value for value in row if isinstance(value, bytes)]
+                    for value in values:
+                        if _ZLIB_STREAM.match(value):
                             yield _unfolded(value)[0]
+                    # SQLite never splits a row of less than an eighth of a page.
+                    if sum(map(len, values)) + 9 * len(row) >= page_bytes // 8:
+                        yield from values
     except sqlite3.DatabaseError:
         return  # damaged, or being replaced: its bytes were searched
 
