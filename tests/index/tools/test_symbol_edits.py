@@ -253,3 +253,95 @@ def test_renaming_there_and_back_restores_every_byte(tree: Tree) -> None:
         back = tree.applied("rename", after, names[symbol], leave="*")
         assert back.applied, (step, back)
         assert tree.texts() == FILES, f"seed 5, step {step}"
+
+
+def written(tree: Tree, name: str, text: str) -> Path:
+    path = tree.root / name
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.shows("EDIT-TEXT")
+def test_new_lines_end_as_the_lines_of_their_file(tree: Tree) -> None:
+    """In a file with CRLF, every new line ended with a line feed alone."""
+    path = written(
+        tree, "dos.py", "def a():\r\n    return 1\r\n\r\n\r\ndef b():\r\n    return 2\r\n"
+    )
+    assert tree.applied("replace", "a", "def a():\n    return 3").applied
+    assert tree.applied("insert_after", "a", "def c():\r\n    return 4").applied
+    assert tree.applied("insert_before", "a", "def d():\n    return 5").applied
+    assert tree.applied("insert_after", "b", "def e():\n    return 6").applied
+    data = path.read_bytes()
+    assert data.count(b"\n") == data.count(b"\r\n") == data.count(b"\r")
+    assert data.decode().split("\r\n\r\n\r\n") == [
+        "def d():\r\n    return 5",
+        "def a():\r\n    return 3",
+        "def c():\r\n    return 4",
+        "def b():\r\n    return 2",
+        "def e():\r\n    return 6\r\n",
+    ]
+
+
+@pytest.mark.shows("EDIT-TEXT")
+@pytest.mark.parametrize(
+    ("name", "text", "first"),
+    [
+        ("c.js", "/**\n * Says more.\n */\nexport function more() {}\n", "/**"),
+        ("c.go", "package c\n\n// more says more.\nfunc more() {}\n", "// more"),
+        ("c.rs", "/// Says more.\n#[derive(Debug)]\nstruct more { x: u8 }\n", "///"),
+        ("c.py", "# About more.\n@print\ndef more():\n    pass\n", "# About"),
+        ("d.py", "#!/usr/bin/env python\n# coding: utf-8\ndef more():\n    pass\n", "def more"),
+        ("d.rs", "#![allow(unused)]\nfn more() {}\n", "fn more"),
+    ],
+)
+def test_lines_before_a_symbol_go_above_its_comment(
+    name: str, text: str, first: str, tree: Tree
+) -> None:
+    """They went between a symbol and its comment or attributes, which then were theirs."""
+    path = written(tree, name, text)
+    new = {"js": "let q = 1", "go": "var q = 1", "rs": "fn q() {}", "py": "q = 1"}[name[2:]]
+    done = tree.applied("insert_before", "more", new)
+    assert done.applied, done
+    at = text.index(first)
+    assert path.read_text().startswith(f"{text[:at]}{new}\n\n")
+    assert path.read_text().endswith(f"\n\n{text[at:]}")
+
+
+@pytest.mark.shows("EDIT-DOUBT")
+@pytest.mark.parametrize(
+    "text",
+    ["function add(a) { return a } function sub(a) { return a }\n", "const add = 1, sub = 2;\n"],
+)
+def test_a_neighbour_on_the_same_line_is_not_removed_in_silence(text: str, tree: Tree) -> None:
+    path = written(tree, "two.js", text)
+    done = tree.applied("replace", "add", "function add(a) { return 0 }")
+    assert [one.why for one in done.doubts] == ["sub would be removed, too"]
+    assert (done.applied, path.read_text()) == (False, text)
+    new = "function add(a) { return 0 } function sub(a) { return a }"
+    assert tree.applied("replace", "add", new).applied
+
+
+@pytest.mark.shows("EDIT-DOUBT")
+@pytest.mark.parametrize(
+    ("name", "text", "new"),
+    [
+        ("k.js", "function thing() {}\nthing()\n", "class"),
+        ("k.go", "package k\n\nfunc thing() {}\n", "range"),
+        ("k.py", "def thing():\n    pass\n", "things!"),
+    ],
+)
+def test_a_name_that_breaks_the_syntax_is_refused(
+    name: str, text: str, new: str, tree: Tree
+) -> None:
+    """Only keywords of Python were known, and a Python name could end with an exclamation mark."""
+    written(tree, name, text)
+    with pytest.raises(UsageError, match="would no longer parse"):
+        tree.edit("rename", "thing", new)
+
+
+@pytest.mark.shows("EDIT-RENAME")
+def test_a_form_feed_does_not_end_a_line_of_a_preview(tree: Tree) -> None:
+    written(tree, "feed.py", "def feed():\n    return 1\n\x0c\nfeed()\nx = '\u2028'\n")
+    diff = tree.edit("rename", "feed", "fed").diff
+    assert "\\ No newline" not in diff
+    assert "@@ -1,5 +1,5 @@\n" in diff

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import io
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -90,7 +91,8 @@ class Plan:
 
 
 def _lines(text: bytes) -> list[str]:
-    return text.decode("utf-8", "replace").splitlines(keepends=True)
+    """The lines with their line feeds; a form feed or a carriage return does not end a line."""
+    return [line.decode("utf-8", "replace") for line in io.BytesIO(text)]
 
 
 def settle(
@@ -123,4 +125,11 @@ def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
     """The byte range of all lines that a range touches, without the last line break."""
     first = source.rfind(b"\n", 0, start) + 1
     last = source.find(b"\n", max(start, end - 1))
-    return first, len(source) if last < 0 else last
+    if last < 0:
+        return first, len(source)
+    return first, last - (source[first:last][-1:] == b"\r")
+
+
+def line_break(source: bytes) -> str:
+    """How most lines of a file end."""
+    return "\r\n" if source.count(b"\r\n") * 2 > source.count(b"\n") else "\n"

@@ -21,7 +21,7 @@ from holdfast.files.secrets import masked, secrets_in
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.facts.model import MODULE, FileFacts, Symbol
+from holdfast.index.facts.model import MODULE, FileFacts, Problem, Symbol
 from holdfast.index.generations.gate import Open
 from holdfast.index.references.answers import ReferencesAnswer, SymbolEditAnswer, SymbolEditDoubt
 from holdfast.index.references.find import Reference, ReferenceSearch, Target, target_of
@@ -32,6 +32,7 @@ from holdfast.index.references.symbol_edits import (
     Plan,
     Replacement,
     indented,
+    line_break,
     settle,
     whole_lines,
 )
@@ -43,6 +44,7 @@ Action = Literal["rename", "replace", "insert_before", "insert_after"]
 Write = Callable[[str, dict[str, bytes], dict[str, bytes]], None]
 """Writes files below a root, given their texts before and after; writes all or none."""
 
+_OF_THE_FILE = re.compile(rb"\s*(?:\xef\xbb\xbf)?(?:#!|//!|/\*!|#.*coding[:=])")
 _NAME = re.compile(r"[^\W\d][\w$]*[!?]?\Z")
 
 
@@ -160,7 +162,27 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
     ]
     clashes = _clashes(sources, {one.path for one in certain}, edit.text)
     confirmed, doubts = settle([*doubtful, *clashes], edit.confirmed, edit.left_out)
-    return Plan(sources, tuple(sorted([*certain, *confirmed])), tuple(sorted(doubts)), tuple(notes))
+    plan = Plan(sources, tuple(sorted([*certain, *confirmed])), tuple(sorted(doubts)), tuple(notes))
+    _check_parses(index, plan, edit.text)
+    return plan
+
+
+def _check_parses(index: CodeIndex, plan: Plan, name: str) -> None:
+    """Check the new name with one file of each extension: it may be a keyword there, or no name."""
+    for path in {path.rpartition(".")[2]: path for path in plan.paths}.values():
+        if _stops_parsing(
+            index.extract(path, plan.sources[path]), index.extract(path, plan.after(path))
+        ):
+            raise UsageError(
+                f"with the name {name}, {path} would no longer parse", "choose another name"
+            )
+
+
+def _stops_parsing(before: FileFacts, after: FileFacts) -> Problem | None:
+    """The first mistake in the syntax of the new text, if the old one had none."""
+    if any(problem.code == "syntax" for problem in before.problems):
+        return None
+    return next((problem for problem in after.problems if problem.code == "syntax"), None)
 
 
 def _check_read(sources: dict[str, bytes], places: Iterable[Reference]) -> None:
@@ -283,27 +305,64 @@ def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, ed
     start, end = whole_lines(source, symbol.span.start, symbol.span.end)
     line = source[start:end].decode("utf-8", "replace")
     indent = line[: len(line) - len(line.lstrip())]
-    text = indented(edit.text, indent)
+    newline = line_break(source)
+    text = edit.text if newline == "\n" else edit.text.replace(newline, "\n")
+    text = indented(text, indent)
     if not text.strip():
         raise UsageError("there is no text", "pass the new lines")
     if edit.action == "replace":
         _check_secrets(facts.path, source, start, end, text.encode())
     gap = "\n\n\n" if facts.language == "python" and symbol.parent == MODULE else "\n\n"
-    if edit.action == "replace":
-        replacement = Replacement(facts.path, start, end, text.encode())
-    elif edit.action == "insert_before":
-        replacement = Replacement(facts.path, start, start, (text + gap).encode())
-    else:
-        replacement = Replacement(facts.path, end, end, (gap + text).encode())
+    if edit.action == "insert_before":
+        start = end = _start_with_comment(facts.language, source, symbol)
+        text += gap
+    elif edit.action == "insert_after":
+        start, text = end, gap + text
+    replacement = Replacement(facts.path, start, end, text.replace("\n", newline).encode())
     plan = Plan({facts.path: source}, (replacement,))
     before, after = (index.extract(facts.path, s) for s in (source, plan.after(facts.path)))
     doubts: list[tuple[Doubt, Replacement | None]] = []
-    broken = [p for p in after.problems if p.code == "syntax"]
-    if broken and not any(p.code == "syntax" for p in before.problems):
+    broken = _stops_parsing(before, after)
+    if broken:
         why = "the file would no longer parse"
-        doubts.append((Doubt(facts.path, broken[0].line, why, broken[0].detail), None))
-    if edit.action == "replace" and symbol.qualified not in {s.qualified for s in after.symbols}:
+        doubts.append((Doubt(facts.path, broken.line, why, broken.detail), None))
+    defined = {one.qualified for one in after.symbols}
+    if edit.action == "replace" and symbol.qualified not in defined:
         why = f"the new text does not define {symbol.qualified}"
         doubts.append((Doubt(facts.path, symbol.span.first_line, why, ""), None))
+    if not broken:
+        for one in _outside(before, symbol):
+            if one.qualified not in defined:
+                why = f"{one.qualified} would be removed, too"
+                doubts.append((Doubt(facts.path, one.span.first_line, why, ""), None))
     _, left = settle(doubts, edit.confirmed, edit.left_out | edit.confirmed)
     return Plan(plan.sources, plan.replacements, tuple(left))
+
+
+def _outside(facts: FileFacts, symbol: Symbol) -> list[Symbol]:
+    """The symbols of a file that are neither the symbol nor inside it."""
+    inside = set[int]()
+    for at, one in enumerate(facts.symbols):
+        if one.qualified == symbol.qualified or one.parent in inside:
+            inside.add(at)
+    return [one for at, one in enumerate(facts.symbols) if at not in inside]
+
+
+def _start_with_comment(language: str, source: bytes, symbol: Symbol) -> int:
+    """Where the first line of a symbol begins, with the comment and the attributes above it.
+
+    Lines that belong to the file (`#!`, `//!`, the encoding) are not taken for such a comment.
+    """
+    from holdfast.index.facts.comments import comment_above
+    from holdfast.index.facts.languages import parsed
+    from holdfast.index.facts.walk import line_starts
+
+    starts, first = line_starts(source), symbol.span.first_line
+    style = parsed(language)
+    if style is None:
+        return starts[first - 1]
+    lead, _ = comment_above(style, source, starts, first, symbol.span.start)
+    for line in range(lead, first):
+        if _OF_THE_FILE.match(source, starts[line - 1], starts[line]):
+            lead = line + 1
+    return starts[lead - 1]
