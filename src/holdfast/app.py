@@ -78,7 +78,7 @@ class App:
         self.home = Home(home)
         self.database_url = database_url
         self.environment: Mapping[str, str] = {} if environment is None else environment
-        """The environment, for the parts that read settings of their own."""
+        """The environment, for the parts that read their own settings."""
         self.clock, self.new_id = clock, new_id
         self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
         self._machines: dict[str, Machine] = {}

@@ -1,4 +1,4 @@
-"""Types for identity and order that every package uses. Imports no other module of ours."""
+"""Types for identity and order that every package uses. Imports no other module of Holdfast."""
 
 from typing import NewType
 

@@ -1,4 +1,4 @@
-"""The machine's clock, randomness and environment: the defaults that `app.py` hands down.
+"""The machine's clock, randomness and environment: the defaults that `app.py` passes on.
 
 No other module reads them. A class that needs the time or an id takes it as a parameter; a value
 from here is at most the default of that parameter, so a test can pass its own.

@@ -1,6 +1,6 @@
 """The agents that can be set up, each in its own folder.
 
-client    tools                                      besides
+client    tools                                      more
 claude    ~/.claude.json, or .mcp.json               hooks in settings.json, a skill
           (claude-plugin: the same as a plugin)
 codex     ~/.codex/config.toml                       hooks in hooks.json

@@ -150,7 +150,7 @@ class Outcome:
     notes: Mapping[int, str] = field(default_factory=dict)
     """Index in `uses` -> text added to the result, such as help for a failed edit."""
     note: str | None = None
-    """Text added besides the results, such as a list of what a compaction removed."""
+    """Text added to the results, such as a list of what a compaction removed."""
 
     request: int | None = None
     """The number of the request that was processed; without it, its answer may have been lost."""

@@ -57,7 +57,7 @@ def with_hooks(text: str, path: Path, entries: Entries, target: InstallTarget) -
 def remove_hooks(
     path: Path, events: tuple[str, ...], target: InstallTarget, receipt: Mapping[str, Any]
 ) -> Edit:
-    """The settings file without any entry of ours."""
+    """The settings file without our entries."""
     before = read(path)
     text = before
     if text is not None:

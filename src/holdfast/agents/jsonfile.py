@@ -5,7 +5,7 @@ is not parsed into values and printed again; it is scanned for the positions of 
 edit cuts or inserts there. Comments (`//`, `/* */`) and trailing commas are accepted, because some
 agents allow them.
 
-`remove` undoes `put` and `append` to the byte, with one exception: white space inside an empty
+`remove` undoes `put` and `append` exactly, with one exception: white space inside an empty
 `{ }` or `[ ]` is lost.
 """
 

@@ -56,7 +56,7 @@ class Edit:
 
 
 def read(path: Path) -> str | None:
-    """The text of a file, to the byte; None if it does not exist."""
+    """The exact text of a file; None if it does not exist."""
     try:
         with open(open_regular(path), "rb") as file:
             return file.read().decode("utf-8", "surrogateescape")

@@ -9,6 +9,7 @@ from holdfast.agents.target import target_of
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import print_json, styled
+from holdfast.text import counted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,5 +43,5 @@ def run(args: argparse.Namespace, app: App) -> int:
             }
         )
     else:
-        print("nothing is wrong" if not wrong else f"{wrong} to mend")
+        print("nothing is wrong" if not wrong else counted(wrong, "problem"))
     return 1 if wrong else 0

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser, *, install: bool = True) -> None:
         "--scope",
         choices=("user", "project"),
         default="user",
-        help="user: every project of yours; project: files in the working directory",
+        help="user: all your projects; project: files in the working directory",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be written")
     parser.add_argument(

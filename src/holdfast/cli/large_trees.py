@@ -33,7 +33,7 @@ def large_root(app: App, index: CodeIndex, path: str) -> str | None:
 
 
 def start_host(app: App, root: str) -> None:
-    """Start a host for a tree if none runs. What was printed is shown first."""
+    """Start a host for a tree if none runs, after flushing what was printed."""
     from holdfast.mcp.control import running_host
     from holdfast.mcp.host_connection import start_aside
     from holdfast.mcp.rendezvous import rendezvous_of

@@ -53,7 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "savings": ("holdfast.cli.savings", "the tokens that your sessions read, saved and could save"),
     "bench": ("holdfast.cli.bench", "measure speed on a directory of source code"),
     "completion": ("holdfast.cli.completion", "print a completion script for bash, zsh or fish"),
-    "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
+    "try": ("holdfast.cli.tour", "take a two-minute tour on sample data"),
 }
 """Command name -> (module with `configure(parser)` and `run(args, app)`, one line of help)."""
 

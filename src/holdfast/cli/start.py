@@ -1,6 +1,6 @@
 """`holdfast`: runs a command in the background host if possible, otherwise here.
 
-Imports next to nothing before that is decided.
+Imports very little before that is decided.
 """
 
 from __future__ import annotations

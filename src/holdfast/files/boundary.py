@@ -64,7 +64,7 @@ class Machine:
     not_homes: tuple[str, ...] = ()
     """Members of `/home` that belong to this user and are not the home of any."""
     private: tuple[str, ...] = ()
-    """Files and directories of our own that no tool shows."""
+    """Files and directories of Holdfast that no tool shows."""
     settings: str = "settings.toml"
     """The file in which the user allows more."""
 

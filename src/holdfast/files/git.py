@@ -40,7 +40,7 @@ FETCH_S = 600.0
 """The deadline of fetching from a server, and of reading many objects."""
 
 FETCHED = "refs/holdfast/fetched"
-"""What was fetched last, in a repository of our own."""
+"""What was fetched last, in our own repository."""
 
 _SSH = "ssh -oBatchMode=yes -oStrictHostKeyChecking=yes"
 
@@ -249,7 +249,7 @@ def open_named(place: Path) -> Iterator[Repository | None]:
 
 
 def fetch(mirror: Path, address: str, ref: str, timeout_s: float = FETCH_S) -> str | None:
-    """Fetch one ref of a server into a bare repository of our own; returns what went wrong.
+    """Fetch one ref of a server into our own bare repository; returns what went wrong.
 
     No history, no tags, no submodules; no credentials are asked for, and none are looked up.
     """

@@ -1,6 +1,6 @@
 """Where git keeps the repository of a directory, believed only if it is that directory's own.
 
-What a tree says about its repository may be written by someone who wishes us ill, and three things
+What a tree says about its repository may be written by an attacker, and three things
 would make the commits and rules of another place count as the tree's own:
 
     a `.git` of another user in a directory above, such as /tmp

@@ -30,7 +30,7 @@ from holdfast.files.workspace import settings_table
 Source = Literal["setting", "remote", "first commit"]
 
 HOPS_MAX = 4
-"""Clones of clones of a directory: so many are followed to the remote of the first."""
+"""How many clones of clones of a directory are followed to the remote of the first."""
 
 
 @dataclass(frozen=True, slots=True)

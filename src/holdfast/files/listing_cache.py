@@ -65,7 +65,7 @@ class DirectoryListing:
         digest = _digest_of(above)
         if digests[0] != digest or digests[1] != digest:
             return False
-        # A directory with a stamp has no rules of its own.
+        # A directory with a stamp adds no rules to those above it.
         self.above = self.rules = above
         self.digests = None
         return True

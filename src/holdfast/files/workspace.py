@@ -35,7 +35,7 @@ PATH_LENGTH_MAX = 4096
 
 STICKY_FOR_ALL = stat.S_ISVTX | stat.S_IWOTH
 PEOPLE_FROM, PEOPLE_TO = 1000, 60000
-"""The user ids of people, besides the administrator's. Services have lower ones."""
+"""The user ids of people, without the administrator's. Services have lower ones."""
 
 Roots = Callable[[], Iterable[Root]]
 
@@ -77,7 +77,7 @@ class Workspace:
         try:
             real = os.path.realpath(path, strict=True)
         except (OSError, ValueError):
-            self.admit(path)  # the refusal comes first: it must not tell what exists
+            self.admit(path)  # the refusal comes first: it must not reveal what exists
             raise
         real = self._admitted(path, real, None).real
         os.stat(path)  # raises for `file/..`, which `realpath` takes for the directory of the file

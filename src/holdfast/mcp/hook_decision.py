@@ -144,7 +144,7 @@ class HookDecision:
             return self._shortened(use, event, reader, log)
 
     def _note_search(self, use: ToolUse, call: ShellCall, event: HookEvent) -> None:
-        """Record the lines that a search of ours printed in the agent's shell.
+        """Record the lines that our search printed in the agent's shell.
 
         They count if the log shows exactly the text that the search returned.
         """

@@ -9,7 +9,7 @@ One line of JSON each way; a connection may carry any number of such pairs.
 agent passed to its hook, unchanged; the host turns it into an event (`agents/hook_event.py`), so
 that adapters decide nothing. The hook passes the answer to the agent. An empty object leaves the
 agent's own result as it is, and is the answer to every failure: another version, an unknown agent,
-an invalid payload, an error of ours, or a timeout after `ANSWER_S` seconds. A host without support
+an invalid payload, an internal error, or a timeout after `ANSWER_S` seconds. A host without support
 for hooks closes the connection, which means the same.
 
 Protocol history

@@ -87,7 +87,7 @@ class RequestLog:
         """Process the request that the model is about to be sent."""
         self._evidence_count += 1
         ids = [use.id for use in uses]
-        # Some models restart their call ids each turn, so an id may stand for several calls.
+        # Some models restart their call ids each turn, so several calls may have the same id.
         self._shown = len(set(ids)) == len(ids)
         if not self._shown:
             uses = ()

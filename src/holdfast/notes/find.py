@@ -3,7 +3,7 @@
 Words are compared by their stems, weighted by how rare they are among the documents, and counted
 with BM25; meaning is the cosine of the static embedding. Both come from the index. A document that
 shares no word with the question is found only if its meaning is close: a search may miss a document
-that says the same in other words, and says so when it finds nothing.
+that says the same in other words; when it finds nothing, the answer mentions this.
 """
 
 from __future__ import annotations

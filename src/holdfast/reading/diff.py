@@ -1,6 +1,6 @@
 """A changed file as a unified diff, when that is shorter and true.
 
-The patch has the reference's form to the byte: headers with an empty field after a TAB, counts
+The patch has exactly the reference's form: headers with an empty field after a TAB, counts
 always printed, three lines of context, runs of up to six equal lines joined. One thing differs on
 purpose: the reference trims all white space off the end of the patch, which can lose blank lines
 and trailing spaces of the file; we remove only the final newline, so the patch can be applied.

@@ -4,7 +4,7 @@ An adapter turns a session log into these, oldest first, for the entries the mod
 the active path. The trust engine uses nothing else.
 
     Anchored      a result of ours printed the plain text of these lines
-    Printed       a result of the agent's own tool, or of a search of ours, printed these lines
+    Printed       a result of the agent's own tool, or of our search, printed these lines
     Patched       the model edited the file itself; what changed where is known exactly
     Replaced      the same, but only the old and new text are known, as the model wrote them
     Pieced        our short form of the agent's own result: some lines printed, the others named
@@ -59,7 +59,7 @@ class Hidden(NamedTuple):
 
 
 UNSURE = "\0"
-"""Stands for a printed line when it is not certain what text the model saw."""
+"""Replaces a printed line when it is not certain what text the model saw."""
 
 
 class Dangling(NamedTuple):
@@ -82,7 +82,7 @@ class Printed(NamedTuple):
     whole: bool = False
     """Whether this was all of the file."""
     excerpt: bool = False
-    """Whether a search of ours showed them: the lines are held, but this is not a read."""
+    """Whether our search showed them: the lines are held, but this is not a read."""
 
 
 class Hunk(NamedTuple):

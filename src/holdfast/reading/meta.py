@@ -113,7 +113,7 @@ class Meta(NamedTuple):
         return out
 
     def event(self) -> Anchored | Derived:
-        """The session event that this result stands for."""
+        """The session event that this result represents."""
         if self.mode in ANCHORS:
             return Anchored(self.path, self.scope, self.digest)
         assert self.base is not None, "derived modes carry their base"

@@ -59,12 +59,12 @@ class Result:
     size_bytes: int
     """The bytes of the result as the model would see it, with numbers and notices."""
     row_bytes: int = 0
-    """The bytes that the agent adds to each row it prints, also to rows of ours."""
+    """The bytes that the agent adds to each row it prints, also to our rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the answer depends on besides the text."""
+    """What the answer depends on in addition to the text."""
 
     horizon: int | None = None
     """How many bytes back a line may have been shown and still count; None for any."""

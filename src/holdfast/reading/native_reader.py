@@ -33,7 +33,7 @@ class OwnRead:
     size_bytes: int
     """The size of the result as the model would see it."""
     row_bytes: int = 0
-    """The bytes the tool adds to each row, such as a number, also to rows of ours."""
+    """The bytes the tool adds to each row, such as a number, also to our rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class ShellFolders(Protocol):
 
 @runtime_checkable
 class AnswerRoom(Protocol):
-    """A log that shows how much of a long answer of ours the agent passes on."""
+    """A log that shows how much of our long answers the agent passes on."""
 
     def answer_bytes_max(self) -> int | None:
         """The size that the shortest cut answer was cut to; None if none was cut."""

@@ -120,7 +120,7 @@ class Ledger:
         return iter(self._history)
 
     def is_seen_by_lines(self, path: str) -> bool:
-        """Whether any event other than our own answers tells what is held of a path."""
+        """Whether any event other than our own answers is about lines of a path."""
         ours = Anchored | Derived | Refreshed
         return any(not isinstance(event, ours) for event, _ in self._history.get(path, ()))
 

@@ -146,7 +146,7 @@ class View:
                 del self.lines[number]
 
     def _derive(self, digest: str, run: Lines | None, load: Load) -> None:
-        """Apply a diff of ours: the lines it leaves out were shown with its base."""
+        """Apply our diff: the lines it leaves out were shown with its base."""
         rows = _lines(stored_rows(digest, load))
         if rows is None or not self.lines:
             self.lines = {}

@@ -232,7 +232,7 @@ def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int,
 def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
     """Drop duplicate groups: several repeats of one periodic run can have the same halves.
 
-    A half can also be a block of its own. It is marked as periodic whichever comes first.
+    A half can also be a separate block. It is marked as periodic whichever comes first.
     """
     by_place: dict[tuple[int, int], CloneGroup] = {}
     for group in groups:

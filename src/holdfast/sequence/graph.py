@@ -103,7 +103,7 @@ class Graph:
         return not self._patterns[vertex]
 
     def value(self, vertex: Vertex) -> Atom:
-        """The symbol an atom stands for."""
+        """The symbol of an atom."""
         return self._values[vertex]
 
     def atoms(self) -> dict[Atom, Vertex]:

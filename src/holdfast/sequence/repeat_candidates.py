@@ -1,4 +1,4 @@
-"""The part of many documents that can hold repeated blocks, as a stream of its own.
+"""The part of many documents that can contain repeated blocks, as a separate stream.
 
 A block of at least `minimum` tokens that occurs twice consists of windows of `minimum` tokens that
 all occur twice. Most windows of a tree occur once. So the windows are hashed, the hashes sorted,
@@ -71,7 +71,7 @@ def repeating_part(
         [np.zeros(1, np.int64), *(p.firsts[1:] + b for p, b in zip(parts, before, strict=False))]
     )
     keys = np.concatenate([part.keys for part in parts])
-    # A window with a separator never repeats, because each separator has a key of its own.
+    # A window with a separator never repeats, because each separator has its own key.
     keys[firsts[1:] - 1] = np.arange(len(documents), dtype=np.uint64) * np.uint64(_MIX)
     begins, ends = _runs(keys, firsts, minimum)
     del keys

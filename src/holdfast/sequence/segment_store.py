@@ -86,7 +86,7 @@ class SegmentStore:
 
     @property
     def corpus(self) -> TokenCorpus:
-        """The segments to search; raises SegmentDamaged if a file of theirs was truncated."""
+        """The segments to search; raises SegmentDamaged if one of their files was truncated."""
         self._check_sizes()
         return TokenCorpus([stored.live for stored in self._stored])
 

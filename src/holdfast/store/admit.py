@@ -33,7 +33,7 @@ Had = Callable[[Path], bool]
 
 
 class Reach(Enum):
-    """Which paths a write touches besides the one it names."""
+    """Which paths a write touches in addition to the one it names."""
 
     PARENTS = "parents"
     LEAF = "leaf"

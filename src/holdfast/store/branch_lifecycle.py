@@ -1,4 +1,4 @@
-"""Create or delete a branch inside a transaction, recorded as a commit of its own if it has a key.
+"""Create or delete a branch inside a transaction, recorded as a separate commit if it has a key.
 
 The same lifecycle commit again gets the same answer, as any other commit does.
 """

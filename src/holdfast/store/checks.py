@@ -3,7 +3,7 @@
 A row that was damaged at rest must not be believed. Every row of documents, heads, snapshots and
 branches carries a CRC-32 of its columns, which finds every change of a single bit and of any 32
 bits in a row. A commit carries more: a SHA-256 over its own columns and the hash of the commit
-before it, so that the newest hash stands for the whole history.
+before it, so that the newest hash covers the whole history.
 
 The chain covers the digest of a commit's text and not the text itself, so that it can still be
 checked after old texts were removed (see `retention.py`).
@@ -66,7 +66,7 @@ def blob_crc(hash: str, content_type: str, size: int, put_at: str) -> int:
 
 
 def text_digest(original: str) -> bytes:
-    """The digest of a commit's text; it stands for the text in the chain."""
+    """The digest of a commit's text; the chain contains it instead of the text."""
     return sha256(original.encode()).digest()
 
 

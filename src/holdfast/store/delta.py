@@ -11,7 +11,7 @@ from holdfast.store.values import same
 
 
 class _Missing:
-    """Stands for a missing member; unlike null, it cannot be stored."""
+    """Represents a missing member; unlike null, it cannot be stored."""
 
     def __repr__(self) -> str:
         return "MISSING"

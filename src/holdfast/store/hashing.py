@@ -62,7 +62,7 @@ def merkle_reference(value: object) -> bytes:
     """The merkle reference: 36 bytes, the prefix and a SHA-256 root.
 
     It covers what plain JSON would: undefined members are left out, undefined elements and holes
-    are null. Integers and bytes have leaves of their own; other rich values are refused.
+    are null. Integers and bytes have their own leaves; other rich values are refused.
     """
     try:
         return REFERENCE_PREFIX + _root(value, NESTING_MAX)

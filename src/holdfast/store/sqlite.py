@@ -31,7 +31,7 @@ from holdfast.store.upgrade import OLDEST, seal_branches, upgrade
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
 # would repeat a primary key are left out. A commit is looked up by both parts of its key, so their
 # order is free. localSeq is first: then sessions that write at the same time share pages of that
-# index. With the session first, each would change a page of its own in every batch.
+# index. With the session first, each would change a separate page in every batch.
 _SCHEMA = """
 CREATE TABLE "commit" (
   seq INTEGER NOT NULL PRIMARY KEY,

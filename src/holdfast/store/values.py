@@ -1,8 +1,8 @@
-"""The values a document may contain besides plain JSON.
+"""The values a document may contain in addition to plain JSON.
 
 Most documents are JSON, and JSON values are ordinary Python values: None, bool, int, float, str,
 list, dict. A peer that uses the unified encoding may also send values that JavaScript has and JSON
-lacks. Each has a type of its own, so that it cannot be confused with the JSON that encodes it:
+lacks. Each has its own type, so that it cannot be confused with the JSON that encodes it:
 
     Undefined, Hole       a member without a value; a missing array element
     BigInt                an integer of any size; bytes are bytes

@@ -35,7 +35,7 @@ class VerifyReport:
     """Commits with a signature."""
 
     chain: str = ""
-    """The hash of the newest commit, which stands for the whole history; empty if it is broken."""
+    """The hash of the newest commit, which covers the whole history; empty if it is broken."""
 
     oldest_seq: int = 0
     """The oldest seq that can be read; what was before was removed by retention."""

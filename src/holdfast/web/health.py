@@ -4,7 +4,7 @@ It answers without a credential, so it returns only yes (200) or no (503). A cal
 also gets the reasons. The checks run in threads with a deadline, and their result is cached for a
 moment, so that frequent requests are cheap and a hanging database blocks nothing.
 
-Which way it may err: it may still say yes for `FRESH_S` after something broke.
+Which way it may err: it may still answer 200 for `FRESH_S` after something broke.
 """
 
 from __future__ import annotations

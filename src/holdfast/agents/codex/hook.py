@@ -6,7 +6,7 @@
 
 Codex reads files with shell commands. A failed patch fires only PreToolUse.
 
-A subagent is a thread with a rollout of its own. Its events have the id of the conversation that
+A subagent is a thread with its own rollout. Its events have the id of the conversation that
 started it as `session_id`, its own id as `agent_id`, and its own rollout as `transcript_path`. An
 event that names another rollout is left alone.
 """

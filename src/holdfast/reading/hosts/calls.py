@@ -154,7 +154,7 @@ def written(path: str, content: str) -> Printed:
 
 
 def is_short(event: Seen) -> bool:
-    """Whether a printed text is a short form of ours rather than a file's lines."""
+    """Whether a printed text is our short form rather than a file's lines."""
     return isinstance(event, Printed) and bool(event.rows) and event.rows[0].startswith(OURS)
 
 

@@ -22,7 +22,7 @@ and for the size of the text that a line adds."""
 
 _BLOCKS = ("text", "thinking", "tool_use", "tool_result", "image")
 _BLOCK_BYTES = 40
-"""The approximate bytes that a block costs besides its text."""
+"""The approximate bytes that a block costs in addition to its text."""
 
 _OURS = "[holdfast: "
 """How our short forms of the agent's own results begin."""
@@ -61,7 +61,7 @@ class TranscriptLine:
     results: tuple[str, ...] = ()
     events: Events = ()
     shown: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Digests of the texts that each result may stand for, by call id, to match sidecar records.
+    """Digests of the texts that each result may represent, by call id, to match sidecar records.
 
     For a result with structured content the model is shown that, as JSON that contains the text.
     """
@@ -181,7 +181,7 @@ def _result_events(
     details: Mapping[str, Any] | None,
     cwd: str,
 ) -> tuple[frozenset[str], Events]:
-    """The digests of the texts a result may stand for, and its events about files."""
+    """The digests of the texts a result may represent, and its events about files."""
     shown = frozenset(map(text_digest, _candidates(text, result)))
     folders = (tool_call.cwd, cwd)
     if details is not None:
@@ -197,7 +197,7 @@ def _result_events(
         if file_events and isinstance(file_events[0], Printed) and tool_call.name == "Read":
             shown |= {text_digest("\n".join(file_events[0].rows))}  # without numbers
     if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in file_events):
-        # This is not the file's text. The sidecar records what it stands for.
+        # This is not the file's text. The sidecar records which text it represents.
         return shown, ((f"{call}{SHORT}", Forgotten(file_events[0].path)),)
     events: list[tuple[str, Event | None]] = []
     first = file_events[0] if len(file_events) == 1 and tool_call.name == "Read" else None
@@ -254,7 +254,7 @@ def _text_of(content: object) -> str | None:
 
 
 def _candidates(text: str, result: object) -> Iterator[str]:
-    """The texts that a result may stand for: as shown, and as the tool returned it."""
+    """The texts that a result may represent: as shown, and as the tool returned it."""
     yield from texts_of(text)
     if not isinstance(result, Mapping):
         return

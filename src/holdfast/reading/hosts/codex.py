@@ -1,6 +1,6 @@
 """Codex's rollouts: a straight line of items, with our metadata in a sidecar.
 
-Codex has no read tool of its own. Files are read through the shell, whose commands are recognised
+Codex has no read tool. Files are read through the shell, whose commands are recognised
 strictly, edited by `apply_patch`, and read through our tool, whose answers the sidecar has by call
 id. `compacted` replaces all earlier history: a barrier. A rollback drops the last turns from the
 history; it is not certain which items those were, so it is a barrier too. The rollout of a fork, or

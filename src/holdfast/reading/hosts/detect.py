@@ -94,7 +94,7 @@ def is_subagent(path: str) -> bool:
 
 
 def is_name(session: str) -> bool:
-    """Whether `--session` names a session of our own, rather than a file of an agent."""
+    """Whether `--session` names our own session, rather than a file of an agent."""
     return os.sep not in session and not session.endswith(".jsonl")
 
 
@@ -108,7 +108,7 @@ def sidecar_path(home: Home, kind: str, path: str) -> Path:
 
 
 def checked_name(name: str) -> str:
-    """The name, if a session of our own may have it; otherwise raises NoSuchSession."""
+    """The name, if our own session may have it; otherwise raises NoSuchSession."""
     if _NAME.match(name) is None:
         raise NoSuchSession(
             name, "a session name may contain letters, digits, dots, dashes and underscores"

@@ -44,7 +44,7 @@ class HistoryLog:
     def evidence(self) -> Evidence | Doubt:
         """What the conversation shows; nothing is proven for an answer."""
         if not self._looking:
-            return Doubt("the log of this agent does not tell what the model is shown")
+            return Doubt("the log of this agent does not record what the model is shown")
         try:
             status = os.stat(self.path)
             if (status.st_mtime_ns, status.st_size) != self._stamp:

@@ -131,7 +131,7 @@ def _decoded(line: bytes) -> Mapping[str, Any] | None:
 
 
 class NativeSession:
-    """A session of our own over a log: the tree, the leaf, and the verbs that append."""
+    """Our own session over a log: the tree, the leaf, and the verbs that append."""
 
     counts_when_recorded = True
 

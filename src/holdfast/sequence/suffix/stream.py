@@ -15,7 +15,7 @@ from holdfast.sequence.tokens.lexer import LexerOptions, lex
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """The facts about a document besides its tokens: enough to notice a changed file."""
+    """The facts about a document in addition to its tokens: enough to notice a changed file."""
 
     path: str
     size: int

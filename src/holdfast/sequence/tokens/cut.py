@@ -203,7 +203,7 @@ def _pieces(text: bytes, family: Family, options: LexerOptions) -> tuple[list[by
 def _pieces_by_lexer(
     text: bytes, family: Family, options: LexerOptions
 ) -> tuple[list[bytes], list[bytes]]:
-    """The same from the tokens of the lexer, each in a piece of its own."""
+    """The same from the tokens of the lexer, each in a separate piece."""
     pieces: list[bytes] = [b""]
     marks: list[bytes] = []
     at = 0

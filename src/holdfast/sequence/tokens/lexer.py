@@ -27,7 +27,7 @@ LEXER_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class LexerOptions:
-    """Which tokens a lexer returns besides those of the language."""
+    """Which tokens a lexer returns in addition to those of the language."""
 
     comments: bool = False
     whitespace: bool = False
@@ -138,7 +138,7 @@ PLACEHOLDERS: dict[TokenKind, bytes] = {
     TokenKind.NUMBER: b"\0number",
     TokenKind.STRING: b"\0string",
 }
-"""The replacement of a renamed token. No token looks like these: a NUL is a token of its own."""
+"""The replacement of a renamed token. No token looks like these: a NUL is a separate token."""
 
 
 def normalised(text: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Typed access to the eight tables: the store's only SQL besides the schemas.
+"""Typed access to the eight tables: the store's only SQL except for the schemas.
 
 Both engines accept the same statements; `sqlite.py` and `postgres.py` have what differs (the
 schema, the connection, the lock). Parameters are written `$1`, `$2`, ….

@@ -48,7 +48,7 @@ class CommitRow(NamedTuple):
 
     @property
     def squashed(self) -> bool:
-        """Whether its text was removed by retention; its digest stands in its place."""
+        """Whether its text was removed by retention; its digest is stored instead."""
         return self.original.startswith(SQUASHED)
 
     @property

@@ -34,7 +34,7 @@ class HistoryVerbs(Space):
             return log(self.engine.tables, self.engine.decode, id, branch, before, limit)
 
     def chain(self) -> tuple[Seq, str]:
-        """The newest seq, and the hash that stands for the whole history up to it."""
+        """The newest seq, and the hash that covers the whole history up to it."""
         with self._reader:
             seq, link = self.engine.tables.newest_link()
             return seq, bytes(link).hex()

@@ -113,7 +113,7 @@ class NoOutbox:
 class OutboxInUse(SyncError):
     """Raised when another process has this outbox open: two owners would undo each other."""
 
-    hint = "close the other client, or give this one an outbox of its own"
+    hint = "close the other client, or give this one its own outbox"
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"the outbox {path} is open in another process")
@@ -143,7 +143,7 @@ CREATE INDEX IF NOT EXISTS base_last ON base (last);
 
 
 class SqliteOutbox:
-    """An outbox in a SQLite file of its own, owned by one process at a time."""
+    """An outbox in a SQLite file, owned by one process at a time."""
 
     def __init__(self, path: Path | str, space: str, unified: bool = False) -> None:
         import apsw

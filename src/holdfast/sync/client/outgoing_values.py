@@ -19,7 +19,7 @@ from holdfast.sync.wire.messages import MESSAGE_BYTES_MAX
 TOO_LARGE = "MessageTooLargeError"
 
 ENVELOPE_BYTES = 4096
-"""Room for what a message has besides its commit."""
+"""Room for the parts of a message other than its commit."""
 
 
 def sendable(commit: dict[str, Any], unified: bool) -> dict[str, Any]:

@@ -301,7 +301,7 @@ class Replica:
             if look.seq is not None and not basis.layers:
                 basis = Basis(look.seq)
             if there != on:
-                # A pending read has no branch of its own; this one may be refused once the layer
+                # A pending read has no branch; this one may be refused once the layer
                 # lands, and is never wrong.
                 basis = Basis(basis.seq)
                 based.append((look, basis))

@@ -1,4 +1,4 @@
-"""The requests of a session besides commits and watches, and the message that each sends.
+"""The requests of a session other than commits and watches, and the message that each sends.
 
 The session decides how a request is sent, and what happens to it when the connection breaks.
 """

@@ -1,6 +1,6 @@
 """A space over the network, for programs without an event loop.
 
-The loop runs in a thread of its own. Every call that touches the client happens under the link's
+The loop runs in its own thread. Every call that touches the client happens under the link's
 lock, so a program may use a space from any of its threads; a transaction belongs to the one that
 made it.
 """
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 class LoopThread:
-    """An event loop in a thread of its own."""
+    """An event loop in its own thread."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()

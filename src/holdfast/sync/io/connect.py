@@ -164,7 +164,7 @@ class PendingConnection:
         await self._async.close()
 
     def open_blocking(self) -> BlockingSpace:
-        """Connect, with a loop in a thread of its own."""
+        """Connect, with a loop in a separate thread."""
         from holdfast.sync.io.blocking import BlockingSpace, LoopThread
 
         thread = LoopThread()

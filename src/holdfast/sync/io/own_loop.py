@@ -1,4 +1,4 @@
-"""An ASGI application that runs on an event loop of its own, in a thread of its own.
+"""An ASGI application that runs on its own event loop, in its own thread.
 
 The sync server calls its store from its loop. A store on another machine may take seconds to
 answer, or not answer at all until a deadline; the pages of the same web server do not wait for it.

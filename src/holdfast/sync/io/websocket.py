@@ -102,7 +102,7 @@ class LoopQueue:
         action: Action,
         on_done: OnDone,
     ) -> None:
-        """Run an action in a thread of its own: it waits for the disk, and is rare."""
+        """Run an action in its own thread: it waits for the disk, and is rare."""
 
         def work() -> None:
             act_now(store, action, lambda result: self.put(on_done, result))
@@ -378,7 +378,7 @@ class SyncEndpoint:
 
 
 def _address(scope: Scope) -> str:
-    """Stands for the principal of a connection without a credential: the address of the peer."""
+    """Used as the principal of a connection without a credential: the address of the peer."""
     client = scope.get("client")
     return f"at {client[0]}" if client else "at an unknown address"
 

@@ -26,7 +26,7 @@ log = logging.getLogger("holdfast.sync")
 
 
 class Listener:
-    """Listens for one server, in a thread of its own.
+    """Listens for one server, in its own thread.
 
     `committed` is called with the schema of every commit's space, and with "" when some may have
     been missed; `taken` with the name of every session that another node took over.

@@ -3,7 +3,7 @@
 A recorded signature could be replayed. So each connection gets a challenge in its hello.ok; an open
 repeats it, names this server as its audience, says when it was signed and when it expires, and
 covers the session's token. A challenge is valid for one open. Session ids are created here and
-bound to the principal: an id from elsewhere, or of another principal, is not used.
+bound to the principal: an id from another server or principal is not used.
 
 May refuse an honest client (a clock more than two minutes off, a challenge used twice); never
 accepts a signature for more than the open that it was made for.

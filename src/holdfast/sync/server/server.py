@@ -1,4 +1,4 @@
-"""The server without sockets, clocks, databases or threads of its own.
+"""The server, without sockets, clocks, databases or threads.
 
 An adapter feeds it: `connect` for a new peer, `Connection.receive` for each frame, `refresh` when
 the requested time has come. It reads what is to be sent from `Connection.take`, in order, and

@@ -292,7 +292,7 @@ class SessionRegistry:
         self._store.keep(session, None, urgent)
 
     def end(self, session: ServerSession) -> None:
-        """Forget a session for good."""
+        """Delete a session permanently."""
         self._drop(session)
         self._store.forget(*session.key)
 

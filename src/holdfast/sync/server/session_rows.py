@@ -119,7 +119,7 @@ class SessionRows(ABC):
 
 
 class SessionFile(SessionRows):
-    """Rows in an SQLite file of their own, beside the spaces."""
+    """Rows in a separate SQLite file, beside the spaces."""
 
     _table, _find = "session", "instr"
 
@@ -131,7 +131,7 @@ class SessionFile(SessionRows):
             "CREATE TABLE IF NOT EXISTS session (space TEXT NOT NULL, id TEXT NOT NULL, "
             "until_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY (space, id)) WITHOUT ROWID"
         )
-        # A connection of its own: it sees what others wrote, and never waits for a save.
+        # A separate connection: it sees what others wrote, and never waits for a save.
         self._reader = SqliteFile(path)
 
     def version(self) -> int | None:

@@ -34,7 +34,7 @@ class Space:
         self.used_ms = 0
         """When it was last requested, or last had a session."""
         self.pins = 0
-        """How many calls besides sessions use the store now, so that it must stay open."""
+        """How many calls other than sessions use the store now, so that it must stay open."""
         self.stale: dict[ServerSession, None] = {}
         self._views: ReadCache | None = None
         self._watchers: dict[DocumentKey, dict[ServerSession, None]] = {}
