@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 
 from holdfast import system
 from holdfast.errors import UsageError
@@ -41,12 +40,7 @@ class Store(BranchVerbs, DocumentVerbs, HistoryVerbs, MaintenanceVerbs):
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 

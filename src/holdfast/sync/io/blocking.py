@@ -11,7 +11,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
-from types import TracebackType
 from typing import Any, TypeVar
 
 from holdfast.ids import MAIN
@@ -245,10 +244,5 @@ class BlockingSpace:
     def __enter__(self) -> BlockingSpace:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()

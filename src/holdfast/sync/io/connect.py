@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -154,12 +153,7 @@ class PendingConnection:
         self._async = await self.open()
         return self._async
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         assert self._async is not None
         await self._async.close()
 
@@ -179,12 +173,7 @@ class PendingConnection:
         self._blocking = self.open_blocking()
         return self._blocking
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         assert self._blocking is not None
         self._blocking.close()
 

@@ -7,7 +7,6 @@ an exception in the block rolls back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any
 
 from holdfast.store.pointer import ROOT
@@ -78,12 +77,7 @@ class BlockingTransaction(LockedTransaction):
     def __enter__(self) -> BlockingTransaction:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *exception: object) -> None:
         if kind is not None:
             self.abort()
         elif not self.inner.ended:
@@ -100,12 +94,7 @@ class AsyncTransaction(LockedTransaction):
     async def __aenter__(self) -> AsyncTransaction:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, *exception: object) -> None:
         if kind is not None:
             self.abort()
         elif not self.inner.ended:
