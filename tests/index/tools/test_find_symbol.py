@@ -7,6 +7,7 @@ import pytest
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.tools.find_symbol import symbols_called
+from holdfast.index.tools.named_calls import calls_of_name
 from tests.index.wire import manage_index
 from tests.index.world import World
 
@@ -34,3 +35,15 @@ def test_similar_names_are_searched_in_the_tree_as_it_was_checked_for_the_name(
     assert len(checks) == 1
     symbols_called(world.index, world.root, "add_to_cart")
     assert len(checks) == 2
+
+
+def test_a_name_is_looked_up_in_the_whole_tree_from_any_of_its_directories(world: World) -> None:
+    """`holdfast calls pay` in a directory without `pay` said that no symbol of the tree has it."""
+    world.index.extract = extract_facts
+    world.write("src/pay.py", "def pay(): ...\ndef buy(): pay()\n")
+    world.write("docs/example.py", "def show(): ...\n")
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    answer = calls_of_name(world.index, f"{world.root}/docs", "pay", direction="callers")
+    assert answer.status == "ok"
+    assert {node.symbol_label for node in answer.nodes} == {"pay", "buy"}
+    assert [one.file for one in symbols_called(world.index, f"{world.root}/docs", "pay").symbols]

@@ -35,7 +35,12 @@ class NamedSymbols:
 
 
 def symbols_called(index: CodeIndex, tree: str, name: str) -> NamedSymbols:
-    """The symbols with this name in a tree. An exact name wins over the end of a qualified one."""
+    """The symbols with this name in the tree that a directory belongs to.
+
+    An exact name wins over the end of a qualified one.
+    """
+    _, record = index.root_of(tree)
+    tree = tree if record is None else record.root
     quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
     answer = search_code(index, tree, f"sym:{quoted}", scope="mixed", limit=LISTED + 1)
     if answer.status != "ok":
