@@ -292,6 +292,21 @@ def committed(tree: Path) -> None:
 
 
 @pytest.mark.shows("SEQ-CLI-SINCE")
+def test_blocks_of_a_repository_inside_the_tree_are_not_new(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """git does not know the files of a submodule, so all of its blocks were new."""
+    committed(tree)
+    (tree / "library").mkdir()
+    for name in ("a.py", "b.py"):
+        (tree / "library" / name).write_text(TOTAL)
+    since = ("clones", str(tree), "--min-tokens", "20", "--since", "HEAD", "--json")
+    assert len(json.loads(run(capsys, *since)[1])["groups"]) == 1
+    committed(tree / "library")
+    assert json.loads(run(capsys, *since)[1])["groups"] == []
+
+
+@pytest.mark.shows("SEQ-CLI-SINCE")
 def test_a_copy_of_a_table_is_new_however_often_its_rows_repeat(
     tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

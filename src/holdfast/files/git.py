@@ -192,6 +192,27 @@ class Repository:
         paths = {os.fsdecode(path).removeprefix(self.prefix) for path in here}
         return Changes(_names(staged) | paths, _names(cached))
 
+    def within_others(self, paths: Iterable[str]) -> dict[str, str]:
+        """Which files of the directory are in a repository of their own, and its top: `lib/`.
+
+        Those of submodules, of work trees inside this one and of clones. To git they are not files
+        of the repository around them; without this they would all be new.
+        """
+        tops: dict[str, str] = {"": ""}
+        found: dict[str, str] = {}
+        for path in paths:
+            top = self._other_top(path.rpartition("/")[0], tops)
+            if top:
+                found[path] = top
+        return found
+
+    def _other_top(self, folder: str, tops: dict[str, str]) -> str:
+        if folder not in tops:
+            above = self._other_top(folder.rpartition("/")[0], tops)
+            own = os.path.lexists(self.directory / folder / ".git")
+            tops[folder] = above or (f"{folder}/" if own else "")
+        return tops[folder]
+
     def blob(self, commit: str, path: str) -> bytes | None:
         """The content of a file, by its path in the work tree, as it was in a commit."""
         return self.run("cat-file", "blob", f"{commit}:{path}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -222,4 +223,10 @@ def _before(
         places = sorted(place.position for place in match.occurrences())
         return len(clones.without_overlaps(places, len(block)))
 
-    return changes.__contains__, count
+    @cache
+    def changed(path: str) -> bool:
+        return path in changes and (
+            path in changes.differing or not repository.within_others((path,))
+        )
+
+    return changed, count

@@ -147,6 +147,44 @@ def test_what_a_change_touches(tree: Tree) -> None:
     assert said.startswith("2 changed symbols in 2 files since HEAD\nchanged Cart.total  method")
 
 
+@pytest.mark.shows("IMPACT-SYMBOLS")
+def test_a_repository_inside_the_tree_is_not_a_change(tree: Tree, tmp_path: Path) -> None:
+    """Every symbol of a submodule, or of a work tree inside the tree, was listed as added."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "lib.py").write_text("def of_the_library(): ...\n")
+    git(other, "init", "-q")
+    git(other, "add", ".")
+    git(other, "commit", "-qm", "first")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(tree.root, *allowed, "submodule", "add", "-q", str(other), "vendor/library")
+    git(tree.root, "commit", "-qm", "with a submodule")
+    git(tree.root, "worktree", "add", "-q", "trees/second", "-b", "second")
+    git(other, "clone", "-q", str(other), str(tree.root / "copy"))
+    (tree.root / "vendor" / "new.py").write_text("def fresh():\n    return 1\n")
+    found = impact(tree.code, str(tree.root))
+    assert [(one.change, one.symbol_label) for one in found.symbols] == [("added", "fresh")]
+    assert found.files == ("vendor/new.py",)
+    assert not found.complete
+    assert found.unread == (
+        "copy/ (a repository of its own)",
+        "trees/second/ (a repository of its own)",
+        "vendor/library/ (a repository of its own)",
+    )
+    inside = impact(tree.code, str(tree.root / "vendor" / "library"))
+    assert [one.symbol_label for one in inside.symbols] == ["fresh"], "the tracked tree decides"
+
+
+@pytest.mark.shows("IMPACT-SYMBOLS")
+def test_a_file_of_a_commit_counts_in_a_directory_that_became_a_repository(tree: Tree) -> None:
+    (tree.root / "tests" / ".git").mkdir()
+    (tree.root / "tests" / "test_pay.py").write_text("def test_other(): ...\n")
+    found = impact(tree.code, str(tree.root))
+    assert {(one.change, one.symbol_label) for one in found.symbols} == {
+        ("removed", "test_pay"), ("added", "test_other"),
+    }  # fmt: skip
+
+
 @pytest.mark.shows("IMPACT-DEPENDENTS")
 def test_what_a_removed_symbol_leaves_behind(tree: Tree) -> None:
     (tree.root / "cart.py").write_text("class Other: ...\n")

@@ -122,10 +122,13 @@ def _impact(
         program = index.programs.program(root, reader, overlay)
         inner = program.resolver.program
         known = inner.files.keys()
-        paths = sorted({path for path in known if path in changes} | (changes.differing - known))
+        differing = {path for path in known if path in changes} | (changes.differing - known)
+        others = repository.within_others(sorted(differing - changes.known - changes.differing))
+        paths = sorted(differing - others.keys())
         now = {path: inner.files[path].facts for path in paths[:FILES_MAX] if path in known}
         ours = inner.with_content()
-    unread = paths[FILES_MAX:]
+    unread = [f"{top} (a repository of its own)" for top in dict.fromkeys(others.values())]
+    unread += paths[FILES_MAX:]
     touched: list[_Touched] = []
     budget = ParseBudget(HARD_FIRST_S, HARD_ALL_S)
     for path in paths[:FILES_MAX]:
