@@ -208,6 +208,49 @@ def test_links_submodules_pointers_and_bad_names_are_left_out_and_counted(tmp_pa
     assert tree.skipped == {"unusable names": 1}
 
 
+@pytest.mark.shows("TEAM-GIT-BAD")
+def test_a_pointer_that_stays_as_it_is_is_still_counted(tmp_path: Path) -> None:
+    """After the next commit the answers no longer said that contents are missing."""
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
+    root = made_repository(tmp_path / "odd", {"a.py": "def a(): ...\n", "model.py": pointer})
+    repositories = Repositories(Home(tmp_path / "home"))
+    first = repositories.add(str(root))
+    commit(root, "a.py", "def other(): ...\n")
+    second = repositories.update(first)
+    assert first.skipped == second.skipped != {}
+    commit(root, "model.py", "def a_model(): ...\n")
+    assert repositories.update(second).skipped == {}
+
+
+@pytest.mark.shows("TEAM-GIT-OBJECTS")
+def test_an_interrupted_update_is_completed_also_by_a_ref_that_moved_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files that were replaced already counted as those of the commit before."""
+    root = made_repository(tmp_path / "odd", {"a.py": "def a(): ...\n"})
+    repositories = Repositories(Home(tmp_path / "home"))
+    tree = repositories.add(str(root))
+    (root / "b.py").write_text("def b(): ...\n")
+    commit(root, "a.py", "def changed(): ...\n")
+    save = Repositories._save
+
+    def interrupted(self: Repositories, tree: GitTree) -> None:
+        if tree.commit is not None:
+            raise KeyboardInterrupt
+        save(self, tree)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Repositories, "_save", interrupted)
+        repositories.update(tree)
+    assert files(tree) == of_commit(root)
+    git(root, "reset", "-q", "--hard", "HEAD~1")
+    half = repositories.find(str(root), "HEAD")
+    assert half is not None
+    assert half.commit is None
+    repositories.update(half)
+    assert files(tree) == of_commit(root)
+
+
 @pytest.mark.shows("SEC-GIT-NEVER-RUNS", "TEAM-GIT-OBJECTS")
 def test_nothing_of_a_repository_is_run(tmp_path: Path) -> None:
     hostile = HostileRepository(tmp_path / "tree", tmp_path / "proof")

@@ -19,7 +19,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -40,6 +40,8 @@ TREE_VERSION = 1
 """
 
 LFS = b"version https://git-lfs.github.com/spec/"
+POINTER_BYTES_MAX = 1024
+"""git-lfs takes no longer file for a pointer."""
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -162,7 +164,8 @@ class Repositories:
         if listed is None:
             raise RepositoryError(f"commit {commit[:12]} of {tree.source} cannot be read")
         skipped: Counter[str] = Counter()
-        objects = {one.path: one.name for one in _text_files(listed, skipped)}
+        entries = list(_text_files(listed, skipped))
+        objects = {one.path: one.name for one in entries}
         changed = [path for path in sorted(objects) if tree.objects.get(path) != objects[path]]
         staging = Path(f"{tree.root}.new")
         shutil.rmtree(staging, ignore_errors=True)
@@ -170,9 +173,12 @@ class Repositories:
         try:
             # All contents are read first, so that a missing object changes nothing.
             lfs = _write(repository, [objects[path] for path in changed], staging)
+            lfs += _pointers(tree, entries)
             if lfs:
                 skipped["contents of LFS files (their pointers are indexed)"] = lfs
-            self._save(msgspec.structs.replace(tree, commit=None))
+            # If this is interrupted, these files may be of either commit.
+            unsure = {**tree.objects, **dict.fromkeys(changed, "")}
+            self._save(msgspec.structs.replace(tree, commit=None, objects=unsure))
             self._replace(tree, changed, objects, staging)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
@@ -284,6 +290,16 @@ def _write(repository: Repository, names: list[str], staging: Path) -> int:
             "try again; nothing was changed",
         )
     return lfs
+
+
+def _pointers(tree: GitTree, entries: list[TreeEntry]) -> int:
+    """How many files that stay as they are hold LFS pointers."""
+    found = 0
+    for one in entries:
+        if one.size_bytes < POINTER_BYTES_MAX and tree.objects.get(one.path) == one.name:
+            with suppress(OSError):
+                found += (Path(tree.root) / one.path).read_bytes().startswith(LFS)
+    return found
 
 
 def _remove_empty(root: Path, folder: Path) -> None:
