@@ -464,6 +464,31 @@ def test_files_that_changed_or_went_a_moment_ago_are_searched_as_they_are(zoo: W
 
 
 @pytest.mark.shows("ANSWER-RE")
+@pytest.mark.parametrize("synced", [False, True])
+def test_files_without_text_in_the_index_are_named_as_not_searched(
+    zoo: World, synced: bool
+) -> None:
+    """An answer counted the matching lines and files as if these had been looked at."""
+    wide = "def feed_gnu(zoo):\n    return 1\n"
+    (zoo.tree / "src/zoo/gnu.py").write_bytes(wide.encode("utf-16"))
+    zoo.write("src/zoo/emu.py", f"emu = '{'x' * 6_000}'\n")
+    zoo.write("src/zoo/elk.py", f"elk = 1\n{'# all of them are elks' * 60_000}\n")
+    (zoo.tree / "docs/gnu.md").write_bytes(wide.encode("utf-16"))
+    if synced:
+        assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
+    zoo.later(60)
+    said = (
+        "NOT_SEARCHED:not searched: 1 binary or UTF-16 (src/zoo/gnu.py); "
+        "1 above 1 MiB (src/zoo/elk.py); 1 minified (src/zoo/emu.py)"
+    )
+    for query in ("re:feed_gnu", "re:feed_yak", "must:feed_yak", "sym:feed_gnu"):
+        assert said in search(zoo, query)["warnings"]
+    assert search(zoo, "re:feed_gnu path:gnu.py")["warnings"][0].endswith("(src/zoo/gnu.py)")
+    for query in ("feed yak", "sym:feed_yak", "re:feed_yak path:yak.py"):
+        assert not any("NOT_SEARCHED" in one for one in search(zoo, query).get("warnings", ()))
+
+
+@pytest.mark.shows("ANSWER-RE")
 def test_words_beside_a_pattern_set_the_order_and_leave_nothing_out(still_zoo: World) -> None:
     answer = search(still_zoo, r"re:def\s+feed_ feed yak", limit=50)
     assert places(answer)[0] == ("src/zoo/yak.py", 1)

@@ -88,6 +88,8 @@ class FreshFiles:
     """Changed files that were not read, because there are more than CHANGED_FILES_MAX."""
     unreadable: int = 0
     """Files and directories that could not be read."""
+    large: tuple[str, ...] = ()
+    """Files that are not indexed because of their size."""
     confirmed_ns: int = 0
     """When files that their times cannot prove unchanged were last read and found equal."""
     walk: QuietWalk | None = None
@@ -266,6 +268,8 @@ class FreshnessChecks:
         reusable_ms = _threshold_ms((self._clock() - began) * 1000)
         checked = FreshFiles(identity, snapshot, began, began, threshold_ms=reusable_ms)
         with self._lock:
+            last = self._last.get(root)
+            checked.large = () if last is None else last.large
             self._synced.pop(root, None)
             if look is not None and look.proof is not None:
                 checked.checked_at, checked.walked_at = look.compared_at, look.walked_at
@@ -400,6 +404,7 @@ def _take_in(
     prepare: Prepare,
 ) -> None:
     """Read what a walk has found to be different, and say in `fresh` what it is."""
+    fresh.large = tuple(seen.large)
     todo = seen.maybe_changed
     if todo or seen.absent or seen.unreadable:
         before = fresh.before

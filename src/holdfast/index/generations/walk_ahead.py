@@ -43,6 +43,8 @@ class Seen(msgspec.Struct, array_like=True):
     absent: list[str] = []
     unreadable: list[str] = []
     mounts: int = 0
+    large: list[str] = []
+    """Files that are not indexed because of their size."""
 
 
 def looked_at(
@@ -70,7 +72,13 @@ def compared(look: Look | None, before: Snapshot, confirmed_ns: int) -> Seen:
     trusted = Snapshot(before.entries, max(before.taken_ns, confirmed_ns))
     todo, absent = snapshots.moved(trusted, found.stats)
     changed = {path: found.stats[path] for path in todo}
-    return Seen(True, changed, list(absent), list(found.unreadable), found.skipped["mount"])
+    return Seen(
+        True, changed, list(absent), list(found.unreadable), found.skipped["mount"], _large(look)
+    )
+
+
+def _large(look: Look) -> list[str]:
+    return sorted(path for path, why in look.found.left_out.items() if why == "large")
 
 
 class WalkAhead:

@@ -77,6 +77,8 @@ class ExactFound(msgspec.Struct):
     """Texts on which the pattern timed out."""
     unread: list[str] = msgspec.field(default_factory=list)
     """Files that could not be read."""
+    not_text: dict[str, str] = msgspec.field(default_factory=dict)
+    """Files without text in the index, by path, and why: binary, minified or large."""
 
     @property
     def complete(self) -> bool:
@@ -149,6 +151,17 @@ class _Lane:
             if self.found.cut is not None:
                 return
         self._judge_stored(waiting)
+        if self._by_words is None:
+            self.found.not_text = dict(self._not_text())
+
+    def _not_text(self) -> Iterator[tuple[str, str]]:
+        for path, problem in self._table.not_text.items():
+            if self._keep(path) and not self._overlay.replaces(path):
+                yield path, problem
+        for path, file in self._overlay.changed.items():
+            if file.problem is not None and self._keep(path):
+                yield path, file.problem
+        yield from ((path, "large") for path in self._overlay.large if self._keep(path))
 
     # Which texts to examine.
 

@@ -187,8 +187,15 @@ class Trigrams:
     def __init__(self, files: Iterable[KeptFile]) -> None:
         import numpy as np
 
-        self.files = [file for file in files if file.problem is None]
+        self.files: list[KeptFile] = []
         """Every file that was read as text, in the order of the rows."""
+        self.not_text: dict[str, str] = {}
+        """Why each of the other files was not."""
+        for file in files:
+            if file.problem is None:
+                self.files.append(file)
+            else:
+                self.not_text[file.path] = file.problem
         starts, blobs, unknown = [0], [], []
         self.open: list[int] = []
         """Positions of files that their signatures do not cover."""

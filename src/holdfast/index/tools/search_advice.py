@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.files.edited_files import Edited
+from holdfast.files.policy import SIZE_BYTES_MAX
 from holdfast.index.answers import Call, Hints, NoiseMitigation, manage_call, read_call
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
@@ -27,6 +28,12 @@ from holdfast.index.tools.search_request import SearchRequest
 from holdfast.text import counted
 
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
+NOT_TEXT_SHOWN = 3
+_NOT_TEXT = {
+    "binary": "binary or UTF-16",
+    "minified": "minified",
+    "large": f"above {SIZE_BYTES_MAX // 1024**2} MiB",
+}
 
 
 @dataclass(slots=True)
@@ -69,6 +76,8 @@ def warnings_of(
         warnings += _path_warnings(each, empty=not groups)
         warnings += [f"SEARCH_PASS_FAILED:{failure}" for failure in each.found.failures]
         warnings += _exact_warnings(each)
+        if request.cursor is None and (query.patterns or query.must or not groups):
+            warnings += _not_text_warning(each)
     if groups:
         return warnings
     if query.must:
@@ -109,6 +118,22 @@ def _exact_warnings(each: SearchedRoot) -> list[str]:
             f"looked at."
         )
     return warnings
+
+
+def _not_text_warning(each: SearchedRoot) -> list[str]:
+    """Files that an exact search did not see, because the index has no text of them."""
+    exact = each.found.exact
+    if exact is None or not exact.not_text:
+        return []
+    kinds: dict[str, list[str]] = {}
+    for path, kind in sorted(exact.not_text.items(), key=lambda one: (one[1], one[0])):
+        kinds.setdefault(_NOT_TEXT.get(kind, kind), []).append(path)
+    parts = [
+        f"{len(paths)} {kind} ({', '.join(paths[:NOT_TEXT_SHOWN])}"
+        f"{', …' if len(paths) > NOT_TEXT_SHOWN else ''})"
+        for kind, paths in kinds.items()
+    ]
+    return [f"NOT_SEARCHED:not searched: {'; '.join(parts)}"]
 
 
 def _tree_warnings(each: SearchedRoot) -> list[str]:
