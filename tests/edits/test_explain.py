@@ -155,7 +155,35 @@ def test_nothing_similar_is_said_to_be_so() -> None:
     )
 
 
-@pytest.mark.shows("EDIT-SHORT")
+def test_a_line_that_occurs_once_shows_the_place_though_all_others_were_rewritten() -> None:
+    """Two of three lines were rewritten: too few tokens agreed, and nothing was shown."""
+    text = "import abc\nimport math\n\ndef largest(of):\n    return max(of)\nimport pprint\nx = 1\n"
+    old = "import math\nfrom numbers import Complex, Integral, Rational, Real, Number\nimport os\n"
+    answer = explain(text, old, "a.py")
+    assert answer.says.startswith("the old text is not in a.py; nearest is lines 2-")
+    assert (4, "def largest(of):") in answer.lines
+
+
+def test_a_place_reaches_as_far_as_the_old_text_around_the_line_that_it_shares() -> None:
+    """The place was said to begin at the last line of the old text, below what was rewritten."""
+    text = """\
+encode = mbcs_encode
+
+    )
+# Import them explicitly to cause an ImportError
+# on non-Windows systems
+    return mbcs_decode(input, errors, True)
+
+class IncrementalEncoder(codecs.IncrementalEncoder):
+    def encode(self, input, final=False):
+        return mbcs_encode(input, self.errors)[0]
+"""
+    old = "def decode(input, errors='strict'):\n    return mbcs_decode(input, errors, True)\n"
+    answer = explain(text, old, "a.py")
+    assert {4, 5, 6} <= {number for number, _ in answer.lines}
+    assert "nearest is lines 5-" in answer.says
+
+
 def test_of_a_long_place_only_what_differs_is_shown() -> None:
     lines = [f"    value_{n} = compute({n})" for n in range(300)]
     old = "\n".join([*lines[100:140], "    value_140 = compute(0)", *lines[141:200]])

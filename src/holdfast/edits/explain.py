@@ -38,7 +38,8 @@ LOOK_AHEAD = 6
 """How many lines of the old text may be missing in the file before one that matches."""
 
 SHARE_MIN = 0.34
-"""The share of the old text's tokens that the nearest place must have."""
+"""The share of the old text's tokens that the nearest place must have, or a line of it that the
+file has exactly once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def explain(text: str, old: str, name: str) -> EditHelp:
             "again as it is"
         )
     places = nearest(text.encode("utf-8", "replace"), old.encode("utf-8", "replace"), 2)
-    if not places or places[0].agree < SHARE_MIN * places[0].tokens:
+    if not places or not (places[0].anchored or places[0].agree >= SHARE_MIN * places[0].tokens):
         return EditHelp(
             f"the old text is not in {name} ({_plural(len(lines), 'line')}), and no lines of it "
             "are similar; read it again"

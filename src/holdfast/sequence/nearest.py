@@ -5,7 +5,8 @@ from its beginning, and once from the beginning of each of its lines, so that a 
 the match it is in. Every occurrence of a match votes for the place where the snippet would begin.
 Long and rare matches weigh more. A word that is not in the text votes as the most similar word that
 is. The places with the most votes are then compared with the snippet, and the one that shares most
-tokens, pairs of tokens and letters wins.
+tokens, pairs of tokens and letters wins. A line that both texts have exactly once is an anchor: it
+says where the rest of the snippet would be, even if every other line was rewritten.
 
 Words in comments and strings are tokens too, because an edit may quote half a comment. Blanks are
 not tokens, so a place that differs only in blanks agrees completely.
@@ -15,9 +16,9 @@ May return another place than the one that was meant. Never returns tokens that 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -48,6 +49,9 @@ SIMILARITY_MIN = 0.4
 RUNNER_UP = 0.7
 """The share of the best score that a second place needs."""
 
+ANCHOR_MIN = 6
+"""How many characters an anchor has at least."""
+
 _PLAIN = BY_NAME["plain"]
 
 
@@ -69,6 +73,8 @@ class Nearest:
     """The token that the text has there; None at its end."""
     ours_line: int
     theirs_line: int
+    anchored: bool = False
+    """Whether the place has a line that both texts have exactly once."""
 
     @property
     def same_tokens(self) -> bool:
@@ -96,7 +102,7 @@ def nearest(text: bytes, snippet: bytes, places: int = 1) -> list[Nearest]:
     rules = _Comparison(text, segment, tokens, snippet)
     votes = _votes(rules.corpus, _with_similar_words(tokens, rules.words), lines)
     scored = []
-    for begin, end in _places(votes, len(tokens)):
+    for begin, end in (*_places(votes, len(tokens)), *rules.anchored_places()):
         begin = max(0, min(begin, len(segment) - 1))
         end = max(begin + 1, min(end, len(segment)))
         scored.append((rules.score(begin, end), -begin, end))
@@ -126,9 +132,12 @@ class _Comparison:
         self._tokens = Counter(tokens)
         self._pairs = Counter(pairwise(tokens))
         self._letters = Counter(pairwise(b" ".join(tokens)))
-        self._lines = {line.strip() for line in snippet.split(b"\n")} - {b""}
+        lines = [line.strip() for line in snippet.strip(b"\n").split(b"\n")]
+        self._lines = set(lines) - {b""}
+        self._height = len(lines)
         self._rows = [line.strip() for line in text.split(b"\n")]
         self._often = Counter(self._rows)
+        self._anchors = _anchors(lines, self._rows, self._often)
 
     def token(self, at: int) -> bytes | None:
         return self.segment.text_at(at)
@@ -153,6 +162,21 @@ class _Comparison:
             score += (2 + len(row) / 4) * (1 + 6 / self._often[row])
         return score
 
+    def anchored_places(self) -> Iterator[tuple[int, int]]:
+        """Where the snippet would be by the anchors, as positions of tokens."""
+        if self._anchors:
+            first, last = self._stretched(self._anchors)
+            positions = range(len(self.segment))
+            yield (
+                bisect_left(positions, first, key=lambda at: self.segment.place(at).line),
+                bisect_right(positions, last, key=lambda at: self.segment.place(at).line),
+            )
+
+    def _stretched(self, anchors: Mapping[int, int]) -> tuple[int, int]:
+        """The lines of the text that the whole snippet would take, by its lines in `anchors`."""
+        (first, above), (last, end) = min(anchors.items()), max(anchors.items())
+        return max(1, first - above), min(len(self._rows), last + self._height - 1 - end)
+
     def compared(self, begin: int, end: int, lines: Sequence[int], skipped: int) -> Nearest:
         tokens, segment = self.query, self.segment
         size = len(segment)
@@ -162,9 +186,15 @@ class _Comparison:
         prefix, at = max(runs, default=(0, -begin))
         first, begin = begin, -at
         differs = min(prefix, len(tokens) - 1)
+        first_line = segment.place(begin if prefix == len(tokens) else first).line
+        last_line = segment.place(end - 1, end=True).line
+        anchors = {n: at for n, at in self._anchors.items() if first_line <= n <= last_line}
+        if anchors and prefix < len(tokens):
+            top, bottom = self._stretched(anchors)
+            first_line, last_line = min(first_line, top), max(last_line, bottom)
         return Nearest(
-            skipped + segment.place(begin if prefix == len(tokens) else first).line,
-            skipped + segment.place(end - 1, end=True).line,
+            skipped + first_line,
+            skipped + last_line,
             (self._tokens & Counter(self._run(first, end))).total(),
             len(tokens),
             prefix,
@@ -172,7 +202,33 @@ class _Comparison:
             self.token(begin + prefix) if begin + prefix < size else None,
             lines[differs] + 1,
             skipped + segment.place(min(begin + prefix, size - 1)).line,
+            bool(anchors),
         )
+
+
+def _anchors(
+    lines: Sequence[bytes], rows: Sequence[bytes], often: Mapping[bytes, int]
+) -> dict[int, int]:
+    """Lines that both texts have once: the number in the text, and the index in the snippet.
+
+    Only those that agree with most others on where the snippet would begin.
+    """
+    counts = Counter(lines)
+    once = {
+        line: at
+        for at, line in enumerate(lines)
+        if len(line) >= ANCHOR_MIN and counts[line] == often.get(line) == 1
+    }
+    pairs = [(number, once[row]) for number, row in enumerate(rows, 1) if row in once]
+    slack = 3 + len(lines) // 3
+    by_begin = sorted(pairs, key=lambda pair: pair[0] - pair[1])
+    low, best = 0, range(0)
+    for high, (number, at) in enumerate(by_begin):
+        while by_begin[low][0] - by_begin[low][1] < number - at - slack:
+            low += 1
+        if high + 1 - low > len(best):
+            best = range(low, high + 1)
+    return dict(by_begin[best.start : best.stop])
 
 
 def _bounded(text: bytes, snippet: bytes) -> tuple[bytes, int]:
