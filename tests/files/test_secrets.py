@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import string
 
 import pytest
@@ -220,3 +221,23 @@ def test_values_that_nothing_is_before_are_passed_over_without_another_result(te
         and secrets._random_looking(match.group(1))
     ]
     assert [(found.start, found.end) for found in secrets._assigned(text)] == expected
+
+
+PIECES = [marker for _, marker, _ in secrets._TOKENS] + [
+    b"sk",
+    b"a",
+    b"_",
+    b"-",
+    b".",
+    b" ",
+    b"Z9" * 18,
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+def test_a_pattern_that_begins_with_its_marker_matches_the_same_tokens(text: bytes) -> None:
+    for _, marker, token in secrets._TOKENS:
+        fast = re.compile(secrets._marker_first(marker, token))
+        assert [m.span() for m in fast.finditer(text)] == [
+            m.span() for m in re.compile(token).finditer(text)
+        ]

@@ -130,7 +130,23 @@ _TOKENS: tuple[tuple[str, bytes, bytes], ...] = (
 @cache
 def _compiled() -> tuple[tuple[str, bytes, re.Pattern[bytes]], ...]:
     """The same with the tokens compiled; on first use, because most processes read no such text."""
-    return tuple((kind, marker, re.compile(token)) for kind, marker, token in _TOKENS)
+    return tuple(
+        (kind, marker, re.compile(_marker_first(marker, token))) for kind, marker, token in _TOKENS
+    )
+
+
+def _marker_first(marker: bytes, token: bytes) -> bytes:
+    """The same pattern, with the condition before its marker checked behind it.
+
+    `re` finds a pattern that begins with plain bytes many times as fast.
+    """
+    literal = marker.replace(b".", rb"\.")
+    if token.startswith(rb"\b" + literal):
+        return literal + rb"(?<=\b" + literal + rb")" + token[2 + len(literal) :]
+    before = rb"(?<![\w-])"
+    if token.startswith(before + literal):
+        return literal + rb"(?<![\w-]" + literal + rb")" + token[len(before) + len(literal) :]
+    return token
 
 
 _MAY_BE_TOKEN = (
@@ -172,7 +188,8 @@ _BARE = tuple(
         (b"=", rb"=[ \t]{0,8}", rb"[\s;,&\"'`]|\Z"),
         (b":", rb":[ \t]{0,8}", rb"[\s;,&\"'`]|\Z"),
         (b">", rb">", rb"</"),
-        (b"uthorization", rb"(?:earer|asic) ", rb"[\s;,\"'`]|\Z"),
+        (b"uthorization", rb"earer ", rb"[\s;,\"'`]|\Z"),
+        (b"uthorization", rb"asic ", rb"[\s;,\"'`]|\Z"),
     )
 )
 """Values without quotes, as in settings, environments, connection strings and headers."""
