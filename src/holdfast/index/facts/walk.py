@@ -263,14 +263,13 @@ class Walk(RawFacts):
 
     def _note_functions_passed(self) -> None:
         known = nameable(self.symbols, self.imports)
-        if not known:
-            return
-        for number, start, end in self.passing:
+        heads = _OWN | known
+        for number, start, end in self.passing if known else ():
             text = self.source[start:end].decode("utf-8", "replace")
             call = self.calls[number]
             inner = self.language.values and (
                 call.name in known
-                or call.receiver.partition(".")[0] in _OWN | known
+                or call.receiver.partition(".")[0] in heads
                 or (not call.receiver and self._local(call.caller, call.name))
             )
             if inner:
