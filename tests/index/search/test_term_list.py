@@ -26,3 +26,19 @@ def test_a_term_is_found_where_bisect_finds_it(
         patch.setattr(term_list, "ASKED_BEFORE_BLOCKS", asked_before)
         for term in [*asked, *terms]:
             assert found.place(term) == (bisect_left(terms, term), term in words)
+            assert found.number(term) == (terms.index(term) if term in words else -1)
+            alike = [n for n, other in enumerate(terms) if other.startswith(term)]
+            first, there, after = found.with_prefix(term)
+            assert list(range(first, after)) == alike
+            assert there == (term in words)
+
+
+@pytest.mark.shows("SEARCH-SEGMENT-TWIN")
+@pytest.mark.parametrize("asked_before", [0, 10**9])
+def test_a_term_with_the_end_of_a_line_is_never_found(asked_before: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(term_list, "ASKED_BEFORE_BLOCKS", asked_before)
+        found = TermList(b"a\nb\nc")
+        assert found.number("a\nb") == -1
+        first, there, after = found.with_prefix("a\nb")
+        assert (there, after) == (False, first)

@@ -336,20 +336,27 @@ class Corpus:
         ranges = self._ranges(term, prefix)
         if not ranges:  # most joined words
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint8), 0
-        runs = [(*one.segment.run(one.low, one.high), one.first) for one in ranges]
         # The term's own entries come first, then those of longer terms.
-        counts = [one.own - one.low for one in ranges]
-        total_own, total = sum(counts), sum([one.high - one.low for one in ranges])
-        at, packed = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.uint8)
-        own_end, end = 0, total_own
-        for (rows, fields, first), own in zip(runs, counts, strict=True):
-            begin, own_end = own_end, own_end + own
-            np.add(rows[:own], first, out=at[begin:own_end], dtype=np.int64)
-            packed[begin:own_end] = fields[:own]
-            if own < len(rows):
-                begin, end = end, end + len(rows) - own
-                np.add(rows[own:], first, out=at[begin:end], dtype=np.int64)
-                packed[begin:end] = fields[own:]
+        own: list[tuple[NDArray[np.uint32], NDArray[np.uint8], int]] = []
+        longer: list[tuple[NDArray[np.uint32], NDArray[np.uint8], int]] = []
+        total_own = 0
+        for segment, first, low, end, high in ranges:
+            rows, fields = segment.run(low, high)
+            size = end - low
+            total_own += size
+            if low < end:
+                own.append((rows[:size], fields[:size], first))
+            if end < high:
+                longer.append((rows[size:], fields[size:], first))
+        pieces = [*own, *longer]
+        at = np.concatenate([rows for rows, _, _ in pieces], dtype=np.int64)
+        packed = np.concatenate([fields for _, fields, _ in pieces])
+        begin = 0
+        for rows, _, first in pieces:
+            stop = begin + len(rows)
+            if first:
+                at[begin:stop] += first
+            begin = stop
         if self.chunks < self.rows:
             living = self.alive.take(at)
             total_own = int(np.count_nonzero(living[:total_own]))

@@ -164,15 +164,17 @@ class MappedSegment(PostingSegment):
         self._blocks.check_size()
 
     def run(self, low: int, high: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        rows, counts = self._entries
-        self._blocks.need(*self._sections["entry_rows"].bounds(low, high))
-        self._blocks.need(*self._sections["entry_counts"].bounds(low, high))
+        rows, counts, rows_at, counts_at = self._entries
+        self._blocks.need(rows_at + low * rows.itemsize, rows_at + high * rows.itemsize)
+        self._blocks.need(counts_at + low, counts_at + high)
         return rows[low:high], counts[low:high]
 
     @cached_property
-    def _entries(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """All entries; their bytes are not checked."""
-        return self._unchecked("entry_rows"), self._unchecked("entry_counts")
+    def _entries(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8], int, int]:
+        """All entries and where they begin; their bytes are not checked."""
+        names = ("entry_rows", "entry_counts")
+        rows_at, counts_at = (self._sections[name].at for name in names)
+        return self._unchecked(names[0]), self._unchecked(names[1]), rows_at, counts_at
 
     def vector_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         self._blocks.need_each(rows * self._width + self._sections["vectors"].at, self._width)

@@ -146,16 +146,15 @@ class PostingSegment:
 
     def entries(self, term: str) -> tuple[int, int]:
         """The range of a term's entries; empty if the segment does not have it."""
-        at, there = self._term_list.place(term)
-        return (self._entry_starts[at], self._entry_starts[at + 1]) if there else (0, 0)
+        at = self._term_list.number(term)
+        return (0, 0) if at < 0 else (self._entry_starts[at], self._entry_starts[at + 1])
 
     def entries_of_prefix(self, prefix: str) -> tuple[int, int, int]:
         """The range of the entries of all terms with this prefix, and the end of the term's own.
 
         The term itself is the first of them: (start, end of its own entries, end of all).
         """
-        first, there = self._term_list.place(prefix)
-        last, _ = self._term_list.place(prefix + _END)
+        first, there, last = self._term_list.with_prefix(prefix)
         starts = self._entry_starts
         return starts[first], starts[first + there], starts[last]
 

@@ -1,7 +1,7 @@
 """The sorted terms of a segment, searched in their stored bytes.
 
-A lookup is a binary search among the first terms of blocks; only one block is then split into
-terms. A list that is asked often keeps these first terms as objects, for one fast search.
+A lookup is a binary search among the first terms of blocks; only one block is then searched. A list
+that is asked often keeps these first terms as objects, for one fast search.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ BLOCK_TERMS = 32
 ASKED_BEFORE_BLOCKS = 200
 """After this many lookups, the first terms of blocks are kept."""
 _NEW_LINE = 10
+_END = b"\xff"
+"""Comes after every byte of a term."""
 
 
 class Starts(NamedTuple):
@@ -78,25 +80,65 @@ class TermList:
 
     def place(self, term: str) -> tuple[int, bool]:
         """How many terms come before this one, and whether it is one of them itself."""
+        return self._place(term.encode("utf-8", "surrogatepass"))
+
+    def _place(self, wanted: bytes) -> tuple[int, bool]:
+        block, is_first = self._blocks_before(wanted)
+        if is_first or not block:
+            return block * BLOCK_TERMS, is_first
+        some = self._block(block - 1)
+        at = bisect_left(some, wanted)
+        return (block - 1) * BLOCK_TERMS + at, at < len(some) and some[at] == wanted
+
+    def number(self, term: str) -> int:
+        """How many terms come before this one; -1 if the term is not there."""
         wanted = term.encode("utf-8", "surrogatepass")
+        block, is_first = self._blocks_before(wanted)
+        if is_first:
+            return block * BLOCK_TERMS
+        if not block or b"\n" in wanted:
+            return -1
+        some = self._lines(block - 1)
+        at = some.find(b"\n%b\n" % wanted)
+        return -1 if at < 0 else (block - 1) * BLOCK_TERMS + some.count(b"\n", 0, at)
+
+    def with_prefix(self, prefix: str) -> tuple[int, bool, int]:
+        """How many terms come before those with a prefix, whether it is a term itself, and how many
+        terms come before the first one after them."""
+        wanted = prefix.encode("utf-8", "surrogatepass")
+        block, _ = self._blocks_before(wanted)
+        if b"\n" in wanted or (block < len(self._starts) - 1 and self._begins(block, wanted)):
+            return *self._place(wanted), self._place(wanted + _END)[0]
+        if not block:
+            return 0, False, 0
+        # All terms with the prefix are in one block, one after the other.
+        some, line = self._lines(block - 1), b"\n%b" % wanted
+        at = some.find(line)
+        if at < 0:
+            return 0, False, 0
+        first = (block - 1) * BLOCK_TERMS + some.count(b"\n", 0, at)
+        return first, some[at + len(line)] == _NEW_LINE, first + some.count(line, at)
+
+    def _blocks_before(self, wanted: bytes) -> tuple[int, bool]:
+        """How many blocks begin with an earlier term, and whether the next begins with this one."""
         self._asked += 1
         if self._asked <= ASKED_BEFORE_BLOCKS:
             block = self._bisected(wanted)
-        else:
-            firsts = self._firsts
-            block = bisect_left(firsts, wanted)
-            if block < len(firsts) and firsts[block] == wanted:
-                return block * BLOCK_TERMS, True
-        # A term that is the first of its block is found at the end of the block before.
-        if not block:
-            return 0, self.block_starts.terms > 0 and self._block(0, 1)[0] == wanted
-        some = self._block(block - 1)
-        at = bisect_left(some, wanted)
-        if at < len(some):
-            return (block - 1) * BLOCK_TERMS + at, some[at] == wanted
-        low = (block - 1) * BLOCK_TERMS + at
-        there = block < len(self._starts) - 1 and self._block(block, 1)[0] == wanted
-        return low, there
+            there = block < len(self._starts) - 1 and self._block(block, 1)[0] == wanted
+            return block, there
+        firsts = self._firsts
+        block = bisect_left(firsts, wanted)
+        return block, block < len(firsts) and firsts[block] == wanted
+
+    def _begins(self, block: int, prefix: bytes) -> bool:
+        """Whether the first term of a block begins with a prefix."""
+        start = self._starts[block]
+        return bytes(self._letters[start : start + len(prefix)]) == prefix
+
+    def _lines(self, block: int) -> bytes:
+        """The terms of a block, each between two ends of lines."""
+        some = self._letters[self._starts[block] : self._starts[block + 1] - 1]
+        return b"\n%b\n" % some
 
     def _bisected(self, wanted: bytes) -> int:
         """How many blocks begin with an earlier term."""
