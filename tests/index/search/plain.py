@@ -13,7 +13,7 @@ from holdfast.index.search.candidates import Candidates
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.coverage import Coverage
 from holdfast.index.search.fields import FIELDS, Field
-from holdfast.index.search.lexical import Lexical
+from holdfast.index.search.lexical import Within
 from holdfast.index.search.near_duplicates import ALIKE, CHARACTERS_MIN, COMPARED_MAX
 from holdfast.index.search.posting_segment import EXACT, KINDS
 from holdfast.index.search.preview import Asked
@@ -38,19 +38,20 @@ def nearness(self: Corpus, vector: Any) -> Any:
     return near
 
 
-def coverage_of(lexical: Lexical, corpus: Corpus, rows: Any) -> Coverage:
+def coverage_of(words: list[Within], corpus: Corpus, rows: Any, places: Any) -> Coverage:
     """How much of the query each row has, word by word and entry by entry."""
     place = {row: i for i, row in enumerate(rows.tolist())}
     n = len(place)
     found, matched = np.zeros((FIELDS, n)), np.zeros((FIELDS, n))
     anywhere, total = np.zeros(n), 0.0
     in_file: dict[int, float] = {}
-    for word in lexical.occurrences:
+    for word in (within.word for within in words):
         total += word.weight
         here = np.zeros((FIELDS, n))
         files = set()
+        worths = np.repeat(word.worths, np.diff(word.ends, prepend=0))
         for row, field, worth in zip(
-            word.rows.tolist(), word.fields.tolist(), word.worths.tolist(), strict=True
+            word.rows.tolist(), (word.packed >> 5).tolist(), worths.tolist(), strict=True
         ):
             if field != Field.CALL:
                 files.add(int(corpus.file_of[row]))

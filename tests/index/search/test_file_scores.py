@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.index.search import file_scores
 from holdfast.index.search.chunk_kinds import is_container, is_prose, is_short, promote_functions
 from holdfast.index.search.fields import FIELDS, Field
-from holdfast.index.search.lexical import Lexical, Occurrences, idf
+from holdfast.index.search.lexical import Occurrences, Within, idf
 from holdfast.index.search.posting_segment import KINDS
 
 KIND = {kind: number for number, kind in enumerate(KINDS)}
@@ -96,20 +96,21 @@ def test_a_file_counts_by_the_words_of_all_its_chunks(
     words: list[tuple[list[tuple[int, int]], float]],
 ) -> None:
     file_of, norms = [0, 0, 1, 1, 1, 2], [1.0, 1.5, 0.5]
-    occurrences = []
+    found_words = []
     expected = [0.0, 0.0, 0.0]
     for entries, asked in words:
         nothing: Any = np.empty(0)
         sums = [sum(v for r, v in entries if file_of[r] == file) for file in range(3)]
         in_files = np.array(sums, dtype=np.float64)
-        occurrences.append(Occurrences(nothing, nothing, nothing, in_files, 1.0, asked))
-        weight = asked * idf(3, sum(total > 0 for total in sums))
+        files = sum(total > 0 for total in sums)
+        word = Occurrences(nothing, nothing, nothing, nothing, nothing, files, 1.0, asked)
+        found_words.append(Within(nothing, nothing, nothing, in_files, word))
+        weight = asked * idf(3, files)
         for file, total in enumerate(sums):
             often = total / norms[file]
             expected[file] += weight * often / (often + file_scores.SATURATION)
     best = max(expected)
-    lexical = Lexical(np.empty(0), occurrences)
-    found = file_scores.file_bm25(lexical, corpus(file_of, norms), np.array([0, 1, 2]))
+    found = file_scores.file_bm25(found_words, corpus(file_of, norms), np.array([0, 1, 2]))
     assert found == pytest.approx([one / best if best else 0.0 for one in expected])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from holdfast.index.generations.model import PreparedFile
 from holdfast.index.search import lexical
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.fields import FIELDS, Field, Fields, fields_of
+from holdfast.index.search.file_scores import rows_of_files
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.terms import compact, terms
@@ -272,3 +274,25 @@ def test_the_sums_of_rows_are_the_same_however_they_are_made(
         sums[where] += found
         assert sums[:10].tolist() == expected.tolist()
         assert not sums[10:].any()
+
+
+@pytest.mark.shows("SEARCH-LEXICAL-TWIN")
+@settings(max_examples=examples(60))
+@given(trees, queries)
+def test_words_in_some_files_are_those_of_all_files(tree: dict[str, str], query: str) -> None:
+    corpus = corpus_of({path: prepared(path, text) for path, text in tree.items()})
+    if not corpus.chunks:
+        return
+    found = rank_lexical(analyze(query), corpus, WEIGHTS)
+    every = np.arange(len(corpus.files))
+    whole = found.within(*rows_of_files(corpus, every), len(every))
+    some = every[::2]
+    rows, places = rows_of_files(corpus, some)
+    for word, part in zip(whole, found.within(rows, places, len(some)), strict=True):
+        assert word.word.files == np.count_nonzero(word.in_files)
+        assert np.array_equal(word.rows, word.word.rows)
+        assert np.array_equal(part.in_files, word.in_files[some])
+        here = np.isin(word.rows, rows)
+        assert np.array_equal(part.rows, word.rows[here])
+        assert np.array_equal(part.fields, word.fields[here])
+        assert np.array_equal(part.worths, word.worths[here])

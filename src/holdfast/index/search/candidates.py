@@ -16,7 +16,7 @@ from holdfast.index.search.declarations import definition_rows, is_declaring
 from holdfast.index.search.definitions import defined_rows
 from holdfast.index.search.file_scores import rows_of_files
 from holdfast.index.search.fusion import top_rows
-from holdfast.index.search.lexical import Lexical, rank_lexical
+from holdfast.index.search.lexical import Lexical, Within, rank_lexical
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.weights import Weights
 
@@ -115,8 +115,13 @@ class Candidates:
         return self.file_similarities.take(self.file_rows[0].searchsorted(self.rows))
 
     @cached_property
+    def words(self) -> list[Within]:
+        """The occurrences of the query's words in the candidates' files."""
+        return self.lexical.within(*self.file_rows, len(self.file_runs[0]))
+
+    @cached_property
     def coverage(self) -> Coverage:
-        return coverage_of(self.lexical, self.corpus, self.rows)
+        return coverage_of(self.words, self.corpus, self.rows, self.file_runs[1])
 
     @cached_property
     def declarations(self) -> tuple[Rows, Rows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.index.search.fields import Field
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.lexical import Lexical
+    from holdfast.index.search.lexical import Within
 
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int64]
@@ -30,33 +31,35 @@ class Coverage(NamedTuple):
     """The share of the file name's terms that the query has."""
 
 
-def coverage_of(lexical: Lexical, corpus: Corpus, rows: Rows) -> Coverage:
-    """The coverage of some rows, which ascend. Callees are not searched, so they do not count."""
+def coverage_of(words: Sequence[Within], corpus: Corpus, rows: Rows, places: Rows) -> Coverage:
+    """The coverage of some rows, which ascend. Callees are not searched, so they do not count.
+
+    `words` has the occurrences in the files of these rows, and `places` the number of each row's
+    file among them.
+    """
     import numpy as np
 
-    wanted = np.zeros(corpus.rows, dtype=np.bool_)
-    wanted[rows] = True
-    files = corpus.file_of.take(rows)
     in_chunk, in_stem, stem_terms, in_file, here = np.zeros((5, len(rows)))
     total = 0.0
-    for word in lexical.occurrences:
-        total += word.weight
+    for word in words:
+        weight = word.word.weight
+        total += weight
+        at = rows.searchsorted(word.rows)
+        is_here = rows.take(at, mode="clip") == word.rows
+        is_here &= word.fields != Field.CALL
         # Backwards, so that of several forms the first one, which counts most, is written last.
-        found = np.flatnonzero(wanted.take(word.rows))[::-1]
-        fields = word.fields.take(found)
-        found = found[fields != Field.CALL]
-        fields = fields[fields != Field.CALL]
-        at, worths = rows.searchsorted(word.rows.take(found)), word.worths.take(found)
+        found = np.flatnonzero(is_here)[::-1]
+        at, worths = at.take(found), word.worths.take(found)
         here.fill(0.0)
         here[at] = worths
-        in_chunk += word.weight * here
-        of_stem = fields == Field.STEM
-        if of_stem.any():
+        in_chunk += weight * here
+        of_stem = np.flatnonzero(word.fields.take(found) == Field.STEM)
+        if len(of_stem):
             here.fill(0.0)
-            here[at[of_stem]] = worths[of_stem]
+            here[at.take(of_stem)] = worths.take(of_stem)
             stem_terms += here
-            in_stem += word.weight * here
-        in_file += word.weight * (word.in_files.take(files) > 0)
+            in_stem += weight * here
+        in_file += weight * (word.in_files.take(places) > 0)
     total = total or 1.0
     lengths = np.maximum(corpus.lengths[rows, Field.STEM], 1)
     return Coverage(

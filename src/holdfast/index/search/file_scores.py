@@ -9,6 +9,7 @@ else is indexed, and are the same to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.index.search.lexical import idf
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.lexical import Lexical
+    from holdfast.index.search.lexical import Within
 
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
@@ -30,15 +31,18 @@ FAINT = 10
 """The lowest 1/FAINT of the files count as not similar at all."""
 
 
-def file_bm25(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
-    """BM25 of some files, each as one text, scaled to 1 for the best of them."""
+def file_bm25(words: Sequence[Within], corpus: Corpus, files: Numbers) -> Floats:
+    """BM25 of some files, each as one text, scaled to 1 for the best of them.
+
+    `words` has the occurrences in these files.
+    """
     import numpy as np
 
     scores = np.zeros(len(files))
     norms = corpus.file_norms[files]
-    for word in lexical.occurrences:
-        weight = word.asked * idf(corpus.filled, int(np.count_nonzero(word.in_files)))
-        frequency = word.in_files[files] / norms
+    for word in words:
+        weight = word.word.asked * idf(corpus.filled, word.word.files)
+        frequency = word.in_files / norms
         scores += weight * (frequency / (frequency + SATURATION))
     best = float(scores.max(initial=0.0))
     return scores / best if best > 0 else scores

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus, FieldWorths
 
 PREFIX_CHARACTERS_MIN = 3
-SPARSE = 8
+SPARSE = 2
 """A word with less than one entry per this many rows is added row by row, not by a full pass."""
 FEW = 16
 """With less than one entry per this many rows, its rows are sorted instead."""
@@ -33,18 +33,37 @@ _CALLS = Field.CALL << 5
 
 
 class Occurrences(NamedTuple):
-    """The entries of one query word in all its forms, and the weight of each form."""
+    """The entries of one query word in all its forms: those of the word itself come first, then
+    those of forms that count less and less."""
+
+    rows: NDArray[np.uint32]
+    packed: NDArray[np.uint8]
+    """The field of each entry, and its count in the lowest five bits."""
+    ends: NDArray[np.int64]
+    """Where the entries of each form end."""
+    worths: NDArray[np.float32]
+    """The weight of each form."""
+    shares: NDArray[np.float32]
+    """What an occurrence of each form counts; more for the word itself, which is also among the
+    words that begin with it."""
+    files: int
+    """The number of files with the word in a searched field."""
+    weight: float
+    """The word's weight: its idf times its weight in the query."""
+    asked: float
+
+
+class Within(NamedTuple):
+    """The entries of a word in some files only, in the same order."""
 
     rows: NDArray[np.int64]
     fields: NDArray[np.uint8]
     worths: NDArray[np.float32]
-    """The weight of the entry's form, in descending order: the word itself comes first."""
+    """The weight of the entry's form."""
     in_files: NDArray[np.float64]
-    """The word's weighted frequency in each file (count, field and form together). Above 0 in every
-    file with the word in a searched field."""
-    weight: float
-    """The word's weight: its idf times its weight in the query."""
-    asked: float
+    """The word's weighted frequency in each of the files (count, field and form together). Above 0
+    in every file with the word in a searched field."""
+    word: Occurrences
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +72,32 @@ class Lexical:
 
     scores: NDArray[np.float64]
     occurrences: list[Occurrences]
+    worth_of: FieldWorths
+    """The weight of one occurrence in fields of rows."""
     missing: float = 0.0
     """The weight of the query's words that occur nowhere."""
+
+    def within(
+        self, rows: NDArray[np.int64], places: NDArray[np.int64], files: int
+    ) -> list[Within]:
+        """The occurrences in some files, of which `rows` has all rows, ascending, and `places` the
+        number of each one's file, below `files`."""
+        import numpy as np
+
+        wanted = np.zeros(len(self.scores), dtype=np.bool_)
+        wanted[rows] = True
+        found = []
+        for word in self.occurrences:
+            at = np.flatnonzero(wanted.take(word.rows))
+            here, packed = word.rows.take(at).astype(np.int64), word.packed.take(at)
+            fields = packed >> np.uint8(5)
+            form = word.ends.searchsorted(at, side="right")
+            value = self.worth_of(here, fields)
+            value *= packed & np.uint8(31)
+            value *= word.shares.take(form)
+            sums = _sums(places.take(rows.searchsorted(here)), value, files)
+            found.append(Within(here, fields, word.worths.take(form), sums, word))
+        return found
 
 
 def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> Lexical:
@@ -77,20 +120,21 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
             _recent.put(key, scored, scored.size_bytes)
         scores[scored.there] += scored.part
         found.append(scored.occurrences)
-    return Lexical(scores, found, missing)
+    return Lexical(scores, found, worth_of, missing)
 
 
 class _Scored(NamedTuple):
     """A word's occurrences and what it adds to the scores of which rows."""
 
     occurrences: Occurrences
-    there: NDArray[np.int64] | slice
+    there: NDArray[np.uint32] | slice
     part: NDArray[np.float64]
 
     @property
     def size_bytes(self) -> int:
-        arrays = (*self.occurrences[:4], self.part, self.part)
-        return sum([array.nbytes for array in arrays])
+        arrays = (self.occurrences.rows, self.occurrences.packed, self.part)
+        there = 0 if isinstance(self.there, slice) else self.there.nbytes
+        return there + sum([array.nbytes for array in arrays])
 
 
 RECENT_BYTES_MAX = 24 << 20
@@ -105,22 +149,36 @@ def _score(corpus: Corpus, word: _Word, worth_of: FieldWorths, saturation: float
     gathered = _gather(corpus, word)
     if gathered is None:
         return None
-    rows, packed, worths, shares, exact_rows = gathered
-    fields = packed >> np.uint8(5)
-    value = worth_of(rows, fields)
+    rows, packed, forms, exact_rows = gathered
+    value = worth_of(rows, packed >> np.uint8(5))
     value *= packed & np.uint8(31)
     at = 0
-    for entries, share in shares:
+    for entries, _, share in forms:
         value[at : at + entries] *= np.float32(share)
         at += entries
     there, frequency = _frequencies(rows, value, corpus.rows)
-    containing = exact_rows or int(np.count_nonzero(frequency))
+    holding = np.flatnonzero(frequency)
+    containing = exact_rows or len(holding)
     weight = word.asked * idf(corpus.chunks, containing)
     part = frequency + saturation
     np.divide(frequency, part, out=part)
     part *= weight
-    in_files = _sums(corpus.file_of.take(rows), value, len(corpus.files))
-    return _Scored(Occurrences(rows, fields, worths, in_files, weight, word.asked), there, part)
+    files = corpus.file_of.take(holding if isinstance(there, slice) else there.take(holding))
+    sizes, worths, shares = zip(*forms, strict=True)
+    occurrences = Occurrences(
+        rows.astype(np.uint32),
+        packed,
+        np.cumsum(sizes),
+        np.array(worths, dtype=np.float32),
+        np.array(shares, dtype=np.float32),
+        # The rows of a file are consecutive.
+        int(np.count_nonzero(files[1:] != files[:-1])) + min(len(files), 1),
+        weight,
+        word.asked,
+    )
+    if not isinstance(there, slice):
+        return _Scored(occurrences, there.astype(np.uint32), part)
+    return _Scored(occurrences, there, part)
 
 
 def _frequencies(
@@ -190,13 +248,11 @@ def _words(analyzed: AnalyzedQuery, weights: Weights) -> list[_Word]:
 
 def _gather(
     corpus: Corpus, word: _Word
-) -> (
-    tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], list[tuple[int, float]], int]
-    | None
-):
-    """All entries of a word: rows, packed fields, form weights, (entries, weight) runs, exact rows.
+) -> tuple[NDArray[np.int64], NDArray[np.uint8], list[tuple[int, float, float]], int] | None:
+    """All entries of a word: rows, packed fields, the forms in their order, exact rows.
 
-    The word itself is also among the words that begin with it, so its entries have both weights.
+    A form has its number of entries, its weight and what an occurrence counts: the word itself is
+    also among the words that begin with it, so its entries have both weights.
     The last number is how many rows have the word itself.
     """
     import numpy as np
@@ -210,8 +266,8 @@ def _gather(
     itself = (rows[:own], packed[:own], 1.0, 1.0 + prefix)
     longer = (rows[own:], packed[own:], prefix, prefix)
     pieces = [itself, *sorted([*others, longer], key=lambda piece: -piece[2])]
-    sizes = [len(piece[0]) for piece in pieces]
-    if not any(sizes):
+    forms = [(len(piece[0]), piece[2], piece[3]) for piece in pieces if len(piece[0])]
+    if not forms:
         return None
     # The entries of a term are ordered by row.
     searched, is_searched = itself[0], itself[1] < _CALLS
@@ -221,6 +277,4 @@ def _gather(
     if others:
         rows = np.concatenate([piece[0] for piece in pieces])
         packed = np.concatenate([piece[1] for piece in pieces])
-    worths = np.repeat(np.array([piece[2] for piece in pieces], dtype=np.float32), sizes)
-    shares = [(size, piece[3]) for size, piece in zip(sizes, pieces, strict=True) if size]
-    return rows, packed, worths, shares, exact
+    return rows, packed, forms, exact

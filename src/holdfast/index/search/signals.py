@@ -159,7 +159,7 @@ def file_meaning_weight(c: Candidates) -> float:
 def file_words(c: Candidates) -> Floats:
     """BM25 of the file as one text."""
     files, place = c.file_runs
-    return file_scores.file_bm25(c.lexical, c.corpus, files)[place]
+    return file_scores.file_bm25(c.words, c.corpus, files)[place]
 
 
 def file_meaning(c: Candidates) -> Floats:
