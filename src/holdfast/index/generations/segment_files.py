@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _BLOCK_BITS = 12
 BLOCK_BYTES = 1 << _BLOCK_BITS
 READ_BYTES = 1 << 20
+FEW_LEFT = 8
+"""When fewer than one in so many blocks of a range are unchecked, they are all checked."""
 ENDING, ENDING_OF_TABLES = ".segment", ".tables"
 
 
@@ -102,6 +104,10 @@ class CheckedFile:
 
         if not len(starts) or not width:
             return
+        low = int(starts.min()) >> _BLOCK_BITS
+        high = ((int(starts.max()) + width - 1) >> _BLOCK_BITS) + 1
+        if self._seen.find(0, low, high) < 0:
+            return
         first = starts >> _BLOCK_BITS
         last = (starts + (width - 1)) >> _BLOCK_BITS
         for step in range(int((last - first).max()) + 1):
@@ -109,6 +115,19 @@ class CheckedFile:
             seen = self._seen_array.take(blocks)
             if not seen.all():
                 self._check(set(blocks[~seen].tolist()))
+        self._finish(low, high)
+
+    def _finish(self, low: int, high: int) -> None:
+        """Check the last few blocks of a range too, so that later needs are met at once."""
+        left = self._seen.count(0, low, high)
+        if left * FEW_LEFT > high - low:
+            return
+        at = self._seen.find(0, low, high)
+        while at >= 0:
+            # A damaged block is told to the reader that needs it.
+            with suppress(DamagedBackend):
+                self._check((at,))
+            at = self._seen.find(0, at + 1, high)
 
     def _check(self, blocks: Iterable[int]) -> None:
         self.check_size()
