@@ -39,17 +39,20 @@ def coverage_of(words: Sequence[Within], corpus: Corpus, rows: Rows, places: Row
     """
     import numpy as np
 
+    wanted = np.zeros(corpus.rows, dtype=np.bool_)
+    wanted[rows] = True
+    place_of = np.empty(corpus.rows, dtype=np.int32)  # only of these rows
+    place_of[rows] = np.arange(len(rows))
     in_chunk, in_stem, stem_terms, in_file, here = np.zeros((5, len(rows)))
     total = 0.0
     for word in words:
         weight = word.word.weight
         total += weight
-        at = rows.searchsorted(word.rows)
-        is_here = rows.take(at, mode="clip") == word.rows
+        is_here = wanted.take(word.rows)
         is_here &= word.fields != Field.CALL
         # Backwards, so that of several forms the first one, which counts most, is written last.
         found = np.flatnonzero(is_here)[::-1]
-        at, worths = at.take(found), word.worths.take(found)
+        at, worths = place_of.take(word.rows.take(found)), word.worths.take(found)
         here.fill(0.0)
         here[at] = worths
         in_chunk += weight * here

@@ -8,7 +8,7 @@ words.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.index.bounded_cache import BoundedCache
 from holdfast.index.search.fields import Field
@@ -86,6 +86,8 @@ class Lexical:
 
         wanted = np.zeros(len(self.scores), dtype=np.bool_)
         wanted[rows] = True
+        place_of = np.empty(len(self.scores), dtype=np.int32)  # only of the wanted rows
+        place_of[rows] = places
         found = []
         for word in self.occurrences:
             at = np.flatnonzero(wanted.take(word.rows))
@@ -95,7 +97,7 @@ class Lexical:
             value = self.worth_of(here, fields)
             value *= packed & np.uint8(31)
             value *= word.shares.take(form)
-            sums = _sums(places.take(rows.searchsorted(here)), value, files)
+            sums = _sums(place_of.take(here), value, files)
             found.append(Within(here, fields, word.worths.take(form), sums, word))
         return found
 
@@ -118,7 +120,11 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
                 missing += idf(corpus.chunks, 0) if word.asked == 1.0 else 0.0
                 continue
             _recent.put(key, scored, scored.size_bytes)
-        scores[scored.there] += scored.part
+        if isinstance(scored.there, slice):
+            scores += scored.part
+        else:
+            # Quicker than to read, add and write all at once; each row is there once.
+            np.add.at(scores, scored.there.astype(np.intp), scored.part)
         found.append(scored.occurrences)
     return Lexical(scores, found, worth_of, missing)
 
@@ -157,12 +163,13 @@ def _score(corpus: Corpus, word: _Word, worth_of: FieldWorths, saturation: float
         value[at : at + entries] *= np.float32(share)
         at += entries
     there, frequency = _frequencies(rows, value, corpus.rows)
-    holding = np.flatnonzero(frequency)
-    containing = exact_rows or len(holding)
+    is_there = frequency > 0
+    containing = exact_rows or int(np.count_nonzero(is_there))
     weight = word.asked * idf(corpus.chunks, containing)
     part = frequency + saturation
     np.divide(frequency, part, out=part)
     part *= weight
+    holding = np.flatnonzero(is_there)
     files = corpus.file_of.take(holding if isinstance(there, slice) else there.take(holding))
     sizes, worths, shares = zip(*forms, strict=True)
     occurrences = Occurrences(
@@ -204,7 +211,7 @@ def _frequencies(
 
 
 def _sums(
-    places: NDArray[np.int64], values: NDArray[np.float32], places_min: int = 0
+    places: NDArray[Any], values: NDArray[np.float32], places_min: int = 0
 ) -> NDArray[np.float64]:
     """The sum of the values at each place."""
     import numpy as np
