@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.search.fusion import diversified
+from holdfast.index.search.fusion import SAMPLE_MAX, SAMPLED, diversified, top_rows
 
 SCORE = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])
 FACTOR = st.sampled_from([0.0, 0.5, 0.9, 1.0])
@@ -55,3 +55,19 @@ def test_ranking_ends_whatever_the_scores_are(
     found = diversified(scores, files, np.arange(len(chunks)), len(chunks), repeat)
     assert sorted(candidate for candidate, _ in found) == list(range(len(chunks)))
     assert np.isfinite([score for _, score in found]).all()
+
+
+@pytest.mark.parametrize("rows", [10, 20_000, 5 * SAMPLED * SAMPLE_MAX // 2])
+@pytest.mark.parametrize("levels", [3, 10_000])
+@pytest.mark.parametrize("sampled", ["any", "best", "worst"])
+def test_the_best_rows_do_not_depend_on_the_sample(rows: int, levels: int, sampled: str) -> None:
+    """The threshold that the sample suggests may be too high or too low; it only costs time."""
+    rng = np.random.default_rng(rows + levels)
+    scores = rng.integers(0, levels, rows).astype(np.float64)
+    if sampled != "any":
+        scores[::SAMPLED] = levels if sampled == "best" else 0.0
+    ties = rng.permutation(rows)
+    for limit in (1, 480):
+        best = np.lexsort((ties, -scores))[:limit]
+        best = best[scores[best] > 0]
+        assert top_rows(scores, ties, limit, 0.0).tolist() == best.tolist()

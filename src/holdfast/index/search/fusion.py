@@ -20,6 +20,8 @@ FIRST_OF = 4
 """How many candidates are considered for each wanted one before all are."""
 SAMPLED, SAMPLE_MIN = 16, 256
 """One score in this many is sampled to estimate the threshold of the best."""
+SAMPLE_MAX = 4_096
+"""Of many scores, fewer are sampled: an estimate of so many is good enough."""
 
 
 def min_max_scaled(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
@@ -58,9 +60,10 @@ def _mark(scores: NDArray[Any], limit: int, floor: float) -> float:
     """A threshold at or above the floor that probably more than `limit` rows exceed."""
     import numpy as np
 
-    some = scores[::SAMPLED]
+    step = SAMPLED * max(1, len(scores) // (SAMPLED * SAMPLE_MAX))
+    some = scores[::step]
     # Twice as many as needed, so that it is rarely too few.
-    place = len(some) - max(1, 2 * limit // SAMPLED)
+    place = len(some) - max(1, 2 * limit // step)
     if len(some) < SAMPLE_MIN or place <= len(some) // 2:
         return floor
     return max(floor, float(np.partition(some, place)[place]))

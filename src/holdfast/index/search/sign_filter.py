@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8_192
 """Rows whose signs are compared at a time: few enough for the processor's cache."""
-_PACKED, _LOW_BYTES, _BOTH_HALVES = 4, 0x00FF00FF, 0x00010001
+_PACKED, _EACH_BYTE, _TOP_BYTE = 4, 0x01010101, 24
+_ALL_DIFFER = 256
+"""The bits of a row of `_PACKED` words."""
 
 
 def count_differences(
@@ -31,7 +33,7 @@ def count_differences(
     # Repeated for every row of a block: arrays of the same shape are compared in one loop.
     repeated = np.tile(asked, rows)
     differ, counts = np.empty_like(repeated), np.empty(rows * words, dtype=np.uint8)
-    low, high = np.empty(rows, dtype=np.uint32), np.empty(rows, dtype=np.uint32)
+    sums = np.empty(rows, dtype=np.uint32)
     flat = signs.reshape(-1)
     for at in range(0, len(signs), AT_ONCE):
         into = out[at : at + AT_ONCE]
@@ -42,14 +44,14 @@ def count_differences(
         if words != _PACKED:
             np.add.reduce(count.reshape(-1, words), axis=1, dtype=np.int16, out=into)
             continue
-        # The four counts of a row are the bytes of one number, which are added in pairs.
+        # The four counts of a row are the bytes of one number: a product adds them in its highest.
         packed = count.view(np.uint32)
-        pairs = np.right_shift(packed, np.uint32(8), out=high[: len(into)])
-        pairs &= np.uint32(_LOW_BYTES)
-        pairs += np.bitwise_and(packed, np.uint32(_LOW_BYTES), out=low[: len(into)])
-        pairs *= np.uint32(_BOTH_HALVES)
-        pairs >>= np.uint32(16)
-        into[:] = pairs
+        total = np.multiply(packed, np.uint32(_EACH_BYTE), out=sums[: len(into)])
+        total >>= np.uint32(_TOP_BYTE)
+        into[:] = total
+        if not total.all():
+            # 256 is one more than a byte holds, and then 0 although there are differences.
+            into[(total == 0) & (packed > 0)] = _ALL_DIFFER
 
 
 def fewest_differences(apart: NDArray[np.int16], most: int, wanted: int) -> NDArray[np.int64]:
