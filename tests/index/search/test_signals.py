@@ -222,7 +222,8 @@ def test_older_is_a_factor_for_files_with_a_newer_copy() -> None:
     c = candidates("tax of the cart")
     assert set(signals.older(c).tolist()) == {1.0}
     newer = {"shop/tax.py": "shop/v1/cart.py", "shop/cart.py": "shop/v2/cart.py"}
-    c.__dict__["paths"] = [newer.get(path, path) for path in c.paths]
+    paths = c.__dict__["paths"] = [newer.get(path, path) for path in c.paths]
+    c.__dict__["by_path"] = lambda function: np.array([function(path) for path in paths])
     values = by_path(c, signals.older(c))
     assert values["shop/tax.py"] == WEIGHTS.older
     assert values["shop/cart.py"] == 1.0

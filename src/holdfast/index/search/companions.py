@@ -72,9 +72,11 @@ def companions(
     calls_made = names if best[0].language in _BARE_CALLS else frozenset(_CALL.findall(text))
     own = {chunk.symbol_id for chunk in best}
     symbols: dict[str, list[StoredChunk]] = {}
+    within = f"{leader}."
     for chunk in file:
-        inside = f"{leader}.".startswith(f"{chunk.label}.")
-        if chunk.symbol_id is not None and chunk.symbol_id not in own and not inside:
+        if chunk.symbol_id is None or chunk.symbol_id in own:
+            continue
+        if not within.startswith(f"{chunk.label}."):
             symbols.setdefault(chunk.symbol_id, []).append(chunk)
     shown = terms_in(text)
     # A long best result needs company less.

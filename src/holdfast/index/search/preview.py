@@ -204,7 +204,7 @@ def _silent_comments(
 
 
 def terms_in(text: str) -> set[str]:
-    return {term for word in WORD.findall(text) for term in terms_of(word)}
+    return set(chain.from_iterable(map(terms_of, set(WORD.findall(text)))))
 
 
 def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:

@@ -208,6 +208,7 @@ class Items:
         self._files = files
         self._on_page: frozenset[str | None] = frozenset()
         self._is_brief = False
+        self._last: tuple[Group, int, Preview] | None = None
         self._listed, self._leads, self._whole_first = listed, leads, whole_first
         self._cuts_weak, self._counts_lines = cuts_weak, counts_lines
         self._freshness, self._raw, self._lane = freshness, raw, lane
@@ -416,6 +417,12 @@ class Items:
         return part_of_code(text, group.span[0], asked, chunk.language, chunk.label, room)
 
     def _preview(self, group: Group, level: int) -> Preview:
+        """The lines of a group that are shown; the last one is kept, because it is asked twice."""
+        if self._last is None or self._last[0] is not group or self._last[1] != level:
+            self._last = group, level, self._made_preview(group, level)
+        return self._last[2]
+
+    def _made_preview(self, group: Group, level: int) -> Preview:
         best = group.best
         chunk = best.chunk
         if self._listed and best.lines:

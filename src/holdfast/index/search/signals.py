@@ -232,7 +232,7 @@ def older(c: Candidates) -> Floats:
     """A factor for files with a newer copy among the candidates, unless the query asks for it."""
     import numpy as np
 
-    told = [file for file, path in enumerate(c.paths) if may_have_newer(path)]
+    told = np.flatnonzero(c.by_path(may_have_newer)).tolist()
     if not told:
         return np.ones(len(c))
     has_newer = np.zeros(len(c.paths), dtype=np.bool_)
@@ -244,7 +244,7 @@ def header(c: Candidates) -> Floats:
     """A factor for headers whose source file is a candidate too."""
     import numpy as np
 
-    if not any(map(is_declaring, c.paths)):
+    if not c.by_path(is_declaring).any():
         return np.ones(len(c))
     return np.where(c.per_file(with_source(c.paths)), c.weights.header, 1.0)
 
