@@ -138,7 +138,7 @@ class TermList:
     def _lines(self, block: int) -> bytes:
         """The terms of a block, each between two ends of lines."""
         some = self._letters[self._starts[block] : self._starts[block + 1] - 1]
-        return b"\n%b\n" % some
+        return b"".join((b"\n", some, b"\n"))
 
     def _bisected(self, wanted: bytes) -> int:
         """How many blocks begin with an earlier term."""
