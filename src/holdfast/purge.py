@@ -92,7 +92,8 @@ class PurgeAnswer:
             files = counted(self.searched, "file")
             out.append(f"no trace left: looked for {lines} in {files} of the home")
         else:
-            out.append("nothing to search for: the files are gone or have only short lines")
+            why = "the files do not exist or have only short lines"
+            out.append(f"no trace was looked for: {why}; --text takes lines to look for")
         return "\n".join(out)
 
 

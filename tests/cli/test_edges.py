@@ -600,3 +600,37 @@ def test_calls_name_files_as_one_would_type_them_here(
     run("index", "create", "tree")
     monkeypatch.chdir(tmp_path / "tree" / "lib")
     assert run("calls", "f") == "a.py:1-2  f\ncalls:\n  :2  g (3)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "listed"),
+    [
+        (("memory",), "note, find, get"),
+        (("memory", "branch"), "create, list, delete"),
+        (("index",), "create, reindex, sync"),
+        (("edit",), "rename, replace"),
+    ],
+)
+@pytest.mark.shows("CLI-ERRORS")
+def test_a_missing_verb_is_answered_with_the_verbs(
+    run: Terminal, words: tuple[str, ...], listed: str
+) -> None:
+    """It said `the following arguments are required: act`, a name that cannot be typed."""
+    run(*words, code=2)
+    assert f"error: name one of: {listed}" in run.errors
+    assert f"name one of: {listed}" in run.json(*words, code=2)["message"]
+
+
+@pytest.mark.shows("CLI-ERRORS")
+def test_a_binary_file_is_not_printed(run: Terminal, tmp_path: Path) -> None:
+    """Its bytes went to the terminal, control characters included."""
+    (tmp_path / "a.bin").write_bytes(b"\x7fELF\0\x01\x1b[2J")
+    assert run("read", "a.bin", "--session", "s", code=1) == ""
+    assert "a.bin is a binary file" in run.errors
+    assert "hint: to print it as it is: holdfast read --plain a.bin" in run.errors
+    assert "\0" in run("read", "--plain", "a.bin")
+
+
+def test_an_index_without_files_says_so(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    assert "It has no files of a known language.\n0 files" in run("index", "create", "tree")

@@ -157,9 +157,9 @@ def _watching() -> Iterator[Finding]:
         return
     if watches < WATCHES_MIN:
         fix = f"sysctl fs.inotify.max_user_watches={WATCHES_MIN * 8}"
-        yield Finding("watching", "note", f"only {watches} files can be watched", fix)
+        yield Finding("watching", "note", f"only {watches:,} files can be watched", fix)
     else:
-        yield Finding("watching", "ok", f"{watches} files can be watched")
+        yield Finding("watching", "ok", f"{watches:,} files can be watched")
 
 
 def _host(app: App) -> Iterator[Finding]:

@@ -82,4 +82,4 @@ class JsonParser(Parser):
 
     def error(self, message: str) -> NoReturn:
         usage = " ".join(self.format_usage().split())
-        raise UsageError(message, usage)
+        raise UsageError(self.with_choices(message), usage)

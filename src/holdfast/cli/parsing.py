@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 TYPE_CHECKING = False  # `typing` defines it too, but is slow to import
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,6 +36,17 @@ class Parser(argparse.ArgumentParser):
             # Reported here and not by the parser above, whose usage line lacks these options.
             self.error(f"unrecognized arguments: {' '.join(rest)}")
         return parsed, rest
+
+    def error(self, message: str) -> NoReturn:
+        super().error(self.with_choices(message))
+
+    def with_choices(self, message: str) -> str:
+        """The message; for a missing verb the verbs, because the usage line may not list them."""
+        for action in self._actions:
+            name = action.metavar or action.dest
+            if action.choices and message == f"the following arguments are required: {name}":
+                return f"name one of: {', '.join(map(str, action.choices))}"
+        return message
 
 
 class DeferredParser:

@@ -6,6 +6,7 @@ Pure: functions that say which files exist and which symbols they have are passe
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -97,4 +98,5 @@ def _no_symbols(path: str, missing: Sequence[str], symbols: Sequence[NamedLines]
     ]
     names = " or ".join(lasts[one] for one in dict.fromkeys(near))
     message = f"{path} has no symbol {' and no symbol '.join(missing)}"
-    return CommandRefused("NoSuchSymbol", message, f"did you mean {names}?" if near else "")
+    listing = f"holdfast outline {shlex.quote(path)} lists its symbols"
+    return CommandRefused("NoSuchSymbol", message, f"did you mean {names}?" if near else listing)

@@ -179,6 +179,12 @@ def _read(place: Place, args: argparse.Namespace, app: App, title: str | None) -
     except ReadingError as error:
         raise _refused(error, place, app) from None
     target = paths.locate(request, reader.place)
+    if "\0" in answer.text and not args.json and not args.plain:
+        raise CommandRefused(
+            "BinaryFile",
+            f"{place.path} is a binary file",
+            f"to print it as it is: holdfast read --plain {shlex.quote(place.path)}",
+        )
     if args.json:
         note = {} if lost is None else {"note": lost.message}
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))

@@ -135,7 +135,9 @@ def _show(status: Status, user_home: str) -> None:
             (_short(one.path, user_home), one.section, detail_words(one))
             for one in status.codebases
         ]
-        print_table(("codebase", "state", "detail"), rows)
+        details = any(row[-1] for row in rows)
+        heading = ("codebase", "state", "detail")[: 3 if details else 2]
+        print_table(heading, [row[: len(heading)] for row in rows])
     elif status.codebases_error is not None:
         print(styled(status.codebases_error, output.RED))
         print(f"hint: {status.codebases_hint}")

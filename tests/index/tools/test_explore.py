@@ -95,6 +95,16 @@ def test_a_symbol_in_one_answer(tree: Tree) -> None:
     assert explore(tree.code, str(tree.root), "nothing").status == "not_found"
 
 
+def test_overloads_come_after_the_body(tree: Tree) -> None:
+    """The first two overloads were shown, and the body was only listed."""
+    heads = "".join(f"@overload\ndef pick(a: T{n}) -> T{n}: ...\n\n" for n in range(3))
+    text = f"from typing import overload\n\n{heads}def pick(a):\n    b = a\n    return b\n"
+    (tree.root / "pick.py").write_text(text)
+    shown = explore_text(explore(tree.code, str(tree.root), "pick"), SURFACE, tokens_max=1_500)
+    assert shown.startswith("pick.py:12-14  pick  function\ndef pick(a):\n    b = a\n")
+    assert "other symbols of that name:\n  pick.py:6-7" in shown
+
+
 def test_a_line_with_several_mentions_is_listed_once(tree: Tree) -> None:
     """`Policy debounce = Policy{` was listed twice, a mention each."""
     text = "from cart import Cart\n\n\ndef swap(a: Cart, b: Cart):\n    return b, a\n"
@@ -208,7 +218,7 @@ def test_a_revision_that_is_none_is_refused(tree: Tree, tmp_path: Path) -> None:
     (plain / "a.py").write_text("def a(): ...\n")
     assert impact(tree.code, str(plain)).status == "not_indexed"
     manage_index(tree.code, "create", str(plain))
-    with pytest.raises(UsageError, match="no git repository"):
+    with pytest.raises(UsageError, match="not in a git repository"):
         impact(tree.code, str(plain))
 
 

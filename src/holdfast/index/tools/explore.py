@@ -7,6 +7,7 @@ answers of the other tools and adds nothing to them.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -99,7 +100,7 @@ def _explore(look: Look, answer: ExploreAnswer) -> tuple[ExploreAnswer, set[str]
             hints=where.hints,
             indexing=where.indexing,
         ), files
-    chosen = sorted(where.definitions, key=lambda node: role_of(node.file) == "test")
+    chosen = _in_order(where.definitions)
     symbols = []
     for node in chosen[:ANSWERED]:
         mentions, seen = look.ask(answer.path, node.symbol_id, "references", MENTIONS_MAX)
@@ -111,6 +112,25 @@ def _explore(look: Look, answer: ExploreAnswer) -> tuple[ExploreAnswer, set[str]
         if symbol is not None and mentions.status == "ok" and below.status == "ok":
             symbols.append(_joined(symbol, mentions, below))
     return replace(answer, found=tuple(symbols), others=tuple(chosen[ANSWERED:])), files
+
+
+def _in_order(nodes: Sequence[CallNode]) -> list[CallNode]:
+    """Tests last, and before them the shorter ones of a name in a file: declared overloads."""
+    lines: dict[tuple[str, str], int] = {}
+    for node in nodes:
+        key = node.file, node.symbol_label
+        lines[key] = max(lines.get(key, 0), _length(node))
+    return sorted(
+        nodes,
+        key=lambda node: (
+            role_of(node.file) == "test",
+            _length(node) < lines[node.file, node.symbol_label],
+        ),
+    )
+
+
+def _length(node: CallNode) -> int:
+    return node.span.end_line - node.span.start_line
 
 
 def _joined(

@@ -95,7 +95,8 @@ def impact(
 def _commit(repository: Repository | None, root: str, since: str) -> str:
     if repository is None:
         raise UsageError(
-            f"{root} is in no git repository", "impact compares with a revision of one"
+            f"{root} is not in a git repository",
+            "impact compares the files with a revision of git; calls and references need none",
         )
     commit = repository.commit(since)
     if commit is None:

@@ -25,7 +25,7 @@ def explore_text(answer: ExploreAnswer, surface: Surface, *, tokens_max: int) ->
     blocks = ["\n".join(_explored(one, answer.path, surface, each)) for one in answer.found]
     if answer.others:
         named = [node_line(node, answer.path, surface) for node in answer.others]
-        blocks.append("\n".join(["also of that name:", *(f"  {line}" for line in named)]))
+        blocks.append("\n".join(["other symbols of that name:", *(f"  {line}" for line in named)]))
     return "\n\n".join(blocks) or "It is gone by now."
 
 

@@ -44,6 +44,7 @@ from holdfast.text import counted
 
 LAST_RUN_FAILED = "LAST_RUN_FAILED"
 READY = "fully indexed and ready for search"
+NO_FILES = "It has no files of a known language."
 PROBE_NOTE = (
     "Completion proof check is temporarily unavailable (probe_failed); keeping local status."
 )
@@ -154,6 +155,8 @@ def _open(index: CodeIndex, request: ManageRequest, opened: Open, lines: str) ->
             f"{totals}, {completeness}",
             f"Last updated: {record.last_updated}",
         ]
+    if state.files == 0:
+        text.insert(1, NO_FILES)
     warnings = [*unseen_warnings(record), *shared_away(index, record.root)]
     if record.last_error is not None:
         failed = f"The last run failed ({record.last_error}); the index before it is served."
