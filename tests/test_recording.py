@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +47,21 @@ def test_the_recording_shows_the_commands_of_the_script(recorder: ModuleType) ->
     shown = "".join(ElementTree.parse(SCRIPT.with_name("terminal.svg")).getroot().itertext())
     for command in recorder.COMMANDS:
         assert command in shown
+
+
+@pytest.mark.long
+@pytest.mark.shows("DOCS-RECORDING")
+def test_the_recording_shows_what_the_commands_print_now(recorder: ModuleType) -> None:
+    """The picture showed call graphs in a form that `calls` no longer printed."""
+    drawn = ElementTree.fromstring(recorder.draw(recorder.record()))
+    kept = ElementTree.parse(SCRIPT.with_name("terminal.svg")).getroot()
+    assert _lines(drawn) == _lines(kept), "run: python docs/images/record.py"
+
+
+def _lines(picture: ElementTree.Element) -> list[str]:
+    """The lines of a recording; the ids of sessions are random."""
+    texts = picture.iter("{http://www.w3.org/2000/svg}text")
+    return [re.sub(r"cli-[0-9a-f]{8}", "cli-", "".join(text.itertext())) for text in texts]
 
 
 PICTURES = sorted(SCRIPT.parent.glob("*.svg"))
