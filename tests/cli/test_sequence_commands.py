@@ -63,6 +63,12 @@ def test_locate_says_how_much_exists_and_what_differs_first(
     assert "shop.py:5:5 to 6:17" in out
     assert "the snippet has `paid` (line 2:14)" in out
     assert "the tree has `active` at lib/cart.py:6, shop.py:6" in out
+    assert "\ninside a repeated block of" in out
+    first = TOTAL.strip().splitlines()[0]
+    assert "at the beginning of a repeated block of" in run(capsys, "locate", first)[1]
+    assert (
+        "at the end of a repeated block of" in run(capsys, "locate", "return round(result, 2)")[1]
+    )
 
 
 @pytest.mark.shows("SEQ-CLI-LOCATE", "SEQ-CLI-JSON")

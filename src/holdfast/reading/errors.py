@@ -76,7 +76,7 @@ class NoSuchSession(ReadingError):
         self.hint = "name a session file, or omit --session to read the plain text"
 
     def __str__(self) -> str:
-        return f"no session in {self.path}: {self.why}"
+        return f"no session {self.path}: {self.why}"
 
 
 class NotOurs(ReadingError):

@@ -27,12 +27,14 @@ from holdfast.sequence.report import (
     MatchedRun,
     PlacedToken,
 )
+from holdfast.sequence.response import Kind
 from holdfast.sequence.tokens.lexer import Lexed
 from holdfast.sequence.view import MatchExplanation, explain
 
 TOKEN_SHOWN = 60
 COPIES = 20
 """How many places are listed by default."""
+_WHERE = {Kind.PREFIX: "at the beginning of", Kind.POSTFIX: "at the end of"}
 
 
 @dataclass(frozen=True)
@@ -248,8 +250,8 @@ def as_text(
         root = match.root
         what = "document" if match.count == 1 else "repeated block"
         lines.append(
-            f"inside a {what} of {match.root_width} tokens, "
-            f"{format_path(root.name)}:{root.first.line}-{root.last.line} ({match.kind.value})"
+            f"{_WHERE.get(match.kind, 'inside')} a {what} of {match.root_width} tokens, "
+            f"{format_path(root.name)}:{root.first.line}-{root.last.line}"
         )
     if answer.found > match.position:
         lines.append(
