@@ -199,12 +199,12 @@ class Repository:
         of the repository around them; without this they would all be new.
         """
         tops: dict[str, str] = {"": ""}
-        found: dict[str, str] = {}
+        repositories: dict[str, str] = {}
         for path in paths:
             top = self._other_top(path.rpartition("/")[0], tops)
             if top:
-                found[path] = top
-        return found
+                repositories[path] = top
+        return repositories
 
     def _other_top(self, folder: str, tops: dict[str, str]) -> str:
         if folder not in tops:

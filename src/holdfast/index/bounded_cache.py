@@ -24,11 +24,11 @@ class BoundedCache(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         with self._lock:
-            found = self._values.get(key)
-            if found is None:
+            value = self._values.get(key)
+            if value is None:
                 return None
             self._values.move_to_end(key)
-            return found[0]
+            return value[0]
 
     def put(self, key: K, value: V, size: int) -> None:
         if size * 8 > self._size_max:

@@ -324,12 +324,12 @@ class CodeIndex:
         allowance = budget.allowance()
         if allowance.parses(file.path, len(file.source)):
             with lowered_limits(allowance.share):
-                made = prepare(file, self.extract)
+                prepared = prepare(file, self.extract)
         else:
-            made = without_parser(file, tried=False)
-        if gave_up(made):
+            prepared = without_parser(file, tried=False)
+        if gave_up(prepared):
             budget.charge(file.path, len(file.source))
-        return with_vectors(made, self.provider) if self.provider.local else made
+        return with_vectors(prepared, self.provider) if self.provider.local else prepared
 
     def facts_on_disk(self, root: str, key: str) -> facts.FileFacts | None:
         """The facts of a file as it is on disk; None if it is missing or not text."""

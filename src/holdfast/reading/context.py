@@ -123,10 +123,10 @@ class ContextMap:
     def to_wire(self) -> dict[str, Any]:
         from holdfast.reading.report import ContextReport
 
-        held = tuple([file.report() for file in self.held])
+        files = tuple([file.report() for file in self.held])
         lost = tuple([file.report() for file in self.lost])
         where = (self.session, self.boundary, self.doubt)
-        return ContextReport(*where, self.tokens, held, lost).to_wire()
+        return ContextReport(*where, self.tokens, files, lost).to_wire()
 
     def to_text(self, cwd: str = "", call: ReadCall = as_call) -> str:
         """The map for an agent or a person; each lost file with the call that recovers it."""

@@ -101,11 +101,11 @@ def _build(
         listings = _stored_listings(root, tools.backend)
         use_listings(root, policy, lambda: listings)
     look = _listed(root, policy, watched)
-    found = look.found
+    snapshot = look.found
     identity: Identity = (0, "")
     outdated = False
     if whole:
-        plan = make_plan(Snapshot({}, 0), found)
+        plan = make_plan(Snapshot({}, 0), snapshot)
     else:
         with tools.backend.reader(root) as reader:
             identity = reader.identity
@@ -114,9 +114,9 @@ def _build(
                 if earlier_manifest and earlier_manifest[0] == identity
                 else reader.snapshot()
             )
-            refuse_emptied_tree(root, found, len(before.entries))
+            refuse_emptied_tree(root, snapshot, len(before.entries))
             touched = None if watched is None else watched.touched(identity)
-            plan = make_plan(before, found, touched)
+            plan = make_plan(before, snapshot, touched)
             if touched is None and listings is None:
                 listings = reader.listings()
             # After an upgrade, listings of the code before are replaced: every first walk of a
@@ -124,22 +124,23 @@ def _build(
             outdated = is_outdated(listings, policy)
             if not plan.needed and not outdated:
                 return Built(
-                    reader.totals(), Changes(), markers.COMPLETED, found.skipped, published=False,
-                    unreadable=plan.unreadable, identity=identity, snapshot=before, look=look,
+                    reader.totals(), Changes(), markers.COMPLETED, snapshot.skipped,
+                    published=False, unreadable=plan.unreadable, identity=identity,
+                    snapshot=before, look=look,
                 )  # fmt: skip
-    kept: dict[str, Entry] = {}
+    unread: dict[str, Entry] = {}
     compatible = whole and keeps and bool(plan.unreadable) and _is_compatible(root, tools)
     with tools.backend.writer(root) as writer:
         if whole and keeps:
-            refuse_emptied_tree(root, found, writer.totals().files)
+            refuse_emptied_tree(root, snapshot, writer.totals().files)
         if compatible:
-            kept = _remove_readable(writer, plan.unreadable)
+            unread = _remove_readable(writer, plan.unreadable)
         elif whole:
             writer.start_over()
         elif writer.follows != identity:
             # Another process has published since the snapshot was read.
-            plan = make_plan(writer.snapshot(), found)
-        files = PutFiles(root, plan.before, found, tools, writer, meter)
+            plan = make_plan(writer.snapshot(), snapshot)
+        files = PutFiles(root, plan.before, snapshot, tools, writer, meter)
         files.put_changed(plan.todo)
         unreadable = compressed(files.unreadable)
         changes = plan.changes(files.entries, unreadable, taken_ns)
@@ -164,11 +165,11 @@ def _build(
         )
         identity = writer.publish(markers.encode(marker), taken_ns)
     meter.finished(totals.files)
-    manifest = plan.manifest({**kept, **files.entries}, changes.removed, unreadable, taken_ns)
+    manifest = plan.manifest({**unread, **files.entries}, changes.removed, unreadable, taken_ns)
     sizes = [stat[0] for stat, _ in manifest.entries.values()]
     tools.content.finish_run(root_key(root), sizes)
     return Built(
-        totals, changes, status, found.skipped, unreadable, frozenset(files.unparsed),
+        totals, changes, status, snapshot.skipped, unreadable, frozenset(files.unparsed),
         identity=identity, snapshot=manifest, look=look,
     )  # fmt: skip
 
@@ -197,17 +198,17 @@ def _is_compatible(root: str, tools: BuildTools) -> bool:
         wire = json.loads(str(tools.backend.read_marker(root)))
     except (CodeIndexError, ValueError):
         return False
-    made = wire.get("fingerprint") if isinstance(wire, dict) else None
-    return fingerprint_from_wire(made) == tools.fingerprint
+    fingerprint = wire.get("fingerprint") if isinstance(wire, dict) else None
+    return fingerprint_from_wire(fingerprint) == tools.fingerprint
 
 
 def _remove_readable(writer: Writer, unreadable: frozenset[str]) -> dict[str, Entry]:
     """Remove every file that can be read now; returns the others, which may still exist."""
     entries = writer.snapshot().entries
-    kept = {path: entry for path, entry in entries.items() if covered(path, unreadable)}
-    for path in entries.keys() - kept.keys():
+    unread_entries = {path: entry for path, entry in entries.items() if covered(path, unreadable)}
+    for path in entries.keys() - unread_entries.keys():
         _remove(writer, path)
-    return kept
+    return unread_entries
 
 
 def _remove(writer: Writer, path: str) -> None:

@@ -90,21 +90,21 @@ def _large(data: bytes, rows: int, dimension: int) -> bytes | None:
 def unpack(data: bytes | memoryview, file: SourceFile, dimension: int) -> PreparedFile | None:
     """The prepared file, from its cached parts and its bytes; None if they do not match."""
     try:
-        made = _decode(data)
-        encoded, postings = zlib.decompress(made.facts), zlib.decompress(made.postings)
+        cached = _decode(data)
+        encoded, postings = zlib.decompress(cached.facts), zlib.decompress(cached.postings)
         facts = facts_of.decode(encoded)
     except (msgspec.DecodeError, zlib.error):
         return None
     # As in `prepare`: secrets are masked first.
-    left_out = made.problem in ("binary", "minified")
+    left_out = cached.problem in ("binary", "minified")
     chunks = () if left_out else chunks_of(masked(file.source), facts)
-    vectors = _large(made.vectors, len(chunks), dimension)
+    vectors = _large(cached.vectors, len(chunks), dimension)
     if vectors is None:
         return None
     return PreparedFile(
-        file.path, file.entry, made.language, made.problem, encoded, chunks, postings,
+        file.path, file.entry, cached.language, cached.problem, encoded, chunks, postings,
         vectors, trigrams.signatures_of(chunks, file.entry.stat.size_bytes),
-        trigrams.encode_names(facts.symbols), packed_terms(facts), made.facts,
+        trigrams.encode_names(facts.symbols), packed_terms(facts), cached.facts,
     )  # fmt: skip
 
 

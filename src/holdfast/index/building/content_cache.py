@@ -174,13 +174,13 @@ class ContentCache:
         if connection is None:
             return None
         try:
-            found: tuple[object, ...] | None = connection.execute(sql, parameters).fetchone()
+            row: tuple[object, ...] | None = connection.execute(sql, parameters).fetchone()
         except _DAMAGED:
             self._damaged = True
             return None
         except (apsw.Error, UnicodeDecodeError):  # The type of one value may be damaged.
             return None
-        return found
+        return row
 
     def keep_prepared(self, items: Iterable[tuple[bytes, bytes]]) -> None:
         self._keep("prepared", items)
@@ -257,8 +257,8 @@ class ContentCache:
 
     def _left(self, connection: apsw.Connection, indexes: Path) -> int:
         """The bytes that the indexes leave of TIMES_SOURCE times their source."""
-        found: Any = connection.execute("SELECT name, size FROM source").fetchall()
-        sources: dict[str, int] = dict(found)
+        rows: Any = connection.execute("SELECT name, size FROM source").fetchall()
+        sources: dict[str, int] = dict(rows)
         left = 0.0
         for name, size in _sizes(indexes).items():
             # An index of an older version, whose source size is unknown, leaves nothing.
@@ -306,7 +306,7 @@ class ContentCache:
 
 def _sizes(indexes: Path) -> dict[str, int]:
     """The size of each index: its files and directories start with its name."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     tables: dict[str, int] = {}
     for at, _, names in os.walk(indexes):
         for name in names:
@@ -317,5 +317,5 @@ def _sizes(indexes: Path) -> dict[str, int]:
                 tables[index] = max(tables.get(index, 0), size)
             else:
                 index = os.path.relpath(at, indexes).partition(".")[0]
-                found[index] = found.get(index, 0) + size
-    return {index: found.get(index, 0) + size for index, size in tables.items()}
+                sizes[index] = sizes.get(index, 0) + size
+    return {index: sizes.get(index, 0) + size for index, size in tables.items()}

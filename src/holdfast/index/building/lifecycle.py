@@ -300,13 +300,13 @@ def _still_true(previous: Settled | None, proof: Proof, error: str, last_pct: fl
     searchable = isinstance(previous, Indexed | SyncCompleted)
     match proof.outcome:
         case Outcome.VALID if searchable:
-            kept = True
+            is_kept = True
         case Outcome.FINGERPRINT_MISMATCH | Outcome.PROBE_FAILED:
             # Nothing indicates that the previous generation is gone.
-            kept = searchable or isinstance(previous, RequiresReindex)
+            is_kept = searchable or isinstance(previous, RequiresReindex)
         case _:
-            kept = False
-    return previous if kept and previous is not None else IndexFailed(error, last_pct)
+            is_kept = False
+    return previous if is_kept and previous is not None else IndexFailed(error, last_pct)
 
 
 def _end(index: CodeIndex, root: str, run_id: str, settle: Callable[[Record], Record]) -> None:

@@ -81,8 +81,10 @@ class PutFiles:
             self._shared.flush()
         if self.limit_reached:
             # Forget files that were read but not put, so that a later sync reads them again.
-            kept = self._done | known
-            self.entries = {path: entry for path, entry in self.entries.items() if path in kept}
+            paths_put = self._done | known
+            self.entries = {
+                path: entry for path, entry in self.entries.items() if path in paths_put
+            }
 
     def _prepared(self, todo: Sequence[str], total_bytes: int) -> Iterator[PreparedFile]:
         """The files to put, from the cache or newly prepared, a few in memory at a time."""
@@ -119,9 +121,9 @@ class PutFiles:
         local = tools.provider if tools.provider.local else None
         recipe = Recipe(tools.extract, local)
         wanted = missing() if self._shared is None else not_shared()
-        made = prepare_all(wanted, recipe, total_bytes, tools.processes, self._budget)
+        new_ones = prepare_all(wanted, recipe, total_bytes, tools.processes, self._budget)
         fresh: list[tuple[bytes, bytes]] = []
-        for prepared in made:
+        for prepared in new_ones:
             for path in list(ready):
                 yield ready.pop(path)
             key = keys.pop(prepared.path)

@@ -47,7 +47,7 @@ def pieces(part: str, number: Mapping[str, int]) -> list[int]:
     size = len(part)
     if size > PART_CHARACTERS_MAX or part.isdigit():
         return []
-    found: list[int] = []
+    numbers: list[int] = []
     at = 0
     while at < size:
         for end in range(size, at, -1):
@@ -59,12 +59,12 @@ def pieces(part: str, number: Mapping[str, int]) -> list[int]:
                 if known is None and len(text) >= BORROWED_MIN:
                     known = number.get(text)
             if known is not None:
-                found.append(known)
+                numbers.append(known)
                 at = end
                 break
         else:
             return []
-    return found
+    return numbers
 
 
 class Vocabulary(dict[str, tuple[int, ...]]):
@@ -79,6 +79,6 @@ class Vocabulary(dict[str, tuple[int, ...]]):
     def __missing__(self, word: str) -> tuple[int, ...]:
         if len(self) > self._MEMO_MAX:
             self.clear()
-        found = tuple(i for part in parts(word) for i in pieces(part, self.number))
-        self[word] = found
-        return found
+        numbers = tuple(i for part in parts(word) for i in pieces(part, self.number))
+        self[word] = numbers
+        return numbers

@@ -106,10 +106,10 @@ def _check_sections(sections: dict[str, tuple[int, int]], pieces: int, dimension
 
 def _check_digest(path: Path, header: Header) -> None:
     """Raise EmbeddingFailed unless a model matches its digest. Takes a few milliseconds."""
-    found = hashlib.sha256(json.dumps(list(header.fields)).encode())
+    digest = hashlib.sha256(json.dumps(list(header.fields)).encode())
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        found.update(memoryview(data)[header.body :])
-    if found.hexdigest() != header.digest:
+        digest.update(memoryview(data)[header.body :])
+    if digest.hexdigest() != header.digest:
         raise EmbeddingFailed(
             "static",
             f"the model {path.name} is damaged: its digest differs",

@@ -48,14 +48,14 @@ def noted(notes: Iterable[Change], change: Change) -> list[Change]:
     """The log with one more change, cut to the limits and to changes that lead to it."""
     if change.files > FILES_MAX:
         return []
-    kept = [change]
+    changes = [change]
     files = change.files
     for note in reversed(list(notes)):
         files += note.files
-        if note.after != kept[0].before or len(kept) == NOTES_MAX or files > FILES_MAX:
+        if note.after != changes[0].before or len(changes) == NOTES_MAX or files > FILES_MAX:
             break
-        kept.insert(0, note)
-    return kept
+        changes.insert(0, note)
+    return changes
 
 
 def leading(notes: Iterable[Change], before: Identity, after: Identity) -> Change | None:

@@ -50,12 +50,12 @@ def read_files(
         known = before.entries.get(path)
         if known is not None and known.digest == entry.digest:
             continue
-        made = ready.get(path)
-        if made is None or made.entry.digest != entry.digest:
-            made = prepare(SourceFile(path, source, entry))
-        elif made.entry != entry:
-            made = replace(made, entry=entry)  # Same content, other times.
-        read.changed[path] = made
+        prepared = ready.get(path)
+        if prepared is None or prepared.entry.digest != entry.digest:
+            prepared = prepare(SourceFile(path, source, entry))
+        elif prepared.entry != entry:
+            prepared = replace(prepared, entry=entry)  # Same content, other times.
+        read.changed[path] = prepared
     return read
 
 

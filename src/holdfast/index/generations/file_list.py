@@ -69,13 +69,13 @@ class FileList(msgspec.Struct, array_like=True, frozen=True, weakref=True):
         )
         stats: Iterator[Stat] = map(make, repeat(Stat), times)
         entries: Iterator[Entry] = map(make, repeat(Entry), zip(stats, self.digests, strict=True))
-        found = dict(zip(self.paths, entries, strict=True))
-        kept = self._without(changed)
-        if kept is not None:
-            for path, is_kept in zip(self.paths, kept, strict=True):
+        by_path = dict(zip(self.paths, entries, strict=True))
+        is_current = self._without(changed)
+        if is_current is not None:
+            for path, is_kept in zip(self.paths, is_current, strict=True):
                 if not is_kept:
-                    del found[path]
-        return found
+                    del by_path[path]
+        return by_path
 
     def placed(self, changed: Collection[int]) -> list[FileRow]:
         """The files that have chunks, but for the changed ones."""
@@ -99,20 +99,20 @@ def encode(stated: Iterable[StatedRow], placed: Iterable[PlacedRow]) -> bytes:
         language_of.append(languages.setdefault(language, len(languages)))
         segments.append(_NONE if segment is None else segment)
         slots.append(_NONE if slot is None else slot)
-    made = FileList(
+    file_list = FileList(
         VERSION, _bytes(numbers), paths, digests, _bytes(sizes),
         _bytes(mtimes), _bytes(ctimes), list(languages), _bytes(language_of), _bytes(segments),
         _bytes(slots),
     )  # fmt: skip
-    return msgspec.msgpack.encode(made)
+    return msgspec.msgpack.encode(file_list)
 
 
 def decode(data: bytes) -> FileList | None:
     """The list; None if another version made it."""
     with suppress(msgspec.DecodeError, msgspec.ValidationError):
-        found = msgspec.msgpack.decode(data, type=FileList)
-        if found.version == VERSION:
-            return found
+        file_list = msgspec.msgpack.decode(data, type=FileList)
+        if file_list.version == VERSION:
+            return file_list
     return None
 
 

@@ -142,9 +142,9 @@ def pass_gate(record: Record | None, runtime: Fingerprint, prove: Callable[[], P
         case Outcome.PROBE_FAILED:
             return Open(record, None, proof.detail or "probe_failed")
         case Outcome.FINGERPRINT_MISMATCH:
-            found = proof.marker.fingerprint if proof.marker else None
+            fingerprint = proof.marker.fingerprint if proof.marker else None
             return Incompatible(
-                record, MISMATCH_DETAIL, "completion_proof_fingerprint_mismatch", found
+                record, MISMATCH_DETAIL, "completion_proof_fingerprint_mismatch", fingerprint
             )
         case Outcome.STALE_LOCAL:
             assert proof.reason is not None

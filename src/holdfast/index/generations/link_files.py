@@ -57,15 +57,15 @@ def file_check(path: str, digest: str) -> int:
 
 def checked(digests: Iterable[tuple[str, str]]) -> dict[int, str]:
     """Paths by their checks; a check that two paths share is left out."""
-    found: dict[int, str] = {}
+    paths: dict[int, str] = {}
     twice: set[int] = set()
     for path, digest in digests:
         check = file_check(path, digest)
-        if found.setdefault(check, path) != path:
+        if paths.setdefault(check, path) != path:
             twice.add(check)
     for check in twice:
-        del found[check]
-    return found
+        del paths[check]
+    return paths
 
 
 def placed(
@@ -91,7 +91,7 @@ def open_links(
     """The readable segments, oldest first; damaged ones are left out."""
     from holdfast.index.calls.link_segment import LinkSegment
 
-    found = {}
+    segments = {}
     for one in stored:
         segment = open_segments.get(one.digest)
         if segment is None:
@@ -100,8 +100,8 @@ def open_links(
             except (DamagedBackend, BackendUnavailable, ValueError):
                 continue
         if len(segment.checks) == one.files:
-            found[one.digest] = segment
-    return found
+            segments[one.digest] = segment
+    return segments
 
 
 def too_many(files: Mapping[str, int]) -> set[str]:

@@ -110,26 +110,26 @@ class LinkWriter:
         for digest, paths in zip(open_ones, slots, strict=True):
             if digest in again:
                 left.update(path for path in paths if path is not None)
-        kept = {digest for digest, count in living.items() if count} - again
-        self._new = [one for one in self._new if one.digest in kept]
+        current = {digest for digest, count in living.items() if count} - again
+        self._new = [one for one in self._new if one.digest in current]
         digests = dict(rows)
         scattered = sum(living[digest] for digest in again)
         some = sorted(left)[: REMADE_AT_ONCE + scattered]
-        made = self._remade((path, digests[path]) for path in some)
+        count_remade = self._remade((path, digests[path]) for path in some)
         self._write()
-        complete = made == len(left) and len(checks) == len(rows)
-        return [one for one in stored if one.digest in kept], complete
+        complete = count_remade == len(left) and len(checks) == len(rows)
+        return [one for one in stored if one.digest in current], complete
 
     def _remade(self, files: Iterable[tuple[str, str]]) -> int:
         """Rebuild the links of stored files; returns for how many that was possible."""
-        made = 0
+        count = 0
         for path, digest in files:
             facts = self._store.facts(path)
             terms = _terms(b"", facts) if facts is not None else None
             if terms is not None:
                 self._add(file_check(path, digest), terms)
-                made += 1
-        return made
+                count += 1
+        return count
 
 
 def _terms(links: bytes, facts: bytes) -> FileTerms | None:

@@ -153,9 +153,9 @@ class ProgramCache:
         remade.add(path)
         if len(remade) > REMADE_MAX:
             raise DamagedBackend(f"the facts of more than {REMADE_MAX} files are damaged")
-        found = self._remake(root, path)
+        facts = self._remake(root, path)
         # A file that cannot be read is left out; the answer is still right for the others.
-        return found if found is not None else FileFacts(path, "", "", 0, 0)
+        return facts if facts is not None else FileFacts(path, "", "", 0, 0)
 
     def _apply(
         self, root: str, cached: _Cached, reader: Reader, fresh: FreshFiles, wanted: Digests

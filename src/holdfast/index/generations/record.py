@@ -99,24 +99,24 @@ class Unseen(msgspec.Struct, frozen=True):
 
     def sentences(self) -> list[str]:
         """Sentences for the user; none when everything was indexed."""
-        said = []
+        sentences = []
         if self.unreadable:
             names = _names(self.examples, self.unreadable)
-            said.append(
+            sentences.append(
                 f"{self.unreadable} parts could not be read and may be missing from the index: "
                 f"{names}"
             )
         if self.unnameable:
-            said.append(
+            sentences.append(
                 f"{self.unnameable} names are not UTF-8 or contain a backslash; they are left out."
             )
         if self.unparsed:
             count = len(self.unparsed) + self.unparsed_more
-            said.append(
+            sentences.append(
                 f"{counted(count, 'file')} kept as plain text, without outline and calls, because "
                 f"parsing took too long: {_names(self.unparsed[:EXAMPLES_MAX], count)}"
             )
-        return said
+        return sentences
 
 
 EXAMPLES_MAX = 5
@@ -146,8 +146,10 @@ def unseen(
     if before is not None:
         names |= set(before.unparsed) - set(replaced)
         more = before.unparsed_more
-    kept = tuple(sorted(names)[:UNPARSED_MAX])
-    return Unseen(len(unreadable), examples, unnameable, kept, more + len(names) - len(kept))
+    first_names = tuple(sorted(names)[:UNPARSED_MAX])
+    return Unseen(
+        len(unreadable), examples, unnameable, first_names, more + len(names) - len(first_names)
+    )
 
 
 class Record(msgspec.Struct, frozen=True):

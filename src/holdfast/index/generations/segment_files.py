@@ -209,10 +209,10 @@ class SegmentFiles:
         path = self._path(name)
         try:
             with open(path, "rb") as file:
-                found = 0
+                checksum = 0
                 while block := file.read(READ_BYTES):
-                    found = crc32(block, found)
-                if found != check or file.tell() != size_bytes:
+                    checksum = crc32(block, checksum)
+                if checksum != check or file.tell() != size_bytes:
                     raise DamagedBackend("a segment of the index is damaged: its checksum differs")
                 return mmap(file.fileno(), size_bytes, access=ACCESS_READ)
         except FileNotFoundError as error:
@@ -273,8 +273,8 @@ class SegmentFiles:
     def stamp(self) -> object:
         """A value that changes when a file is changed, added or removed."""
         try:
-            with os.scandir(self._directory) as found:
-                entries = [(entry.name, entry.stat()) for entry in found]
+            with os.scandir(self._directory) as files:
+                entries = [(entry.name, entry.stat()) for entry in files]
         except OSError:
             return None
         return tuple(sorted((n, s.st_mtime_ns, s.st_size, s.st_ino) for n, s in entries))

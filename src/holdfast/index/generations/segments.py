@@ -110,9 +110,9 @@ def to_merge(standings: Iterable[SegmentUse]) -> list[list[int]]:
 
 def digest(data: bytes, vectors: bytes) -> str:
     """The digest that identifies a stored segment in every process."""
-    found = hashlib.blake2b(data, digest_size=16)
-    found.update(vectors)
-    return found.hexdigest()
+    hasher = hashlib.blake2b(data, digest_size=16)
+    hasher.update(vectors)
+    return hasher.hexdigest()
 
 
 def check_digest(data: bytes, vectors: bytes, recorded: str) -> None:
@@ -152,8 +152,8 @@ def followed(
         _part(fresh[digests[holder]], members) for holder, members in sorted(by_segment.items())
     ]
     there = set(digests.values())
-    kept = {name: segment for name, segment in known.segments.items() if name in there}
-    return OpenCorpus(known.corpus.changed(parts, replaced), {**kept, **fresh})
+    segments = {name: segment for name, segment in known.segments.items() if name in there}
+    return OpenCorpus(known.corpus.changed(parts, replaced), {**segments, **fresh})
 
 
 def _part(segment: PostingSegment, members: Iterable[tuple[int, File]]) -> Part:
@@ -184,10 +184,10 @@ def opened(
     except KeyError as error:
         raise DamagedBackend("a segment of the index is missing") from error
     parts: list[Part] = []
-    kept: dict[str, PostingSegment] = {}
+    segments: dict[str, PostingSegment] = {}
     for holder, members in sorted(by_segment.items()):
         name = digests[holder]
         segment = open_segments.get(name) or load(holder)
-        kept[name] = segment
+        segments[name] = segment
         parts.append(_part(segment, members))
-    return OpenCorpus(Corpus(parts), kept)
+    return OpenCorpus(Corpus(parts), segments)

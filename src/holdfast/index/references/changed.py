@@ -27,15 +27,15 @@ def changed_symbols(
     """The symbols that were added, changed or removed, in the order of the new file."""
     before, after = _texts(old, old_source), _texts(new, new_source)
     known = {_key(symbol): symbol for symbol in old.symbols}
-    found = []
+    changes = []
     for symbol in new.symbols:
         key = _key(symbol)
         if key not in before:
-            found.append(ChangedSymbol(symbol, "added"))
+            changes.append(ChangedSymbol(symbol, "added"))
         elif before[key] != after[key]:
-            found.append(ChangedSymbol(symbol, "changed"))
+            changes.append(ChangedSymbol(symbol, "changed"))
     gone = [key for key in before if key not in after]
-    return [*found, *(ChangedSymbol(known[key], "removed") for key in gone)]
+    return [*changes, *(ChangedSymbol(known[key], "removed") for key in gone)]
 
 
 def _key(symbol: Symbol) -> Key:

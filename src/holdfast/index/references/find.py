@@ -157,14 +157,14 @@ class ReferenceSearch:
 
     def names(self, target: Target) -> frozenset[str]:
         """The names of the target, and its import aliases in other files."""
-        program, found = self._program.resolver.program, set(target.names)
+        program, names = self._program.resolver.program, set(target.names)
         stems = {thing.path.rpartition("/")[2].partition(".")[0] for thing in target.things}
         for view in program.importing_default(target.family, stems):
             for item in view.facts.imports:
                 if item.name == "default" and self._is_default(target, view, item, stems):
-                    found.add(item.alias)
-        queue = sorted(found)
-        while queue and len(found) < NAMES_MAX:
+                    names.add(item.alias)
+        queue = sorted(names)
+        while queue and len(names) < NAMES_MAX:
             name = queue.pop()
             if name == "default":  # ambiguous; handled above
                 continue
@@ -173,10 +173,10 @@ class ReferenceSearch:
                 for view in program.renaming(target.family, name)
                 for item in view.facts.imports
                 if item.name == name and item.alias not in ("", name)
-            } - found
-            found |= new
+            } - names
+            names |= new
             queue += sorted(new)
-        return frozenset(found)
+        return frozenset(names)
 
     def _is_default(self, target: Target, view: View, item: Import, stems: Collection[str]) -> bool:
         """Whether a default import binds the target; only imports from the target's files count."""
@@ -219,8 +219,8 @@ class ReferenceSearch:
                 if not mention.keyed or mention.name != target.name:
                     continue
                 meanings = self._meanings.of(view, scopes.at(mention.start), mention).found
-                if any(found.thing in target.things for found in meanings):
-                    more.update(found.thing for found in meanings)
+                if any(candidate.thing in target.things for candidate in meanings):
+                    more.update(candidate.thing for candidate in meanings)
         related = {one for thing in more for one in override_family(self._program, thing)}
         return replace(target, related=(target.related | more | related) - target.things)
 
@@ -249,7 +249,7 @@ class ReferenceSearch:
 
     def table(self, files: Iterable[ReadFile]) -> Mentioned:
         """Every mention in these files, by what it refers to; each is resolved once."""
-        made = Mentioned()
+        mentioned = Mentioned()
         views = self._program.resolver.program.files
         for file in files:
             view = views.get(file.path)
@@ -261,17 +261,22 @@ class ReferenceSearch:
                     continue
                 scope = scopes.at(mention.start)
                 meaning = self._meanings.of(view, scope, mention)
-                for found in meaning.found[:1]:
-                    made.by_thing[found.thing].append(
+                for candidate in meaning.found[:1]:
+                    mentioned.by_thing[candidate.thing].append(
                         _reference(
-                            view, scope, mention, file.source, _sure(view, found), found.reason
+                            view,
+                            scope,
+                            mention,
+                            file.source,
+                            _sure(view, candidate),
+                            candidate.reason,
                         )
                     )
                 if meaning.what != "symbols" and not mention.local:
-                    made.unresolved[mention.name].append(
+                    mentioned.unresolved[mention.name].append(
                         _reference(view, scope, mention, file.source, 0.0, "unresolved")
                     )
-        return made
+        return mentioned
 
     def _judge(
         self,
@@ -290,14 +295,17 @@ class ReferenceSearch:
                     answer.undecided.append(_reference(view, scope, mention, source, 0.0, ""))
                 continue
             hits = [
-                found
-                for found in meaning.found
-                if (found.thing in target.things and _is_meant(target, view, mention, found.thing))
-                or found.thing in target.related
-                or (mention.kind == "call" and found.thing in target.called)
+                candidate
+                for candidate in meaning.found
+                if (
+                    candidate.thing in target.things
+                    and _is_meant(target, view, mention, candidate.thing)
+                )
+                or candidate.thing in target.related
+                or (mention.kind == "call" and candidate.thing in target.called)
             ]
             if hits:
-                best = max(hits, key=lambda found: found.confidence)
+                best = max(hits, key=lambda candidate: candidate.confidence)
                 both = mention.kind == "import" and target.family == "js"  # a type and a value
                 share = 1.0 if mention.keyed or both else _share(meaning.found, hits)
                 reason = OVERRIDE if best.thing in target.related else best.reason
@@ -315,18 +323,18 @@ def _is_meant(target: Target, view: View, mention: Mention, thing: Thing) -> boo
     return target.scope == TOP or not target.apart
 
 
-def _share(found: tuple[Found, ...], hits: list[Found]) -> float:
+def _share(candidates: tuple[Found, ...], hits: list[Found]) -> float:
     """The share of one meaning among several; a name that is also imported has both."""
-    plain = [one for one in found if one.reason != DEFINED_OR_IMPORTED]
+    plain = [one for one in candidates if one.reason != DEFINED_OR_IMPORTED]
     others = [one for one in plain if one not in hits]
     return 1 / len(plain) if others and len(others) < len(plain) else 1.0
 
 
-def _sure(view: View, found: Found) -> float:
+def _sure(view: View, candidate: Found) -> float:
     """The measured confidence of a reason; a guess keeps its own."""
-    if found.reason == ONLY:
-        return found.confidence
-    return calibrated(view.family, found.reason, found.confidence)
+    if candidate.reason == ONLY:
+        return candidate.confidence
+    return calibrated(view.family, candidate.reason, candidate.confidence)
 
 
 def _reference(

@@ -15,9 +15,9 @@ def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
     """The subclasses of a class, direct ones first."""
     inner, names = program.resolver.program, program.resolver.names
     family = inner.files[thing.path].family
-    found: dict[Thing, None] = {}
+    classes: dict[Thing, None] = {}
     level = [thing]
-    while level and len(found) < CLASSES_MAX:
+    while level and len(classes) < CLASSES_MAX:
         below: list[Thing] = []
         for base in level:
             same = _merged(inner, base)
@@ -25,11 +25,11 @@ def subclasses(program: LinkedProgram, thing: Thing) -> list[Thing]:
                 view = inner.files[path]
                 for index in view.by_qualified.get(child, ()):
                     one = Thing("symbol", view.path, index)
-                    if one not in found and one != thing and same & set(names.bases(one)):
-                        found[one] = None
+                    if one not in classes and one != thing and same & set(names.bases(one)):
+                        classes[one] = None
                         below.append(one)
         level = below
-    return list(found)
+    return list(classes)
 
 
 def _merged(program: Program, base: Thing) -> set[Thing]:
@@ -65,10 +65,10 @@ def implementations(program: LinkedProgram, identity: str) -> list[Thing]:
         return subclasses(program, thing)
     if symbol.parent == MODULE:
         return []
-    found = []
+    things = []
     for below in subclasses(program, Thing("symbol", thing.path, symbol.parent)):
-        found += _member(program, below, symbol.name)
-    return found
+        things += _member(program, below, symbol.name)
+    return things
 
 
 def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
@@ -91,11 +91,11 @@ def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
         seen.update(above)
         tops += [base for base in above if _overridable(program, base, symbol.name)]
         level = above
-    found = {thing}
+    family = {thing}
     for top in tops:
         for each in (top, *subclasses(program, top)):
-            found.update(_overridable(program, each, symbol.name))
-    return found
+            family.update(_overridable(program, each, symbol.name))
+    return family
 
 
 def _overridable(program: LinkedProgram, owner: Thing, name: str) -> list[Thing]:

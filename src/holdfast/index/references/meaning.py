@@ -107,18 +107,18 @@ class Meanings:
             field = [] if own.found else self._own_field(view, scope, mention.name)
             return self._symbols(field) if field else own
         if mention.kind == "write" and mention.receiver and view.family == "js":
-            made = self._made_here(view, mention)
-            if made is not None:
-                return made
+            own_field = self._made_here(view, mention)
+            if own_field is not None:
+                return own_field
         if mention.receiver == "?":
             return self._guess(view, mention)
         if mention.receiver in SUPER and not names.evaluate(view, scope, mention.receiver):
             return OTHER  # the base class is not in the program
         if not mention.receiver:
-            found = self._named(view, scope, name)
-            if not found and names.variable(view, scope, name, mention.line) is not None:
+            candidates = self._named(view, scope, name)
+            if not candidates and names.variable(view, scope, name, mention.line) is not None:
                 return OTHER
-            return self._symbols(found) if found else self._bare(view, mention)
+            return self._symbols(candidates) if candidates else self._bare(view, mention)
         receivers = names.evaluate(view, scope, mention.receiver, mention.line)
         if not receivers:
             return self._guess(view, mention)
@@ -153,11 +153,11 @@ class Meanings:
         """What a bare name refers to in a scope; cached, as some names occur thousands of times."""
         key = (view.path, scope, name)
         if key not in self._bare_names:
-            found = self._names.name(view, scope, name)
-            taken = view.aliases.get(name, ()) if view.family == "js" else ()
-            if taken and not any(f.thing.kind == "symbol" for f in found):
-                found = self.imported(view, taken[-1])
-            self._bare_names[key] = found
+            candidates = self._names.name(view, scope, name)
+            items = view.aliases.get(name, ()) if view.family == "js" else ()
+            if items and not any(f.thing.kind == "symbol" for f in candidates):
+                candidates = self.imported(view, items[-1])
+            self._bare_names[key] = candidates
         return self._bare_names[key]
 
     def _inner(self, view: View, scope: int, mention: Mention) -> Meaning:
@@ -176,8 +176,8 @@ class Meanings:
             if view.family == "js":  # functions of object literals are not in scope
                 inner = [i for i in inner or () if view.symbol(i).kind != "method"]
             if inner and symbol.kind not in OWNERS:
-                found = Found(Thing("symbol", view.path, inner[-1]), 0.98, "same scope")
-                return Meaning("symbols", (found,))
+                candidate = Found(Thing("symbol", view.path, inner[-1]), 0.98, "same scope")
+                return Meaning("symbols", (candidate,))
             at = symbol.parent
         return OTHER
 
@@ -185,13 +185,13 @@ class Meanings:
         """A bare name of Python: the scope that binds it is known."""
         if mention.holder != TOP:
             return self._symbols(held(view, scope, mention, self.imported))
-        found = self._named(view, MODULE, mention.name)
+        candidates = self._named(view, MODULE, mention.name)
         if mention.kind in ("definition", "write") and scope != MODULE:
             own = Thing("symbol", view.path, scope)
-            if any(one.thing == own for one in found):
-                found = [Found(own, 1.0, "definition")]
-        if found:
-            return self._symbols(with_others(self._program, found, self.imported))
+            if any(one.thing == own for one in candidates):
+                candidates = [Found(own, 1.0, "definition")]
+        if candidates:
+            return self._symbols(with_others(self._program, candidates, self.imported))
         if self._names.variable(view, MODULE, mention.name, mention.line) is not None:
             return OTHER
         return self._bare(view, mention)
@@ -199,11 +199,14 @@ class Meanings:
     def _declared(self, view: View, scope: int, mention: Mention) -> Meaning:
         """A bare name of a script: the declaration that binds it is known, or there is none."""
         if mention.holder == TOP:
-            found = self._named(view, scope, mention.name)
-            if not found and self._names.variable(view, scope, mention.name, mention.line) is None:
+            candidates = self._named(view, scope, mention.name)
+            if (
+                not candidates
+                and self._names.variable(view, scope, mention.name, mention.line) is None
+            ):
                 return self._bare(view, mention)
             # Without a declaration it is not a variable of a function of this file.
-            return self._symbols([one for one in found if one.thing.path != view.path])
+            return self._symbols([one for one in candidates if one.thing.path != view.path])
         own = self._declared_at(view, mention)
         if own != MODULE:
             reason = "definition" if mention.start == mention.holder else "same scope"
@@ -223,37 +226,37 @@ class Meanings:
         at = scope
         while True:
             owner = f"{view.symbol(at).qualified}." if at != MODULE else ""
-            held = at == MODULE or view.symbol(at).span.start <= mention.holder
-            if held and (at == MODULE or view.symbol(at).name != mention.name):
-                found = view.by_qualified.get(f"{owner}{mention.name}", ())
+            is_inside = at == MODULE or view.symbol(at).span.start <= mention.holder
+            if is_inside and (at == MODULE or view.symbol(at).name != mention.name):
+                symbols = view.by_qualified.get(f"{owner}{mention.name}", ())
                 return [
                     i
-                    for i in found[-OVERLOADS_MAX:]
+                    for i in symbols[-OVERLOADS_MAX:]
                     if view.symbol(i).kind != "method"
                     and view.symbol(i).span.start > mention.holder
                 ][-1:]
             at = view.symbol(at).parent
 
-    def _in_space(self, found: list[Found], mention: Mention) -> list[Found]:
+    def _in_space(self, candidates: list[Found], mention: Mention) -> list[Found]:
         """The types or the values with an imported name if a module has both; an import is both."""
-        made = []
-        for one in found:
+        results = []
+        for one in candidates:
             if one.thing.kind != "symbol":
                 continue
             there = self._program.files[one.thing.path]
             same = there.by_qualified.get(there.symbol(one.thing.at).qualified, ())[:OVERLOADS_MAX]
             kinds = {there.symbol(i).kind for i in same}
             if not (kinds & ONLY_TYPES and kinds & ONLY_VALUES):
-                made.append(one)
+                results.append(one)
                 continue
             other = {"import": frozenset[str](), "annotation": ONLY_VALUES}
             apart = other.get(mention.kind, ONLY_TYPES)
-            made += [
+            results += [
                 Found(Thing("symbol", there.path, i), one.confidence, one.reason)
                 for i in same
                 if there.symbol(i).kind not in apart
             ]
-        return made
+        return results
 
     def named_at(self, view: View, mention: Mention) -> int:
         """The symbol whose name is this mention; MODULE if there is none."""
@@ -276,15 +279,15 @@ class Meanings:
 
     def imported(self, view: View, item: Import) -> list[Found]:
         """What an import binds: the symbol itself, even if it is a variable."""
-        found = self._names.imported(view, item)
-        if item.name != "default" or any(f.thing.kind == "symbol" for f in found):
-            return found
+        candidates = self._names.imported(view, item)
+        if item.name != "default" or any(f.thing.kind == "symbol" for f in candidates):
+            return candidates
         module = modules.find(self._program, view, item.module)
         there = self._program.files.get(module.path) if module.kind == "file" else None
         for binding in there.bindings.get((MODULE, "default"), ()) if there is not None else ():
             for index in there.by_qualified.get(binding.value, ())[:1] if there else ():
                 return [Found(Thing("symbol", module.path, index), 0.97, "import")]
-        return found
+        return candidates
 
     def _symbols(self, candidates: list[Found]) -> Meaning:
         symbols = tuple(each for each in candidates if each.thing.kind in ("symbol", "field"))
@@ -301,12 +304,14 @@ class Meanings:
         above = [item for item in items if item.line <= mention.line] or items
         if not above:
             return OTHER
-        found, item = self.imported(view, above[-1]), above[-1]
+        candidates, item = self.imported(view, above[-1]), above[-1]
         if view.family != "python":
-            return self._symbols(self._in_space(found, mention) if view.family == "js" else found)
+            return self._symbols(
+                self._in_space(candidates, mention) if view.family == "js" else candidates
+            )
         own = view.by_qualified.get(item.alias, ()) if item.scope == MODULE else ()
         return self._symbols([
-            *with_others(self._program, found, self.imported),
+            *with_others(self._program, candidates, self.imported),
             *(Found(Thing("symbol", view.path, i), 0.8, DEFINED_OR_IMPORTED) for i in own[-1:]),
         ])  # fmt: skip
 
@@ -317,8 +322,8 @@ class Meanings:
         at = bisect_right(spans, (start, 0, 0))
         if at == len(spans) or spans[at][0] != start:
             return None
-        found = Found(Thing("symbol", view.path, spans[at][2]), 1.0, "definition")
-        return Meaning("symbols", (found,))
+        candidate = Found(Thing("symbol", view.path, spans[at][2]), 1.0, "definition")
+        return Meaning("symbols", (candidate,))
 
     def _named_spans(self, view: View, name: str) -> list[tuple[int, int, int]]:
         spans = self._spans.get((view.path, name))
@@ -370,13 +375,13 @@ class Meanings:
                 seen.add(each)
                 view = program.files[each.path]
                 full = view.full(each.at)
-                found = list(program.exact(view.family, f"{full}.{name}"))
-                if not found:
+                things = list(program.exact(view.family, f"{full}.{name}"))
+                if not things:
                     apart = self._names.apart(view.family, full, name)
-                    found = [apart] if apart else []
-                found = found or [f.thing for f in self._own_field(view, each.at, name)]
-                if found:
-                    return [Found(one, confidence, "member") for one in found[-OVERLOADS_MAX:]]
+                    things = [apart] if apart else []
+                things = things or [f.thing for f in self._own_field(view, each.at, name)]
+                if things:
+                    return [Found(one, confidence, "member") for one in things[-OVERLOADS_MAX:]]
                 above += self._names.bases(each)
             level, confidence = above, confidence * 0.98
         return []

@@ -31,9 +31,9 @@ def held(view: View, scope: int, mention: Mention, imported: Imported) -> list[F
     if at == MODULE:
         return []
     prefix = view.symbol(at).qualified
-    found = view.by_qualified.get(f"{prefix}.{mention.name}")
-    if found:
-        return [Found(Thing("symbol", view.path, found[-1]), 0.98, "same scope")]
+    symbols = view.by_qualified.get(f"{prefix}.{mention.name}")
+    if symbols:
+        return [Found(Thing("symbol", view.path, symbols[-1]), 0.98, "same scope")]
     for item in reversed(view.aliases.get(mention.name, ())):
         if item.scope == at:
             return imported(view, item)
@@ -50,13 +50,13 @@ def _holder(view: View, scope: int, mention: Mention) -> int:
     return at
 
 
-def with_others(program: Program, found: list[Found], imported: Imported) -> list[Found]:
+def with_others(program: Program, candidates: list[Found], imported: Imported) -> list[Found]:
     """The meanings of a name at the top of a file, and what the file imports under that name.
 
     In `try: from fast import Cart` with `class Cart` in its `except`, the name is both.
     """
-    seen = dict.fromkeys(one.thing for one in found)
-    queue = list(found)
+    seen = dict.fromkeys(one.thing for one in candidates)
+    queue = list(candidates)
     while queue and len(seen) < OTHERS_MAX:
         thing = queue.pop().thing
         if thing.kind != "symbol":
@@ -71,5 +71,5 @@ def with_others(program: Program, found: list[Found], imported: Imported) -> lis
                 if other.thing.kind == "symbol" and other.thing not in seen:
                     seen[other.thing] = None
                     queue.append(other)
-    more = list(seen)[len({one.thing for one in found}) :]
-    return [*found, *(Found(thing, 0.8, DEFINED_OR_IMPORTED) for thing in more)]
+    more = list(seen)[len({one.thing for one in candidates}) :]
+    return [*candidates, *(Found(thing, 0.8, DEFINED_OR_IMPORTED) for thing in more)]

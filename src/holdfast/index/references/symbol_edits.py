@@ -68,14 +68,14 @@ class Plan:
     @property
     def token(self) -> str:
         """A hash of the texts and the replacements."""
-        made = hashlib.sha256()
+        hasher = hashlib.sha256()
         for path in self.paths:
             for part in (path.encode("utf-8", "surrogateescape"), self.sources[path]):
-                made.update(len(part).to_bytes(8, "little") + part)
+                hasher.update(len(part).to_bytes(8, "little") + part)
         for one in sorted(self.replacements):
             part = f"{one.path}\0{one.start}\0{one.end}\0".encode("utf-8", "surrogateescape")
-            made.update(part + len(one.text).to_bytes(8, "little") + one.text)
-        return made.hexdigest()[:16]
+            hasher.update(part + len(one.text).to_bytes(8, "little") + one.text)
+        return hasher.hexdigest()[:16]
 
     def diff(self, shown: Callable[[bytes], bytes]) -> str:
         """The plan as a unified diff of the texts; `shown` masks secrets."""
@@ -101,13 +101,13 @@ def settle(
     left_out: frozenset[str],
 ) -> tuple[list[Replacement], list[Doubt]]:
     """The confirmed replacements, and the remaining doubts. `*` stands for all."""
-    made, open_doubts = [], []
+    edits, open_doubts = [], []
     for doubt, replacement in doubtful:
         if replacement is not None and confirmed & {doubt.place, "*"}:
-            made.append(replacement)
+            edits.append(replacement)
         elif not left_out & {doubt.place, "*"}:
             open_doubts.append(doubt)
-    return made, open_doubts
+    return edits, open_doubts
 
 
 _INDENT = re.compile(r"[ \t]*")

@@ -22,22 +22,22 @@ class CachedRows:
 
     def get(self, keys: Sequence[bytes], *, ask: bool = True) -> dict[bytes, memoryview]:
         """The values under these keys, from the local copy first; never raises."""
-        found: dict[bytes, memoryview] = {}
+        rows: dict[bytes, memoryview] = {}
         with suppress(CodeIndexError):
-            found = self._opened(self._local.get(keys).items())
-        missing = [key for key in keys if key not in found]
+            rows = self._opened(self._local.get(keys).items())
+        missing = [key for key in keys if key not in rows]
         if not missing or self._remote is None or not ask:
-            return found
+            return rows
         try:
             for at in range(0, len(missing), ASK_MAX):
                 fetched = dict(self._remote.get(missing[at : at + ASK_MAX]))
                 opened = self._opened(fetched.items())
-                found |= opened
+                rows |= opened
                 with suppress(CodeIndexError):
                     self._local.put([(key, fetched[key]) for key in opened], replace=True)
         except CodeIndexError:
-            return found
-        return found
+            return rows
+        return rows
 
     def _opened(self, stored: Iterable[tuple[bytes, bytes]]) -> dict[bytes, memoryview]:
         opened = ((key, self._seal.open(key, data)) for key, data in stored)

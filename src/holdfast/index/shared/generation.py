@@ -104,8 +104,8 @@ known_of = msgspec.msgpack.Decoder(Known).decode
 
 def generation_key(repository: str, prefix: str, commit: str, settings: Fingerprint) -> bytes:
     """The key of a manifest; `repository` is the key of an identity."""
-    made = json.dumps(settings.to_wire(), sort_keys=True)
-    return key_of("generation", str(GENERATION_VERSION), repository, prefix, commit, made)
+    text = json.dumps(settings.to_wire(), sort_keys=True)
+    return key_of("generation", str(GENERATION_VERSION), repository, prefix, commit, text)
 
 
 def repository_key(repository: str) -> bytes:
@@ -114,8 +114,8 @@ def repository_key(repository: str) -> bytes:
 
 def links_key(files: Iterable[SharedFile]) -> bytes:
     """The key of the row about the links of a list of files."""
-    made = f"{LINKS_ROW_VERSION}.{LINKS_VERSION}"
-    return key_of("links of", made, kept_name(files))
+    version = f"{LINKS_ROW_VERSION}.{LINKS_VERSION}"
+    return key_of("links of", version, kept_name(files))
 
 
 def part_keys(kind: str, name: str, parts: int) -> list[bytes]:
@@ -128,10 +128,10 @@ def parts_of(data: bytes) -> list[bytes]:
 
 def kept_name(files: Iterable[SharedFile]) -> str:
     """A hash that names the signatures of a list of files."""
-    made = hashlib.sha256()
+    hasher = hashlib.sha256()
     for file in files:
-        made.update(f"{file.path}\0{file.digest}\0".encode("utf-8", "surrogatepass"))
-    return made.hexdigest()
+        hasher.update(f"{file.path}\0{file.digest}\0".encode("utf-8", "surrogatepass"))
+    return hasher.hexdigest()
 
 
 def kept_batches(

@@ -38,20 +38,20 @@ _COMMENT = "holdfast shared index "
 
 def tables(schema: str) -> list[str]:
     """The statements that create the tables; `key` is the sharding key of a distributed server."""
-    made = [
+    sql = [
         f"CREATE SCHEMA {schema}",
         f"CREATE TABLE {schema}.work (key bytea PRIMARY KEY, data bytea NOT NULL)"
         " PARTITION BY HASH (key)",
         _used_column(schema),
     ]
     for number in range(PARTITIONS):
-        made.append(
+        sql.append(
             f"CREATE TABLE {schema}.work_{number} PARTITION OF {schema}.work"
             f" FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
         )
         # Vectors do not compress, and rows are read whole.
-        made.append(f"ALTER TABLE {schema}.work_{number} ALTER COLUMN data SET STORAGE EXTERNAL")
-    return [*made, f"COMMENT ON SCHEMA {schema} IS '{_COMMENT}{SHARED_VERSION}'"]
+        sql.append(f"ALTER TABLE {schema}.work_{number} ALTER COLUMN data SET STORAGE EXTERNAL")
+    return [*sql, f"COMMENT ON SCHEMA {schema} IS '{_COMMENT}{SHARED_VERSION}'"]
 
 
 def _used_column(schema: str) -> str:
@@ -126,11 +126,11 @@ class PostgresShared:
         """Add the column for the day of the last use to tables without it."""
         import psycopg
 
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'used'",
             (f"{self._schema}.work",),
         ).fetchone()
-        if found is None:
+        if rows is None:
             try:
                 connection.execute(_used_column(self._schema))
             except psycopg.errors.InsufficientPrivilege:
@@ -200,9 +200,9 @@ class PostgresShared:
             return {}
         statement = f"SELECT key, data FROM {self._schema}.work WHERE key = ANY($1)"  # noqa: S608
         with self._session() as connection:
-            found = dict(connection.execute(statement, (list(keys),), binary=True).fetchall())
-            self._note_use(connection, list(found))
-            return found
+            rows = dict(connection.execute(statement, (list(keys),), binary=True).fetchall())
+            self._note_use(connection, list(rows))
+            return rows
 
     def has(self, keys: Sequence[bytes]) -> frozenset[bytes]:
         if not keys:

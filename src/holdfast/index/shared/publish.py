@@ -121,14 +121,14 @@ def uncommitted(root: Path, reader: Reader) -> list[str]:
     if changes is None:
         return ["?"]
     blobs = CommittedBlobs(root)
-    found = []
+    paths = []
     for path in sorted(reader.snapshot().entries):
         if path in blobs and path not in changes:
             continue
         # Git compares times first; the content decides.
         if path not in blobs or not _is_content(blobs, root, path):
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def _is_content(blobs: CommittedBlobs, root: Path, path: str) -> bool:
@@ -156,9 +156,9 @@ def _manifest(
             places |= {file.path: (len(segments), slot) for slot, file in current}
             segments.append(_put_segment(_of_current_files(part), store, seal))
     entries = reader.snapshot().entries
-    kept = reader.kept_files()
+    stored_files = reader.kept_files()
     files, signatures = [], []
-    for one in sorted(kept, key=lambda file: file.path):
+    for one in sorted(stored_files, key=lambda file: file.path):
         entry = entries.get(one.path)
         if entry is None:
             raise DamagedBackend(f"the index has no entry of {one.path!r}")
@@ -209,17 +209,17 @@ def _put_links(
     """
     segments = list(reader.links({}).values())
     slots, _ = placed(segments, checked((file.path, file.digest) for file in files))
-    made = []
+    link_rows = []
     for segment, paths in zip(segments, slots, strict=True):
         if None in paths:
             continue
         data = bytes(segment.data)
         name = segment_digest(data, b"")
         parts = _put_parts("links", name, data, store, seal)
-        made.append(SharedLinks(name, len(data), parts))
-    if made:
+        link_rows.append(SharedLinks(name, len(data), parts))
+    if link_rows:
         key = shared.links_key(files)
-        store.put([(key, seal.close(key, shared.encode(made)))], replace=True)
+        store.put([(key, seal.close(key, shared.encode(link_rows)))], replace=True)
 
 
 def _put_parts(kind: str, name: str, data: bytes, store: SharedStore, seal: rows.Seal) -> int:
@@ -247,11 +247,11 @@ def _put_facts(
         keys = [rows.facts_key(file.path, file.digest, extractor) for file in some]
         there = store.has(keys)
         facts = reader.facts([file.path for file in some])
-        made = []
+        fact_rows = []
         for file, key, (signed, names) in zip(
             some, keys, signatures[at : at + ROWS_AT_ONCE], strict=True
         ):
             if key not in there and signed is not None and names is not None:
                 row = rows.FactsRow(file.language, file.problem, facts[file.path], signed, names)
-                made.append((key, seal.close(key, rows.encoded_facts(row))))
-        store.put(made)
+                fact_rows.append((key, seal.close(key, rows.encoded_facts(row))))
+        store.put(fact_rows)

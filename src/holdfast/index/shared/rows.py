@@ -69,9 +69,11 @@ class Seal:
         self._key = hashlib.sha256(secret.encode()).digest() if secret else b""
 
     def check(self, key: bytes, value: bytes | memoryview) -> bytes:
-        made = hashlib.blake2b(key, digest_size=CHECK_BYTES, key=self._key, person=b"holdfast row")
-        made.update(value)
-        return made.digest()
+        hasher = hashlib.blake2b(
+            key, digest_size=CHECK_BYTES, key=self._key, person=b"holdfast row"
+        )
+        hasher.update(value)
+        return hasher.digest()
 
     def close(self, key: bytes, value: bytes) -> bytes:
         return self.check(key, value) + value
@@ -163,22 +165,22 @@ def opened_file(
     facts: memoryview, ranking: memoryview, file: SourceFile, masked: bytes, dimension: int
 ) -> PreparedFile | None:
     """The prepared file in its two rows; None if they do not fit the file or each other."""
-    made = opened_facts(facts, file.path, masked)
-    if made is None:
+    parts = opened_facts(facts, file.path, masked)
+    if parts is None:
         return None
     try:
         ranked = _ranking_row(ranking)
-        rows = unpack_file(ranked.postings).rows if made.chunks else 0
+        rows = unpack_file(ranked.postings).rows if parts.chunks else 0
     except (msgspec.DecodeError, CodeIndexError, ValueError):
         return None
-    wanted = len(made.chunks)
+    wanted = len(parts.chunks)
     if rows != wanted or len(ranked.vectors) != wanted * dimension * 4:
         return None
     if not usable_bytes(ranked.vectors):
         return None
-    row = made.row
+    row = parts.row
     return PreparedFile(
-        file.path, file.entry, row.language, row.problem, row.facts, made.chunks, ranked.postings,
+        file.path, file.entry, row.language, row.problem, row.facts, parts.chunks, ranked.postings,
         ranked.vectors, row.signatures, row.names, row.links,
     )  # fmt: skip
 

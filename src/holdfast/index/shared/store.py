@@ -119,15 +119,15 @@ class SqliteShared:
             connection.execute("DELETE FROM used WHERE key NOT IN (SELECT key FROM work)")
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        found: dict[bytes, bytes] = {}
+        rows: dict[bytes, bytes] = {}
         with self._lock, _translated():
             connection = self._open()
             for key in keys:
                 row = connection.execute("SELECT data FROM work WHERE key = ?", (key,)).fetchone()
                 if row is not None and isinstance(row[0], bytes):
-                    found[key] = row[0]
-            self._note_use(connection, found)
-        return found
+                    rows[key] = row[0]
+            self._note_use(connection, rows)
+        return rows
 
     def has(self, keys: Sequence[bytes]) -> frozenset[bytes]:
         with self._lock, _translated():

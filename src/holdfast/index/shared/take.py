@@ -110,14 +110,14 @@ def _commits(root: str) -> list[str]:
 
 def _compared(root: str, manifest: Manifest) -> tuple[dict[str, tuple[int, int, int]], int]:
     """The stats of the files that match a manifest, and how many files differ."""
-    found = disk.walk(root, policy_of(Options()))
+    snapshot = disk.walk(root, policy_of(Options()))
     digests = {file.path: file.digest for file in manifest.files}
     stats: dict[str, tuple[int, int, int]] = {}
-    for path in found.stats.keys() & digests.keys():
+    for path in snapshot.stats.keys() & digests.keys():
         try:
             source, stat = disk.read_file(root, path)
         except OSError:
             continue
         if disk.digest(source) == digests[path]:
             stats[path] = (stat.size_bytes, stat.mtime_ns, stat.ctime_ns)
-    return stats, len(found.stats.keys() | digests.keys()) - len(stats)
+    return stats, len(snapshot.stats.keys() | digests.keys()) - len(stats)

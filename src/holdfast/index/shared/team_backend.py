@@ -90,12 +90,12 @@ class TeamBackend:
     def pointer(self, root: str) -> Pointer | None:
         """The generation of the team that a root uses; None if it has its own, or none."""
         try:
-            found = _pointer(self._path(root).read_bytes())
+            pointer = _pointer(self._path(root).read_bytes())
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError, ValueError) as error:
             raise DamagedBackend(f"the team's file of {root} is damaged: {error}") from error
-        return found if found.version == POINTER_VERSION and found.root == root else None
+        return pointer if pointer.version == POINTER_VERSION and pointer.root == root else None
 
     def use(self, pointer: Pointer) -> None:
         """Make a root use a generation of the team."""
@@ -121,14 +121,14 @@ class TeamBackend:
         if value is None:
             return None
         try:
-            found = shared.manifest_of(value)
+            manifest = shared.manifest_of(value)
         except (msgspec.DecodeError, ValueError):
             return None
         with self._lock:
-            self._manifests[key] = found
+            self._manifests[key] = manifest
             while len(self._manifests) > OPEN_MAX:
                 self._manifests.popitem(last=False)
-        return found
+        return manifest
 
     def corpus(self, key: bytes, manifest: Manifest) -> Corpus:
         with self._lock:
@@ -144,12 +144,12 @@ class TeamBackend:
         before = {
             name: one for c in list(self._corpora.values()) for name, one in c.segments.items()
         }
-        made = opened(digests, files, before, lambda number: self._segment(manifest, number))
+        corpus = opened(digests, files, before, lambda number: self._segment(manifest, number))
         with self._lock:
-            self._corpora[key] = made
+            self._corpora[key] = corpus
             while len(self._corpora) > OPEN_MAX:
                 self._corpora.popitem(last=False)
-        return made.corpus
+        return corpus.corpus
 
     def _segment(self, manifest: Manifest, number: int) -> PostingSegment:
         one = manifest.segments[number]
@@ -184,10 +184,10 @@ class TeamBackend:
             return self._own.read_marker(root)
         pointer, manifest = used
         settings = self._runtime()
-        made = shared.generation_key(
+        key = shared.generation_key(
             _identity_key(manifest), manifest.prefix, manifest.commit, settings
         )
-        if made != pointer.key:
+        if key != pointer.key:
             return None  # Made with other settings: it has to be fetched or built again.
         return markers.encode(shared.marker_of(manifest, root, settings))
 
@@ -213,13 +213,13 @@ class TeamBackend:
         self.corpus(pointer.key, manifest)
 
     def roots(self) -> list[str]:
-        found = []
+        roots = []
         with suppress(FileNotFoundError):
             for name in sorted(os.listdir(self._directory)):
                 if name.endswith(".team"):
                     with suppress(OSError, msgspec.DecodeError, ValueError):
-                        found.append(_pointer((self._directory / name).read_bytes()).root)
-        return sorted({*found, *self._own.roots()})
+                        roots.append(_pointer((self._directory / name).read_bytes()).root)
+        return sorted({*roots, *self._own.roots()})
 
     @contextmanager
     def reader(self, root: str) -> Iterator[Reader]:

@@ -63,8 +63,8 @@ class TeamReader:
         return self._snapshot
 
     def snapshot_later(self) -> Callable[[], Snapshot]:
-        found = self.snapshot()
-        return lambda: found
+        snapshot = self.snapshot()
+        return lambda: snapshot
 
     def totals(self) -> Totals:
         return Totals(len(self.manifest.files), self.manifest.chunks)
@@ -81,12 +81,12 @@ class TeamReader:
             raise DamagedBackend("a chunk of the team's generation is missing") from error
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
-        found: list[tuple[ChunkId, str]] = []
+        texts: list[tuple[ChunkId, str]] = []
         ordered = sorted(set(ids))
         for at in range(0, len(ordered), FACTS_AT_ONCE):
             some = self.chunks(ordered[at : at + FACTS_AT_ONCE])
-            found += [(one, some[one].text) for one in ordered[at : at + FACTS_AT_ONCE]]
-        return found
+            texts += [(one, some[one].text) for one in ordered[at : at + FACTS_AT_ONCE]]
+        return texts
 
     def chunks_of(self, path: str) -> list[StoredChunk]:
         number = self._numbers.get(path)
@@ -105,17 +105,17 @@ class TeamReader:
             file = self.manifest.files[number]
             source = self._source(file.path, file.digest)
             row = rows_of.get(file.path)
-            made = None
+            facts = None
             if row is not None:
-                made = rows.opened_facts(row, file.path, source)
-            if made is None:
-                made = self._made_here(file, source)
+                facts = rows.opened_facts(row, file.path, source)
+            if facts is None:
+                facts = self._made_here(file, source)
             self._chunks[number] = [
                 StoredChunk(
                     (number, at), file.path, file.language, chunk.start_line, chunk.end_line,
                     chunk.text, chunk.symbol_id, chunk.label, chunk.kind,
                 )
-                for at, chunk in enumerate(made.chunks)
+                for at, chunk in enumerate(facts.chunks)
             ]  # fmt: skip
 
     def _source(self, path: str, digest: str) -> bytes:
@@ -150,18 +150,18 @@ class TeamReader:
     def kept_files(self) -> list[KeptFile]:
         files = self.manifest.files
         keys = shared.part_keys("kept", shared.kept_name(files), self.manifest.kept_parts)
-        kept: list[tuple[bytes | None, bytes | None]] = []
+        parts: list[tuple[bytes | None, bytes | None]] = []
         for key in keys:
             value = self._cache.get([key]).get(key)
             if value is None:
-                kept = []
+                parts = []
                 break
-            kept += shared.kept_of(value).files
-        if len(kept) != len(files):
-            kept = [(None, None)] * len(files)  # An exact search works without them, more slowly.
+            parts += shared.kept_of(value).files
+        if len(parts) != len(files):
+            parts = [(None, None)] * len(files)  # An exact search works without them, more slowly.
         return [
             KeptFile(number, file.path, file.language, file.problem, file.chunks, *both)
-            for number, (file, both) in enumerate(zip(files, kept, strict=True))
+            for number, (file, both) in enumerate(zip(files, parts, strict=True))
         ]
 
     def entry(self, path: str) -> Entry | None:
@@ -169,8 +169,8 @@ class TeamReader:
 
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
         wanted = [path for path in paths if path in self._numbers]
-        found = dict(self._facts(wanted))
-        return {path: data for path, data in found.items() if data is not None}
+        facts = dict(self._facts(wanted))
+        return {path: data for path, data in facts.items() if data is not None}
 
     def all_facts(self) -> Iterator[tuple[str, bytes | None]]:
         paths = [file.path for file in self.manifest.files]
@@ -206,7 +206,7 @@ class TeamReader:
             segments = [] if value is None else shared.links_of(value)
         except (msgspec.DecodeError, ValueError):
             return {}
-        found = {}
+        by_digest = {}
         for one in segments:
             segment = open_segments.get(one.digest)
             if segment is None:
@@ -217,8 +217,8 @@ class TeamReader:
                     segment = LinkSegment(data)
                 except ValueError:
                     continue
-            found[one.digest] = segment
-        return found
+            by_digest[one.digest] = segment
+        return by_digest
 
     def listings(self) -> bytes | None:
         return None  # They describe one machine's checkout.

@@ -99,10 +99,10 @@ class SharedRun:
         if self.failure is not None:
             return {}
         keys = {file.path: self._keys(file.path, file.entry.digest) for file in files}
-        found = self._get([key for pair in keys.values() for key in pair])
+        rows = self._get([key for pair in keys.values() for key in pair])
         taken = {}
         for file in files:
-            stored = [(key, found[key]) for key in keys[file.path] if key in found]
+            stored = [(key, rows[key]) for key in keys[file.path] if key in rows]
             if len(stored) < 2:
                 continue
             prepared = self._opened(file, stored)
@@ -172,11 +172,11 @@ class SharedRun:
             return self.failure
         if not self.files_requested:
             return f"Shared index: {self._store.name}; nothing had to be prepared."
-        made = self.files_requested - self.files_taken
+        count = self.files_requested - self.files_taken
         parts = [
             f"{self.files_taken:,} of {counted(self.files_requested, 'file')} taken from "
             f"{self._store.name}",
-            f"{made:,} prepared here, {self.files_given:,} given",
+            f"{count:,} prepared here, {self.files_given:,} given",
         ]
         if self.rows_refused:
             parts.append(
@@ -233,10 +233,10 @@ def _blobs(root: Path) -> dict[str, bytes]:
     """The object names of the files in the checked-out commit, below a directory."""
     with open_repository(root) as repository:
         listed = None if repository is None else repository.run("ls-tree", "-r", "-z", "HEAD")
-    found = {}
+    blobs = {}
     for line in (listed or b"").split(b"\0"):
         head, tab, path = line.partition(b"\t")
         fields = head.split(b" ")
         if tab and fields[1] == b"blob":
-            found[os.fsdecode(path)] = fields[2]
-    return found
+            blobs[os.fsdecode(path)] = fields[2]
+    return blobs

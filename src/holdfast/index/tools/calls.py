@@ -91,8 +91,8 @@ def call_graph(
         root = gate.record.root
         with index.backend.reader(root) as reader:
             key = file_key(root, requested, symbol_ref.file)
-            found = _follow(index, gate, reader, key, answer)
-        return replace(found, hints=Hints(debug_proof_check=proof_check(gate)).or_none())
+            graph = _follow(index, gate, reader, key, answer)
+        return replace(graph, hints=Hints(debug_proof_check=proof_check(gate)).or_none())
 
     return read_if_open(index, record, lambda gate: _refused(index, answer, gate), read)
 
@@ -104,9 +104,9 @@ def _follow(
     root = gate.record.root
     recent = index.recent_check(gate.record, reader)
     if recent is not None:
-        found = _graph(index, root, reader, key, answer, recent)
-        if not moved(root, {key, *_files(found)}, recent):
-            return found
+        graph = _graph(index, root, reader, key, answer, recent)
+        if not moved(root, {key, *_files(graph)}, recent):
+            return graph
     overlay = index.check_freshness(gate.record, reader)
     return _graph(index, root, reader, key, answer, overlay)
 

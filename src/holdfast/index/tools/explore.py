@@ -60,11 +60,11 @@ def explore(index: CodeIndex, tree: str, symbol: str, *, file: str = "") -> Expl
         root = gate.record.root
         with index.backend.reader(root) as reader:
             look = Look(index, root, reader, index.check_freshness(gate.record, reader), file)
-            found, files = _explore(look, answer)
+            explored, files = _explore(look, answer)
             if moved(root, files, look.overlay):
                 fresh = index.check_freshness(gate.record, reader)
-                found, _ = _explore(dataclasses.replace(look, overlay=fresh), answer)
-            return found
+                explored, _ = _explore(dataclasses.replace(look, overlay=fresh), answer)
+            return explored
 
     return read_if_open(index, record, refuse, read)
 
@@ -134,10 +134,10 @@ def _length(node: CallNode) -> int:
 
 
 def _joined(
-    made: ExploredSymbol, mentions: ReferencesAnswer, below: ReferencesAnswer
+    symbol: ExploredSymbol, mentions: ReferencesAnswer, below: ReferencesAnswer
 ) -> ExploredSymbol:
     return replace(
-        made,
+        symbol,
         references=tuple(one for one in mentions.references if one.kind != "call"),
         counts=mentions.counts,
         undecided=mentions.undecided,

@@ -220,20 +220,20 @@ class _BesidesCalls(dict[frozenset[Thing], list[Reference]]):
         self._mentioned = mentioned
 
     def __missing__(self, things: frozenset[Thing]) -> list[Reference]:
-        found = self[things] = [
+        mentions = self[things] = [
             place
             for thing in sorted(things)
             for place in self._mentioned.by_thing.get(thing, ())
             if place.kind != "call"
         ]
-        return found
+        return mentions
 
 
 def _impacted(
     program: LinkedProgram, one: _Touched, mentioned: Mentioned, besides: _BesidesCalls
 ) -> ImpactedSymbol:
     symbol = one.symbol
-    made = ImpactedSymbol(
+    impacted = ImpactedSymbol(
         symbol_label=symbol.qualified,
         kind=symbol.kind,
         file=one.path,
@@ -244,13 +244,13 @@ def _impacted(
     if one.change == "removed":
         broken = mentioned.unresolved.get(symbol.name, [])
         return replace(
-            made,
+            impacted,
             broken=tuple(place_of(program, place) for place in broken[:SHOWN]),
             more_references=max(0, len(broken) - SHOWN),
         )
     target = target_of(program, symbol.id)
     if target is None or one.change == "added":
-        return made
+        return impacted
     walked = program.walk(symbol.id, "callers", DEPTH, WALKED_MAX)
     callers = dict.fromkeys(edge.caller for edge in walked.edges)
     inner = program.resolver.program.by_id
@@ -258,7 +258,7 @@ def _impacted(
     nodes.sort(key=lambda node: role_of(node.file) == "test")
     others = besides[target.things]
     return replace(
-        made,
+        impacted,
         callers=tuple(nodes[:SHOWN]),
         more_callers=max(0, len(nodes) - SHOWN),
         references=tuple(place_of(program, place) for place in others[:SHOWN]),

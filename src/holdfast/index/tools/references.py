@@ -80,11 +80,11 @@ def references(
         with index.backend.reader(root) as reader:
             # Always a new check: a file added since the last one may mention the symbol too.
             overlay = index.check_freshness(gate.record, reader)
-            found, files = answered(index, root, reader, overlay, answer, file, wanted, limit)
+            result, files = answered(index, root, reader, overlay, answer, file, wanted, limit)
             if moved(root, files, overlay):
                 overlay = index.check_freshness(gate.record, reader)
-                found, _ = answered(index, root, reader, overlay, answer, file, wanted, limit)
-        return replace(found, hints=found.hints or _proof(gate))
+                result, _ = answered(index, root, reader, overlay, answer, file, wanted, limit)
+        return replace(result, hints=result.hints or _proof(gate))
 
     return read_if_open(index, record, refuse, read)
 
@@ -117,14 +117,14 @@ def answered(
             return answer, places
         if answer.relation == "implementations":
             below = dict.fromkeys(one for i in ids for one in implementations(program, i))
-            made = tuple(node_of(program, one) for one in list(below)[:limit])
+            nodes_below = tuple(node_of(program, one) for one in list(below)[:limit])
             cut = (f"REFERENCES_MORE:{counted(len(below) - limit, 'more')}",)
             return replace(
                 answer,
-                implementations=made,
+                implementations=nodes_below,
                 total=len(below),
                 warnings=cut if len(below) > limit else (),
-            ), places | {node.file for node in made}
+            ), places | {node.file for node in nodes_below}
         targets = [
             target for one in ids if (target := target_of(program, one, overrides=True)) is not None
         ]
@@ -147,8 +147,8 @@ def answered(
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
         search = ReferenceSearch(program)
-        found = [search.judge(t, files) for t, files in zip(targets, gathered, strict=True)]
-        return _merged_answer(program, answer, found, left_out, kinds, limit), seen
+        judged = [search.judge(t, files) for t, files in zip(targets, gathered, strict=True)]
+        return _merged_answer(program, answer, judged, left_out, kinds, limit), seen
 
 
 def _ids(

@@ -89,8 +89,8 @@ def codebases_text(
         if codebase.section != section:
             section = codebase.section
             lines += ["", f"### {section}"]
-        found = detail_of(codebase)
-        detail = f" ({_one_line(found)})" if found else ""
+        text = detail_of(codebase)
+        detail = f" ({_one_line(text)})" if text else ""
         lines.append(f"- {_one_line(codebase.path)}{detail}")
     return "\n".join([*lines, "", f"Total tracked: {len(codebases)}"])
 

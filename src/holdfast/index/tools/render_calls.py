@@ -106,17 +106,17 @@ def _callers(
         else:
             places.setdefault((edge.src_symbol_id, edge.site.file), []).append(edge)
     symbol = nodes[edges[0].dst_symbol_id]
-    for (caller, file), found in places.items():
+    for (caller, file), calls in places.items():
         node = nodes[caller]
         named = "" if file == symbol.file else surface.file(tree, file)
-        at = surface.text(f"{named}:{_numbers(found)}")
-        text = shortened(found[0].site.text)
+        at = surface.text(f"{named}:{_numbers(calls)}")
+        text = shortened(calls[0].site.text)
         label = surface.text(node.symbol_label)
         yield f"  {at}  {label} ({span_text(node.span)})  {surface.text(text)}".rstrip() + _doubt(
-            found[0]
+            calls[0]
         )
-    for file, found in tests.items():
-        yield f"  {surface.text(surface.file(tree, file))}:{_numbers(found)}  in tests"
+    for file, calls in tests.items():
+        yield f"  {surface.text(surface.file(tree, file))}:{_numbers(calls)}  in tests"
 
 
 def shortened(text: str | None) -> str:

@@ -37,10 +37,10 @@ def unmatched_words(question: AnalyzedQuery | None, groups: Sequence[Group]) -> 
         for member in group.members:
             chunk = member.chunk
             text = f"{chunk.path} {chunk.label or ''} {chunk.text}".lower().replace("_", "")
-            found = [
+            words = [
                 word for word, starts in waiting.items() if any(each in text for each in starts)
             ]
-            for word in found:
+            for word in words:
                 del waiting[word]
             if not waiting:
                 return ()

@@ -133,8 +133,8 @@ class PostgresBackend:
                 "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
                 (self._schema,),
             ).fetchone()
-            made = "" if row is None or row[0] is None else str(row[0])
-            number = made.removeprefix("holdfast index ")
+            comment = "" if row is None or row[0] is None else str(row[0])
+            number = comment.removeprefix("holdfast index ")
             if number.isascii() and number.isdigit() and int(number) > tables.SCHEMA_VERSION:
                 raise NewerFormat(int(number), tables.SCHEMA_VERSION)
             self._ready = number == str(tables.SCHEMA_VERSION)
@@ -166,15 +166,15 @@ class PostgresBackend:
         with self._session() as connection:
             if not self._prepared(connection):
                 return None
-            found = tables.root_row(connection, root)
-            return None if found is None else found[1].marker
+            row = tables.root_row(connection, root)
+            return None if row is None else row[1].marker
 
     def stamp(self, root: str) -> object:
         with self._session() as connection:
             if not self._prepared(connection):
                 return None
-            found = "SELECT generation, run FROM root WHERE path = $1"
-            return connection.execute(found, (root,)).fetchone()
+            statement = "SELECT generation, run FROM root WHERE path = $1"
+            return connection.execute(statement, (root,)).fetchone()
 
     def spot_check(self, root: str) -> None:
         with self.reader(root) as reader:
@@ -192,10 +192,10 @@ class PostgresBackend:
         with self._session() as connection:
             if not self._prepared(connection):
                 return []
-            found = connection.execute(
+            rows = connection.execute(
                 "SELECT path FROM root WHERE marker IS NOT NULL ORDER BY path"
             )
-            return [row[0] for row in found]
+            return [row[0] for row in rows]
 
     @contextmanager
     def reader(self, root: str) -> Iterator[PostgresReader]:
@@ -228,16 +228,16 @@ class PostgresBackend:
         change = change_log.leading(notes, known[0], identity) if known is not None else None
         if known is not None and change is not None:
             added = tables.placed_files(connection, number, list(change.added))
-            made = followed(known[1], change, added, load, standing)
+            corpus = followed(known[1], change, added, load, standing)
         else:
             before = known[1].segments if known is not None else {}
             every = tables.placed_files(connection, number)
-            made = opened(standing, every, before, load)
+            corpus = opened(standing, every, before, load)
         with self._lock:
-            self._open[root] = (identity, made)
+            self._open[root] = (identity, corpus)
             while len(self._open) > OPEN_MAX:
                 self._open.popitem(last=False)
-        return made.corpus
+        return corpus.corpus
 
     # Writing.
 

@@ -33,13 +33,13 @@ class PostgresLinks:
     def stored(self) -> tuple[list[LinkRow], bool]:
         if not tables.has(self._connection, "link"):
             return [], True
-        found = self._connection.execute(
+        rows = self._connection.execute(
             f"SELECT {_COLUMNS}, link_check FROM link WHERE root_id = $1 AND place <> $2 "
             "ORDER BY place",
             (self._root, _NOT_PUT),
         ).fetchall()
-        good = [row for row in found if row[-1] == row_check(row[:-1])]
-        return [LinkRow(*row[1:-1]) for row in good], len(good) == len(found)
+        good = [row for row in rows if row[-1] == row_check(row[:-1])]
+        return [LinkRow(*row[1:-1]) for row in good], len(good) == len(rows)
 
     def is_there(self, one: LinkRow) -> bool:
         row = self._connection.execute(
@@ -92,10 +92,10 @@ class PostgresLinks:
             )
 
     def files(self) -> list[tuple[str, str]]:
-        found = self._connection.execute(
+        rows = self._connection.execute(
             "SELECT path, digest FROM file WHERE root_id = $1", (self._root,)
         )
-        return [(path, content) for path, content in found]
+        return [(path, content) for path, content in rows]
 
     def facts(self, path: str) -> bytes | None:
         row = self._connection.execute(

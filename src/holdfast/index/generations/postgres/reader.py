@@ -45,35 +45,35 @@ class PostgresReader:
 
     def __init__(self, connection: psycopg.Connection[Any], root: str, corpus: Any) -> None:
         self._connection, self._path, self._open = connection, root, corpus
-        found = tables.root_row(connection, root)
-        if found is None:
+        row = tables.root_row(connection, root)
+        if row is None:
             raise BackendUnavailable(f"nothing is stored for {root}")
-        self._root, self._root_row = found
+        self._root, self._root_row = row
         self.identity: Identity = (self._root_row.generation, self._root_row.run)
 
     def snapshot(self) -> Snapshot:
         return tables.snapshot(self._connection, self._root, self._root_row)
 
     def snapshot_later(self) -> Callable[[], Snapshot]:
-        found = self.snapshot()
-        return lambda: found
+        snapshot = self.snapshot()
+        return lambda: snapshot
 
     def totals(self) -> Totals:
         return tables.totals(self._connection, self._root)
 
     def corpus(self) -> Corpus:
-        found: Corpus = self._open(self._path, self._root, self._connection, self.identity)
-        return found
+        corpus: Corpus = self._open(self._path, self._root, self._connection, self.identity)
+        return corpus
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
-        asked = list(set(ids))
+        unique_ids = list(set(ids))
         rows = self._connection.execute(
             f"{_CHUNK} {_ASKED} WHERE chunk.root_id = $1",
-            (self._root, [number for number, _ in asked], [place for _, place in asked]),
+            (self._root, [number for number, _ in unique_ids], [place for _, place in unique_ids]),
         )
-        found = {chunk.id: chunk for chunk in _checked_chunks(rows)}
-        tables.check_complete(len(found), len(asked))
-        return found
+        by_id = {chunk.id: chunk for chunk in _checked_chunks(rows)}
+        tables.check_complete(len(by_id), len(unique_ids))
+        return by_id
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
         return [(id, chunk.text) for id, chunk in sorted(self.chunks(ids).items())]
@@ -82,8 +82,8 @@ class PostgresReader:
         place = self._place(path)
         if place is None:
             return []
-        found = self.chunks((place[0], ordinal) for ordinal in range(place[4]))
-        return [found[identity] for identity in sorted(found)]
+        chunks = self.chunks((place[0], ordinal) for ordinal in range(place[4]))
+        return [chunks[identity] for identity in sorted(chunks)]
 
     def _place(self, path: str) -> tuple[Any, ...] | None:
         """The number and the checked place of a file."""
@@ -99,30 +99,30 @@ class PostgresReader:
 
     def kept_files(self) -> list[KeptFile]:
         """Every file; without signatures and names where they are missing or damaged."""
-        kept = (
+        columns = (
             "signatures, names, trigram_check FROM file "
             "LEFT JOIN trigram ON trigram.root_id = file.root_id AND trigram.file_id = file.id"
         )
         there = tables.has(self._connection, "trigram")
         rows = self._connection.execute(
             f"SELECT id, {tables.PLACE}, place_check, "
-            f"{kept if there else 'NULL, NULL, NULL FROM file'} "
+            f"{columns if there else 'NULL, NULL, NULL FROM file'} "
             "WHERE file.root_id = $1 ORDER BY path",
             (self._root,),
         )
-        found = []
+        files = []
         for row in rows:
             number, path, language, problem, count, _, _, check, signatures, names, whole = row
             if check != crc32(encode(row[1:7])):
                 raise tables.damaged_file(path)
             if signatures is None or whole != blob_check(path, bytes(signatures), bytes(names)):
-                found.append(KeptFile(number, path, language, problem, count, None, None))
+                files.append(KeptFile(number, path, language, problem, count, None, None))
                 continue
-            found.append(
+            files.append(
                 KeptFile(number, path, language, problem, count, bytes(signatures), bytes(names))
             )
-        tables.check_complete(len(found), self._root_row.files)
-        return found
+        tables.check_complete(len(files), self._root_row.files)
+        return files
 
     def entry(self, path: str) -> Entry | None:
         row = self._connection.execute(
@@ -140,25 +140,25 @@ class PostgresReader:
             "SELECT path, facts, facts_check FROM file WHERE root_id = $1 AND path = ANY($2)",
             (self._root, list(paths)),
         )
-        found = {}
+        by_path = {}
         for path, stored, check in rows:
             facts = bytes(stored)
             if check != blob_check(path, facts):
                 raise tables.damaged_file(path)
-            found[path] = facts
-        return found
+            by_path[path] = facts
+        return by_path
 
     def all_facts(self) -> Iterable[tuple[str, bytes | None]]:
         rows = self._connection.execute(
             "SELECT path, facts, facts_check FROM file WHERE root_id = $1 ORDER BY path",
             (self._root,),
         )
-        found: list[tuple[str, bytes | None]] = []
+        by_file: list[tuple[str, bytes | None]] = []
         for path, stored, check in rows:
             facts = bytes(stored)
-            found.append((path, facts if check == blob_check(path, facts) else None))
-        tables.check_complete(len(found), self._root_row.files)
-        return found
+            by_file.append((path, facts if check == blob_check(path, facts) else None))
+        tables.check_complete(len(by_file), self._root_row.files)
+        return by_file
 
     def links(self, open_segments: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         links = PostgresLinks(self._connection, self._root)
@@ -168,15 +168,15 @@ class PostgresReader:
         return None  # They describe one machine's checkout.
 
     def problems(self) -> Mapping[str, str]:
-        found = self._connection.execute(
+        rows = self._connection.execute(
             f"SELECT {tables.PLACE}, place_check FROM file "
             "WHERE root_id = $1 AND problem IS NOT NULL ORDER BY path",
             (self._root,),
         ).fetchall()
-        for row in found:
+        for row in rows:
             if row[-1] != row_check(row[:-1]):
                 raise tables.damaged_file(row[0])
-        return {row[0]: row[2] for row in found}
+        return {row[0]: row[2] for row in rows}
 
     def spot_check(self) -> None:
         """Read a few rows of every table; raises DamagedBackend if one is bad or missing."""

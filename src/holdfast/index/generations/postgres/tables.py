@@ -132,10 +132,10 @@ LATER = {"trigram": TRIGRAM, "change": CHANGE, "link": LINK}
 
 def statements() -> list[str]:
     """The statements that create the tables of a namespace."""
-    made = TABLES.strip().split(";\n")
+    sql = TABLES.strip().split(";\n")
     for table in ("file", "chunk", "segment"):
-        made += _partitions(table)
-    return made
+        sql += _partitions(table)
+    return sql
 
 
 def later_statements(table: str) -> list[str]:
@@ -144,19 +144,19 @@ def later_statements(table: str) -> list[str]:
 
 
 def _partitions(table: str) -> list[str]:
-    made = []
+    sql = []
     for number in range(PARTITIONS):
-        made.append(
+        sql.append(
             f"CREATE TABLE IF NOT EXISTS {table}_{number} PARTITION OF {table} "
             f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
         )
         if table in ("chunk", "trigram"):
             # Between partitions with the same number, which have the same roots.
-            made.append(
+            sql.append(
                 f"ALTER TABLE {table}_{number} ADD FOREIGN KEY (root_id, file_id) "
                 f"REFERENCES file_{number} (root_id, id) ON DELETE CASCADE"
             )
-    return made
+    return sql
 
 
 ROOT = "path, generation, taken_ns, run, marker, files, chunks"
@@ -183,12 +183,12 @@ class RootRow(NamedTuple):
 
 def root_row(connection: psycopg.Connection[Any], path: str) -> tuple[int, RootRow] | None:
     """The number and the description of a root; raises DamagedBackend if they are damaged."""
-    found = connection.execute(
+    row = connection.execute(
         f"SELECT id, root_check, {ROOT} FROM root WHERE path = $1", (path,)
     ).fetchone()
-    if found is None:
+    if row is None:
         return None
-    number, check, *values = found
+    number, check, *values = row
     if check != row_check(tuple(values)) and (check is not None or values[4] is not None):
         raise DamagedBackend("the description of the index is damaged: its checksum differs")
     return number, RootRow(*values)
@@ -204,9 +204,9 @@ def check_complete(files: int, expected: int) -> None:
 
 
 def snapshot(connection: psycopg.Connection[Any], root: int, root_row: RootRow) -> Snapshot:
-    found = connection.execute(f"SELECT {STAT}, stat_check FROM file WHERE root_id = $1", (root,))
+    rows = connection.execute(f"SELECT {STAT}, stat_check FROM file WHERE root_id = $1", (root,))
     entries = {}
-    for row in found:
+    for row in rows:
         path, digest, size, mtime, ctime, check = row
         if check != crc32(encode(row[:-1])):
             raise damaged_file(path)
@@ -224,14 +224,14 @@ def placed_files(
         rows = connection.execute(query, (root,))
     else:
         rows = connection.execute(f"{query} AND id = ANY($2)", (root, only))
-    found = []
+    files = []
     for row in rows:
         number, path, language, _, _, segment, slot, check = row
         if check != crc32(encode(row[1:-1])):
             raise damaged_file(path)
         if segment is not None:
-            found.append((number, path, language, segment, slot))
-    return found
+            files.append((number, path, language, segment, slot))
+    return files
 
 
 def totals(connection: psycopg.Connection[Any], root: int) -> Totals:
@@ -246,16 +246,16 @@ def totals(connection: psycopg.Connection[Any], root: int) -> Totals:
 def segment(
     connection: psycopg.Connection[Any], root: int, number: int, dimension: int
 ) -> PostingSegment:
-    asked = "SELECT postings, vectors, digest, rows FROM segment WHERE root_id = $1 AND id = $2"
-    row = connection.cursor(binary=True).execute(asked, (root, number)).fetchone()
+    statement = "SELECT postings, vectors, digest, rows FROM segment WHERE root_id = $1 AND id = $2"
+    row = connection.cursor(binary=True).execute(statement, (root, number)).fetchone()
     if row is None:
         raise DamagedBackend("a segment of the index is missing")
     postings, vectors = bytes(row[0]), bytes(row[1])
-    found = segment_format.unpack(postings, vectors, dimension)
+    opened_segment = segment_format.unpack(postings, vectors, dimension)
     check_digest(postings, vectors, row[2])
-    if row[3] != found.rows:
+    if row[3] != opened_segment.rows:
         raise DamagedBackend("a segment of the index has another number of chunks")
-    return found
+    return opened_segment
 
 
 def has(connection: psycopg.Connection[Any], table: str) -> bool:

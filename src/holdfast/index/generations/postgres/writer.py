@@ -39,13 +39,13 @@ def _clean(text: str) -> str:
 def _root(connection: psycopg.Connection[Any], path: str) -> tuple[int, tables.RootRow]:
     """The row of a root; reset if it is damaged, so that the index is rebuilt."""
     try:
-        found = tables.root_row(connection, path)
+        row = tables.root_row(connection, path)
     except DamagedBackend:
         connection.execute("DELETE FROM root WHERE path = $1", (path,))
         connection.execute("INSERT INTO root (path) VALUES ($1)", (path,))
-        found = tables.root_row(connection, path)
-    assert found is not None
-    return found
+        row = tables.root_row(connection, path)
+    assert row is not None
+    return row
 
 
 class PostgresWriter:
@@ -147,13 +147,13 @@ class PostgresWriter:
 
     def _merge_segments(self) -> None:
         """Merge segments that are small or mostly dead."""
-        found = self._connection.execute(
+        rows = self._connection.execute(
             "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0)::bigint FROM file "
             "WHERE file.root_id = segment.root_id AND segment_id = segment.id) "
             "FROM segment WHERE root_id = $1",
             (self._root,),
         )
-        for group in to_merge([SegmentUse(*row) for row in found]):
+        for group in to_merge([SegmentUse(*row) for row in rows]):
             parts, moves = [], []
             slots = 0
             for old in group:

@@ -61,10 +61,10 @@ class SqliteBackend:
         self._recent = recent_rows()
 
     def _path(self, root: str) -> Path:
-        found = self._paths.get(root)
-        if found is None:
-            found = self._paths[root] = self._directory / f"{root_key(root)}.sqlite"
-        return found
+        path = self._paths.get(root)
+        if path is None:
+            path = self._paths[root] = self._directory / f"{root_key(root)}.sqlite"
+        return path
 
     def _files(self, root: str) -> SegmentFiles:
         return SegmentFiles(self._path(root).with_suffix(".segments"))
@@ -108,7 +108,7 @@ class SqliteBackend:
         except OSError as error:
             text = f"cannot read {self._directory}: {error}"
             raise BackendUnavailable(text, HOME_HINT) from error
-        found = []
+        roots = []
         for name in names:
             if not name.endswith(".sqlite"):
                 continue
@@ -118,8 +118,8 @@ class SqliteBackend:
                     current = tables.check_version(connection)
                     root = tables.meta(connection).get("root") if current else None
                 if isinstance(root, str):
-                    found.append(root)
-        return found
+                    roots.append(root)
+        return roots
 
     @contextmanager
     def reader(self, root: str) -> Iterator[SqliteReader]:

@@ -119,8 +119,8 @@ def read_rows(
     connection: apsw.Connection, chunks: Sequence[int], recent: RecentRows, generation: object
 ) -> Iterator[tuple[StoredRow, int, list[int]]]:
     """The same as `rows_of`; rows that were read before for this generation are not unpacked."""
-    found: list[Any] = connection.execute(_BEGINS, (str(list(chunks)),)).fetchall()
-    begins: dict[int, int] = dict(found)
+    pairs: list[Any] = connection.execute(_BEGINS, (str(list(chunks)),)).fetchall()
+    begins: dict[int, int] = dict(pairs)
     unpacked = {begin: recent.get((generation, begin)) for begin in set(begins.values())}
     unread = [begin for begin, data in unpacked.items() if data is None]
     if None in unread:
@@ -148,9 +148,9 @@ def rows_of(
     """
     at = 0
     while at < len(chunks):
-        found: list[Any] = connection.execute(_ROW_AT, (chunks[at],)).fetchall()
-        begin: int = found[0][0] if found else 0
-        row = opened(*found[0]) if found else StoredRow([], _NOTHING)
+        rows: list[Any] = connection.execute(_ROW_AT, (chunks[at],)).fetchall()
+        begin: int = rows[0][0] if rows else 0
+        row = opened(*rows[0]) if rows else StoredRow([], _NOTHING)
         last = begin + len(row.texts)
         end = at
         while end < len(chunks) and begin <= chunks[end] < last:

@@ -44,11 +44,11 @@ def snapshot(connection: apsw.Connection) -> Snapshot:
 def manifest(connection: apsw.Connection) -> Callable[[], Snapshot]:
     """A function that makes the same, from what is read now."""
     known = tables.meta(connection)
-    found = stored(connection, str(known.get("run") or ""))
-    if found is None:
+    file_list = stored(connection, str(known.get("run") or ""))
+    if file_list is None:
         whole = tables.snapshot(connection)
         return lambda: whole
-    listed, changed = found
+    listed, changed = file_list
     since = {}
     for number in sorted(changed):
         row = tables.row(
@@ -71,10 +71,10 @@ def manifest(connection: apsw.Connection) -> Callable[[], Snapshot]:
 
 def placed_files(connection: apsw.Connection) -> list[FileRow]:
     """The files that have chunks."""
-    found = stored(connection, str(tables.meta(connection).get("run") or ""))
-    if found is None:
+    file_list = stored(connection, str(tables.meta(connection).get("run") or ""))
+    if file_list is None:
         return tables.placed_files(connection)
-    listed, changed = found
+    listed, changed = file_list
     rows = listed.placed(changed)
     there = "SELECT 1 FROM file WHERE id = ?"
     for number in sorted(changed):
@@ -158,12 +158,12 @@ def _row(connection: apsw.Connection, key: str, checked: bool = True) -> bytes |
     """A row's value; None if it is missing or, if it is checked here, damaged."""
     if tables.row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'file_list'") is None:
         return None
-    found: Any = tables.row(
+    row: Any = tables.row(
         connection, "SELECT data, list_check FROM file_list WHERE key = ?", (key,)
     )
-    if found is None or (checked and found[1] != row_check((key, found[0]))):
+    if row is None or (checked and row[1] != row_check((key, row[0]))):
         return None
-    data: bytes = found[0]
+    data: bytes = row[0]
     return data
 
 

@@ -57,14 +57,14 @@ class SqliteReader:
         return tables.totals(self._connection)
 
     def corpus(self) -> Corpus:
-        found: Corpus = self._open(self._root, self._connection, self.identity)
-        return found
+        corpus: Corpus = self._open(self._root, self._connection, self.identity)
+        return corpus
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         return self._chunks(ids, self._recent)
 
     def _chunks(self, ids: Iterable[ChunkId], recent: RecentRows) -> dict[ChunkId, StoredChunk]:
-        found: dict[ChunkId, StoredChunk] = {}
+        by_id: dict[ChunkId, StoredChunk] = {}
         wanted = _keys(ids)
         files = self._names({key >> ORDINAL_BITS for key in wanted})
         for row, begin, keys in chunks.read_rows(self._connection, wanted, recent, self.identity):
@@ -73,14 +73,14 @@ class SqliteReader:
             for key in keys:
                 first, last, symbol_id, label, kind = places[key - begin]
                 identity, text = (number, key & _LOW), row.texts[key - begin]
-                found[identity] = StoredChunk(
+                by_id[identity] = StoredChunk(
                     identity, path, language, first, last, text, symbol_id, label, kind
                 )
-        return found
+        return by_id
 
     def _names(self, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
         """The path and the language of each of these files."""
-        found = {}
+        names = {}
         wanted = list(numbers)
         for at in range(0, len(wanted), NUMBERS_AT_ONCE):
             some = wanted[at : at + NUMBERS_AT_ONCE]
@@ -89,9 +89,9 @@ class SqliteReader:
             for row in tables.rows(self._connection, _NAMED, some):
                 if row[-1] != row_check(row[:-1]):
                     raise tables.damaged_file(row[1])
-                found[row[0]] = row[1], row[2]
-        _check_complete(len(found), len(wanted))
-        return found
+                names[row[0]] = row[1], row[2]
+        _check_complete(len(names), len(wanted))
+        return names
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
         return [
@@ -104,8 +104,8 @@ class SqliteReader:
         place = self._place(path)
         if place is None:
             return []
-        found = self.chunks((place[0], ordinal) for ordinal in range(place[4]))
-        return [found[identity] for identity in sorted(found)]
+        chunks = self.chunks((place[0], ordinal) for ordinal in range(place[4]))
+        return [chunks[identity] for identity in sorted(chunks)]
 
     def _place(self, path: str) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = tables.row(
@@ -133,10 +133,10 @@ class SqliteReader:
         from holdfast.index.search.trigrams import KeptFile
 
         there = tables.row(self._connection, "SELECT 1 FROM sqlite_schema WHERE name = 'trigram'")
-        kept = "signatures, names, trigram_check FROM file LEFT JOIN trigram ON file_id = id"
-        found = []
+        columns = "signatures, names, trigram_check FROM file LEFT JOIN trigram ON file_id = id"
+        files = []
         for row in self._connection.execute(
-            f"SELECT {tables.PLACED}, {kept if there else 'NULL, NULL, NULL FROM file'}"
+            f"SELECT {tables.PLACED}, {columns if there else 'NULL, NULL, NULL FROM file'}"
         ):
             place, (signatures, names, check) = row[:7], row[8:]
             if row[7] != row_check(place):
@@ -144,9 +144,9 @@ class SqliteReader:
             number, path, language, problem, count, _, _ = place
             if not _is_intact(path, check, signatures, names):
                 signatures = names = None
-            found.append(KeptFile(number, path, language, problem, count, signatures, names, True))
-        _check_complete(len(found), self._files())
-        return sorted(found, key=lambda file: file.path)
+            files.append(KeptFile(number, path, language, problem, count, signatures, names, True))
+        _check_complete(len(files), self._files())
+        return sorted(files, key=lambda file: file.path)
 
     def _files(self) -> int:
         return int(tables.meta(self._connection).get("files", 0))
@@ -163,7 +163,7 @@ class SqliteReader:
         return Entry(Stat(*row[3:6]), row[2])
 
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
-        found = {}
+        by_path = {}
         for path in paths:
             row = tables.row(
                 self._connection,
@@ -177,8 +177,8 @@ class SqliteReader:
             facts = tables.unpacked_facts(path, *row)
             if facts is None:
                 raise tables.damaged_file(path)
-            found[path] = facts
-        return found
+            by_path[path] = facts
+        return by_path
 
     def all_facts(self) -> Iterator[tuple[str, bytes | None]]:
         # Without the index of paths, where a damaged path would name a file that does not exist.
@@ -188,18 +188,18 @@ class SqliteReader:
                 raise tables.damaged_file(row[1])
         _check_complete(len(placed), self._files())
         for number, path, *_ in sorted(placed, key=itemgetter(1)):
-            found = tables.row(self._connection, _FACTS, (number,))
-            facts, check = found or (None, None)
+            facts_row = tables.row(self._connection, _FACTS, (number,))
+            facts, check = facts_row or (None, None)
             yield path, tables.unpacked_facts(path, facts, check)
 
     def problems(self) -> Mapping[str, str]:
-        found = tables.rows(
+        rows = tables.rows(
             self._connection, f"SELECT {tables.PLACED} FROM file WHERE problem IS NOT NULL"
         )
-        for row in found:
+        for row in rows:
             if row[-1] != row_check(row[:-1]):
                 raise tables.damaged_file(row[1])
-        return dict(sorted((row[1], row[3]) for row in found))
+        return dict(sorted((row[1], row[3]) for row in rows))
 
     def links(self, open_segments: Mapping[str, LinkSegment]) -> dict[str, LinkSegment]:
         stored, _ = tables.stored_links(self._connection)
@@ -249,10 +249,10 @@ class SqliteReader:
 
     def _check_file(self, number: int, segments: set[int]) -> None:
         """Check the first file from this number on, in every table and in the index of paths."""
-        found = tables.row(
+        row = tables.row(
             self._connection, "SELECT path FROM file WHERE id >= ? ORDER BY id LIMIT 1", (number,)
         )
-        place = self._place(found[0]) if found is not None else None
+        place = self._place(row[0]) if row is not None else None
         if place is None or self.entry(place[1]) is None or place[1] not in self.facts([place[1]]):
             raise DamagedBackend("a file of the index is missing")
         if place[5] is not None and place[5] not in segments:

@@ -170,10 +170,10 @@ def rows(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) 
 def meta(connection: apsw.Connection) -> dict[str, Any]:
     """The description of the generation; empty before the first one is published."""
     # The whole table, not one key: a damaged key would look like a value that was never set.
-    found = dict(rows(connection, "SELECT key, value FROM meta"))
-    if found and found.pop("check", None) != mapping_check(found):
+    values = dict(rows(connection, "SELECT key, value FROM meta"))
+    if values and values.pop("check", None) != mapping_check(values):
         raise DamagedBackend("the description of the index is damaged: its checksum differs")
-    return found
+    return values
 
 
 def put_meta(connection: apsw.Connection, values: Mapping[str, Any]) -> None:
@@ -184,8 +184,8 @@ def put_meta(connection: apsw.Connection, values: Mapping[str, Any]) -> None:
 
 
 def row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -> Any:
-    found = rows(connection, sql, parameters)
-    return found[0] if found else None
+    selection = rows(connection, sql, parameters)
+    return selection[0] if selection else None
 
 
 SEGMENT = "id, digest, rows, size_bytes, checks"
@@ -211,15 +211,15 @@ def stored_segments(
 ) -> dict[int, StoredSegment]:
     """The segments of the generation, or one of them; raises DamagedBackend for a damaged row."""
     query = f"SELECT {SEGMENT}, segment_check FROM segment"
-    found = (
+    selection = (
         rows(connection, query)
         if number is None
         else rows(connection, f"{query} WHERE id = ?", (number,))
     )
-    if number is not None and not found:
+    if number is not None and not selection:
         raise DamagedBackend("a segment of the index is missing")
     segments = {}
-    for *values, check in found:
+    for *values, check in selection:
         if check != row_check(tuple(values)):
             raise DamagedBackend("a segment of the index is damaged: its checksum differs")
         segments[values[0]] = StoredSegment(*values[1:])
@@ -243,12 +243,12 @@ def stored_links(connection: apsw.Connection) -> tuple[list[LinkRow], bool]:
     """The segments of links, oldest first, and whether all rows are intact."""
     if row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'link'") is None:
         return [], True
-    found = rows(
+    selection = rows(
         connection,
         "SELECT id, digest, files, size_bytes, data_check, run, link_check FROM link ORDER BY id",
     )
-    good = [values for *values, check in found if check == row_check(tuple(values))]
-    return [LinkRow(*values[1:]) for values in good], len(good) == len(found)
+    good = [values for *values, check in selection if check == row_check(tuple(values))]
+    return [LinkRow(*values[1:]) for values in good], len(good) == len(selection)
 
 
 def put_listings(connection: apsw.Connection, data: bytes | None) -> None:
@@ -262,10 +262,10 @@ def stored_listings(connection: apsw.Connection) -> tuple[bytes | None, bool]:
     """The listings of directories, if there are any, and whether they are not damaged."""
     if row(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'listings'") is None:
         return None, True
-    found = row(connection, "SELECT data, listings_check FROM listings")
-    if found is None:
+    listing = row(connection, "SELECT data, listings_check FROM listings")
+    if listing is None:
         return None, True
-    data, check = found
+    data, check = listing
     return (data, True) if check == row_check((data,)) else (None, False)
 
 
@@ -284,9 +284,9 @@ def translated() -> Iterator[None]:
 def snapshot(connection: apsw.Connection) -> Snapshot:
     known = meta(connection)
     entries = {}
-    for found in connection.execute(f"SELECT {STAT}, stat_check FROM file"):
-        _, path, digest, size, mtime, ctime, check = found
-        if check != crc32(encode(found[:-1])):
+    for file_row in connection.execute(f"SELECT {STAT}, stat_check FROM file"):
+        _, path, digest, size, mtime, ctime, check = file_row
+        if check != crc32(encode(file_row[:-1])):
             raise damaged_file(path)
         entries[path] = Entry(Stat(size, mtime, ctime), digest)
     if len(entries) != known.get("files", 0):
@@ -300,7 +300,7 @@ def placed_files(connection: apsw.Connection, number: int | None = None) -> list
     parameters: tuple[int, ...] = ()
     if number is not None:
         query, parameters = f"{query} WHERE id = ?", (number,)
-    found = []
+    files = []
     seen = 0
     for values in connection.execute(query, parameters):
         seen += 1
@@ -308,10 +308,10 @@ def placed_files(connection: apsw.Connection, number: int | None = None) -> list
         if check != crc32(encode(values[:-1])):
             raise damaged_file(path)
         if segment is not None:
-            found.append((file, path, language, segment, slot))
+            files.append((file, path, language, segment, slot))
     if seen != (meta(connection).get("files", 0) if number is None else 1):
         raise DamagedBackend("a file of the index is missing")
-    return found
+    return files
 
 
 def damaged_file(path: object) -> DamagedBackend:

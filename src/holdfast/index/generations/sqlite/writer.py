@@ -194,13 +194,13 @@ class SqliteWriter:
 
     def _files_in(self, segment: int) -> list[tuple[Any, ...]]:
         """The rows of the files in a segment, by `tables.PLACE`."""
-        found = []
+        files = []
         query = f"SELECT {tables.PLACED} FROM file NOT INDEXED WHERE segment = ?"
         for *values, check in self._connection.execute(query, (segment,)):
             if check != row_check(tuple(values)):
                 raise tables.damaged_file(values[1])
-            found.append(tuple(values))
-        return found
+            files.append(tuple(values))
+        return files
 
     def remove(self, path: str) -> bool:
         row = tables.row(self._connection, "SELECT id FROM file WHERE path = ?", (path,))
