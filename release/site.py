@@ -1,12 +1,13 @@
 """A hook of the documentation site: pages made from the code, and pages from outside docs/.
 
-The reference of commands, tools and the Python API is written when the site is built, so it
-cannot differ from the program. The picture of the architecture is drawn from the real imports.
+The reference of commands, tools, formats and the Python API is written when the site is built, so
+it cannot differ from the program. The picture of the architecture is drawn from the real imports.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import json
 import re
@@ -27,6 +28,8 @@ FROM_ABOVE = {
 }
 """Pages at the root of the repository -> their names on the site."""
 
+FORMAT = re.compile(r"(?:[A-Z]+_)*(?:VERSION|FORMAT)")
+"""The names of constants that are the version of a format."""
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -36,6 +39,7 @@ def on_files(files: Files, *, config: Any) -> Files:
         "reference/commands.md": commands_page(),
         "reference/tools.md": tools_page(),
         "reference/python.md": python_page(),
+        "reference/formats.md": formats_page(ROOT / "src" / "holdfast"),
         "architecture.svg": architecture(ROOT / "src" / "holdfast"),
     }
     for above, name in FROM_ABOVE.items():
@@ -122,6 +126,38 @@ def python_page() -> str:
                     if not method.startswith("_")
                 )
     return "".join(parts)
+
+
+def formats_page(package: Path) -> str:
+    """Every version of a stored or sent format, with the history beside it in the code."""
+    parts = [
+        "# Formats\n\nEvery format that Holdfast stores or sends has a version. What is stored in "
+        "an older version is migrated or made again; a newer version is refused and left alone.\n"
+    ]
+    for path in sorted(package.rglob("*.py")):
+        module = path.relative_to(package.parent).with_suffix("").as_posix().replace("/", ".")
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        for node, after in zip(body, [*body[1:], None], strict=True):
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Name(name)], value=ast.Constant(value))
+                    | ast.AnnAssign(target=ast.Name(name), value=ast.Constant(value))
+                ) if FORMAT.fullmatch(name):
+                    history = _text(after)
+                    shown = f"\n```text\n{history}\n```\n" if history else ""
+                    parts.append(f"\n## {module}.{name}\n\nVersion `{value!s}`.\n{shown}")
+                case _:
+                    continue
+    return "".join(parts)
+
+
+def _text(node: ast.stmt | None) -> str:
+    """The docstring of the constant above it."""
+    match node:
+        case ast.Expr(ast.Constant(str(text))):
+            return inspect.cleandoc(text)
+        case _:
+            return ""
 
 
 def _described(name: str, thing: Any) -> str:

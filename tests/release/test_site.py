@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import COMMANDS
+from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.mcp.tools import TOOLS
+from holdfast.sync.wire.messages import PROTOCOL_VERSION
 from release.drawing import imports, layers
-from release.site import relinked
+from release.site import formats_page, relinked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NEEDED = ("docs", "release", "src", "mkdocs.yml", *(path.name for path in ROOT.glob("*.md")))
@@ -53,6 +55,16 @@ def test_the_reference_has_every_command_and_every_tool(copy: Path) -> None:
     assert [name for name in COMMANDS if f'id="{name}"' not in commands] == []
     assert [name for name in TOOLS if f'id="{name}"' not in tools] == []
     assert 'id="open_space"' in (site / "reference" / "python.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.shows("DOCS-SITE")
+def test_the_reference_has_every_format_with_its_history() -> None:
+    page = formats_page(ROOT / "src" / "holdfast")
+    facts = page.partition("## holdfast.index.facts.model.FACTS_VERSION\n")[2]
+    assert facts.startswith(f"\nVersion `{FACTS_VERSION}`.")
+    assert "1: first version." in facts.partition("\n## ")[0]
+    assert f"holdfast.sync.wire.messages.PROTOCOL_VERSION\n\nVersion `{PROTOCOL_VERSION}`." in page
+    assert "_OLDEST_FORMAT" not in page
 
 
 @pytest.mark.long
