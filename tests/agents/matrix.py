@@ -27,7 +27,7 @@ UNTOUCHED = (
 WINDOW = "only in its window; what is held is taken from each request, whatever led to it"
 NONE = "it has none"
 ONE_DECISION = "not driven: the decision is the same, and tests/edits judges it"
-SERVICE = "the service decides when it happens, so a script cannot cause it; tests with simulated requests cover it"
+SERVICE = "the service decides when, not a script; tests with simulated requests cover it"
 
 SIX_CLAUDE = "test_claude.py::test_the_six_checks_hold_in_one_conversation"
 SIX_CODEX = "test_codex.py::test_the_six_checks_hold_in_one_conversation"
