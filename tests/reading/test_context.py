@@ -120,7 +120,7 @@ def test_after_a_compaction_the_map_lists_what_was_lost_and_how_to_get_it_back(d
     assert [file.path.rpartition("/")[2] for file in found.held] == ["b.txt"]
     assert [file.path.rpartition("/")[2] for file in found.lost] == ["a.txt"]
     text = found.to_text(str(desk.cwd))
-    assert f"lost in compaction:{entry}:" in text
+    assert f"lost in the compaction {entry}:" in text
     assert '  read(path="a.txt", offset=4, limit=6)' in text.splitlines()
 
 

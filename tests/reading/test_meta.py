@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.reading import baseline, diff
+from holdfast.reading import baseline, diff, explain
 from holdfast.reading import meta as metas
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Derived, Refreshed
@@ -304,3 +304,7 @@ def test_whatever_we_print_is_known_again(
         head = f"[readcache: {patch.changed} lines changed of {total}]"
         derived = Derived("diff", "/a", WHOLE, "old", "new")
         assert is_shown(derived, f"{head}\n{patch.text}".encode())
+
+
+def test_every_reason_is_explained_in_words() -> None:
+    assert set(explain.REASONS) == metas.REASONS

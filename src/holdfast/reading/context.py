@@ -20,6 +20,7 @@ from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Current, lines_of, stored_text_rows, strict_text
 from holdfast.reading.baseline import decode
 from holdfast.reading.scope import Lines, Scope
+from holdfast.reading.tree import beginning
 from holdfast.reading.trust import Trust
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class ContextMap:
                 f"[context] the session proves nothing now: {self.doubt}\n"
                 "Every read is answered in full."
             )
-        since = "its start" if self.boundary == "root" else self.boundary
+        since = beginning(self.boundary)
         total = sum(text.lines_shown for file in self.held for text in file.texts)
         out = [
             f"[context] session {self.session}: {_number(len(self.held), 'file')}, "
@@ -147,7 +148,7 @@ class ContextMap:
                 shown = _shown(file.path, cwd)
                 out.append(f"[{shown} changed on disk; to see what: {call(shown, None)}]")
         if self.lost:
-            out.append(f"lost in {self.boundary}:")
+            out.append(f"lost in {beginning(self.boundary)}:")
             out += _table(self.lost, cwd)
             out.append("to recover what is still needed:")
             out += [f"  {one}" for file in self.lost for one in recovery(file, cwd, call)]

@@ -8,8 +8,24 @@ from typing import Any
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case
 from holdfast.reading.scope import Lines, Scope
-from holdfast.reading.tree import Doubt, Evidence
+from holdfast.reading.tree import Doubt, Evidence, beginning
 from holdfast.reading.trust import choose_base
+
+REASONS = {
+    "no_base_hash": "because the session has not read it",
+    "bypass_cache": "because the plain text was requested",
+    "hash_match": "because the text on disk is the text that was read",
+    "range_slice_unchanged": "because these lines are as they were read",
+    "range_slice_changed": "because these lines have changed",
+    "base_object_missing": "because the text that was read is no longer stored",
+    "diff_file_too_large_bytes": "because the file is too large for a diff",
+    "diff_file_too_large_lines": "because the file has too many lines for a diff",
+    "diff_unavailable_or_empty": "because no diff could be made",
+    "diff_not_useful": "because a diff would be almost as long",
+    "diff_payload_truncated": "because a diff would be cut",
+    "diff_emitted": "because the file has changed",
+}
+"""The reasons of `meta.REASONS`, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +50,8 @@ class Candidate:
 
     def to_text(self) -> str:
         state = "as it is now" if self.current else "older text"
-        chosen = "  <- base" if self.chosen else ""
-        return f"{scopes.key(self.scope):<14} {self.digest[:12]} seq {self.seq}, {state}{chosen}"
+        chosen = "; the answer is based on it" if self.chosen else ""
+        return f"{_scope(self.scope)}, read in entry {self.seq}: {state}{chosen}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +89,15 @@ class Explanation:
         if isinstance(self.evidence, Doubt):
             lines.append(f"the session proves nothing: {self.evidence.why}")
         else:
-            leaf = self.evidence.leaf or "before the first entry"
-            session, boundary = self.evidence.session, self.evidence.boundary
-            lines.append(f"session {session} at {leaf}, trust since {boundary}")
+            since = beginning(self.evidence.boundary)
+            lines.append(f"session {self.evidence.session}: what was read since {since} counts")
         lines += [f"  {candidate.to_text()}" for candidate in self.candidates]
         lines += [
-            f"  {scopes.key(run):<14} refreshed and not printed since: not a base"
+            f"  {_scope(run)}: refreshed and not printed since, so it does not count"
             for run in self.blocked
         ]
-        lines.append(f"answer: {self.mode or 'plain'} ({self.reason or 'plain text'})")
+        mode = (self.mode or "plain text").replace("_", " ")
+        lines.append(f"answer: {mode}{f', {REASONS[self.reason]}' if self.reason else ''}")
         return "\n".join(lines)
 
 
@@ -125,6 +141,10 @@ def explain(case: Case, evidence: Evidence | Doubt) -> Explanation:
         None if meta is None else meta.scope,
         None if meta is None else meta.base,
     )
+
+
+def _scope(scope: Scope) -> str:
+    return f"lines {scope.first}-{scope.last}" if isinstance(scope, Lines) else "the whole file"
 
 
 def _session(evidence: Evidence | Doubt) -> dict[str, Any]:

@@ -34,6 +34,11 @@ class Served(NamedTuple):
     truncated: bool = False
 
 
+def beginning(boundary: str) -> str:
+    """Where a session begins to count, in words; from the boundary of its evidence."""
+    return "its start" if boundary == "root" else f"the {boundary.replace(':', ' ', 1)}"
+
+
 class Evidence(NamedTuple):
     """What a session log proves at this moment."""
 

@@ -33,9 +33,9 @@ def as_text(
     `format_path` turns a path relative to the tree into the one to show.
     """
     whole = answer.summary
-    files = f"{whole.documents} {'file' if whole.documents == 1 else 'files'}"
+    files = f"{whole.documents:,} {'file' if whole.documents == 1 else 'files'}"
     if not answer.groups:
-        return f"no repeated block in {whole.tokens} tokens of {files}"
+        return f"no repeated block in {whole.tokens:,} tokens of {files}"
     lines = []
     for group in answer.groups:
         height = group.places[0].end_line - group.places[0].line + 1
@@ -61,7 +61,7 @@ def as_text(
     cover = "group covers" if whole.groups == 1 else "groups cover"
     lines.append(
         f"{whole.groups} {cover} {share:.1f} % of "
-        f"{whole.tokens} tokens in {files}{listed_part}{folded}"
+        f"{whole.tokens:,} tokens in {files}{listed_part}{folded}"
     )
     return "\n".join(lines)
 

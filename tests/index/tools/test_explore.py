@@ -208,6 +208,8 @@ def test_what_a_removed_symbol_leaves_behind(tree: Tree) -> None:
 
 @pytest.mark.shows("IMPACT-REFUSED")
 def test_a_revision_that_is_none_is_refused(tree: Tree, tmp_path: Path) -> None:
+    nothing = impact_text(impact(tree.code, str(tree.root)), SURFACE, more="")
+    assert nothing == "no file changed since HEAD"
     for since in ("nope", "--output=x", ""):
         with pytest.raises(UsageError, match="no revision"):
             impact(tree.code, str(tree.root), since)

@@ -90,8 +90,8 @@ def impact_text(answer: ImpactAnswer, surface: Surface, *, more: str) -> str:
     if answer.status != "ok":
         return surface.message(answer.message or answer.status)
     tree = answer.path
-    changed = counted(answer.total, "changed symbol")
-    lines = [f"{changed} in {counted(len(answer.files), 'file')} since {answer.since}"]
+    changed = f"{counted(answer.total, 'changed symbol')} in {counted(len(answer.files), 'file')}"
+    lines = [f"{changed if answer.files else 'no file changed'} since {answer.since}"]
     for one in answer.symbols:
         at = surface.text(f"{surface.file(tree, one.file)}:{one.line}")
         lines.append(f"{one.change} {surface.text(one.symbol_label)}  {one.kind}  {at}")
