@@ -156,8 +156,8 @@ def test_status_refresh_and_explain(work: Path, capsys: Capture) -> None:
     marker = run(capsys, "readcache", "refresh", "a.txt", "3-5", "--session", "demo")[1]
     assert marker == "[readcache-refresh] invalidated lines 3-5 for a.txt\n"
     _, out, _ = run(capsys, "readcache", "explain", "a.txt:3-5", "--session", "demo")
-    assert "refreshed and not printed since: not a base" in out
-    assert out.endswith("answer: full (no_base_hash)\n")
+    assert "lines 3-5: refreshed and not printed since, so it does not count" in out
+    assert out.endswith("answer: full, because no earlier read of it counts\n")
     explained = run(capsys, "readcache", "explain", "a.txt", "--session", "demo", "--json")[1]
     assert json.loads(explained)["session"]["boundary"] == "root"
 

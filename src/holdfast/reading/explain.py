@@ -12,7 +12,7 @@ from holdfast.reading.tree import Doubt, Evidence, beginning
 from holdfast.reading.trust import choose_base
 
 REASONS = {
-    "no_base_hash": "because the session has not read it",
+    "no_base_hash": "because no earlier read of it counts",
     "bypass_cache": "because the plain text was requested",
     "hash_match": "because the text on disk is the text that was read",
     "range_slice_unchanged": "because these lines are as they were read",
