@@ -634,3 +634,13 @@ def test_a_binary_file_is_not_printed(run: Terminal, tmp_path: Path) -> None:
 def test_an_index_without_files_says_so(run: Terminal, tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     assert "It has no files of a known language.\n0 files" in run("index", "create", "tree")
+
+
+@pytest.mark.parametrize("action", ["status", "verify"])
+def test_the_state_of_an_index_has_no_fingerprints(
+    run: Terminal, tmp_path: Path, action: str
+) -> None:
+    (tmp_path / "tree").mkdir()
+    assert "ingerprint" not in run("index", action, "tree", code=1)
+    run("index", "create", "tree")
+    assert "ingerprint" not in run("index", action, "tree")

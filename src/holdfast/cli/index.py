@@ -169,7 +169,7 @@ def _verify(index: CodeIndex, args: argparse.Namespace) -> int:
     if args.json:
         print_json({**answer.to_wire(), "verified": sound})
     else:
-        print(with_commands(answer.human_text, answer.path))
+        print(with_commands(without_internals(answer.human_text), answer.path))
         if sound:
             print("Verified: all stored data was read, and every checksum agrees.")
     return exit_code(answer.status)
