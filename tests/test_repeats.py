@@ -98,3 +98,14 @@ def test_pieces_are_sorted_as_one_list_and_freed_completely(
     assert clones.in_order(list(groups)) == whole
     clones.release(groups)
     assert groups == []
+
+
+def test_a_block_that_begins_with_a_bracket_is_shown_by_a_line_that_says_more(
+    tmp_path: Path,
+) -> None:
+    """`| )` told nothing about the block."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    for name in ("one", "two"):
+        (root / f"{name}.py").write_text(f"def {name}(\n    {name}\n):\n{BODY}")
+    assert clones_of(root).groups[0].first_line == "step_0 = first_0(value, 0)"

@@ -42,6 +42,7 @@ PLACES_MAX = 20_000
 """An answer with more places is for a program and is not kept."""
 
 LINE_SHOWN = 100
+LINES_TRIED, LETTERS_MIN = 5, 6
 FIRST_LINES_MAX = 200
 """How many groups show their first line: longer answers are for programs, which use the places."""
 
@@ -119,20 +120,34 @@ def with_first_lines(root: Path, groups: tuple[GroupReport, ...]) -> tuple[Group
     """The groups with the first line of each, from its file; empty where it cannot be read."""
     first_groups = [
         msgspec.structs.replace(
-            group, first_line=_line(root, group.places[0].path, group.places[0].line)
+            group, first_line=_line(root, group.places[0].path, _numbers(group))
         )
         for group in groups[:FIRST_LINES_MAX]
     ]
     return (*first_groups, *groups[FIRST_LINES_MAX:])
 
 
-def _line(root: Path, path: str, number: int) -> str:
-    """A line of a file of the tree as it may be shown: without links out of it, and secrets."""
+def _numbers(group: GroupReport) -> range:
+    """The lines of a block that may stand for it: the first ones."""
+    first, last = group.places[0].line, group.places[0].end_line
+    return range(first, min(last + 1, first + LINES_TRIED))
+
+
+def _line(root: Path, path: str, numbers: range) -> str:
+    """A line of a file of the tree as it may be shown: without links out of it, and secrets.
+
+    The first one with a few letters; a block may begin with a closing bracket.
+    """
     data: bytes | None = None
     with suppress(OSError):
         data, _ = disk.read_file(str(root), path)
     if data is None:
         return ""
+    lines = [_shown(data, number) for number in numbers]
+    return next((line for line in lines if sum(map(str.isalpha, line)) >= LETTERS_MIN), lines[0])
+
+
+def _shown(data: bytes, number: int) -> str:
     # Four bytes for each character that is shown, after the indentation.
     text = masked_line(data, number).lstrip()[: 4 * LINE_SHOWN].decode("utf-8", "replace")
     text = "".join(c if c.isprintable() else " " for c in text).strip()
