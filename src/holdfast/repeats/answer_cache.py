@@ -42,7 +42,7 @@ PLACES_MAX = 20_000
 """An answer with more places is for a program and is not kept."""
 
 LINE_SHOWN = 100
-LINES_TRIED, LETTERS_MIN = 5, 6
+LINES_TRIED, LETTERS_MIN = 5, 4
 FIRST_LINES_MAX = 200
 """How many groups show their first line: longer answers are for programs, which use the places."""
 
