@@ -10,6 +10,7 @@ from holdfast.cli.output import print_json, print_table
 from holdfast.errors import UsageError
 from holdfast.replay.find import AGENTS, CLIENTS
 from holdfast.replay.report import AgentSavings, SavingsAnswer
+from holdfast.text import counted
 
 DAYS = 14
 DAY_S = 86_400
@@ -67,7 +68,7 @@ def _show(answer: SavingsAnswer) -> None:
         for one in answer.agents:
             print(f"{kind_of(one)}: {focus_text(one)}")
     if answer.left_out:
-        print(f"{_counted(answer.left_out, 'older session')} left out; --limit N looks at more")
+        print(f"{counted(answer.left_out, 'older session')} left out; --limit N looks at more")
     for line in answer.unreadable:
         print(f"not readable: {line}", file=sys.stderr)
 
@@ -97,21 +98,17 @@ def focus_text(one: AgentSavings) -> str:
     parts = []
     if focus.folds:
         parts.append(
-            f"{_counted(focus.folds, 'fold')}, {focus.reopened} reopened with "
-            f"{_counted(focus.extra_reads, 'read')}, "
+            f"{counted(focus.folds, 'fold')}, {focus.reopened} reopened with "
+            f"{counted(focus.extra_reads, 'read')}, "
             f"net {_share(focus.saved_tokens, read)}"
         )
     if focus.possible_folds:
         parts.append(
-            f"{_counted(focus.possible_folds, 'long first read')} could be folded: "
+            f"{counted(focus.possible_folds, 'long first read')} could be folded: "
             f"{_share(focus.optimistic, read)} at best, {_share(focus.middle, read)} probably, "
             f"{_share(focus.pessimistic, read)} at worst"
         )
     return "; ".join([*parts, focus.advice])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _share(part: int, whole: int) -> str:

@@ -22,6 +22,7 @@ from holdfast.reading.baseline import decode
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.tree import beginning
 from holdfast.reading.trust import Trust
+from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.reading.report import FileReport, State, TextReport
@@ -139,8 +140,8 @@ class ContextMap:
         since = beginning(self.boundary)
         total = sum(text.lines_shown for file in self.held for text in file.texts)
         out = [
-            f"[context] session {self.session}: {_number(len(self.held), 'file')}, "
-            f"{_number(total, 'line')}, ~{self.tokens} tokens held since {since}"
+            f"[context] session {self.session}: {counted(len(self.held), 'file')}, "
+            f"{counted(total, 'line')}, ~{self.tokens} tokens held since {since}"
         ]
         out += _table(self.held, cwd)
         for file in self.held:
@@ -368,7 +369,3 @@ def _shown(path: str, cwd: str) -> str:
     shown = os.path.relpath(path, cwd) if cwd and path.startswith(cwd.rstrip("/") + "/") else path
     # After a line break in a file name, the rest of the name would look like our own output.
     return shown if shown.isprintable() else json.dumps(shown)[1:-1]
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -29,6 +29,7 @@ from holdfast.agents.hook_event import (
     ToolUse,
     WriteCall,
 )
+from holdfast.agents.plugin_event import whole_number
 
 if TYPE_CHECKING:
     from holdfast.reading.pieces import Run
@@ -149,7 +150,7 @@ def _call(name: str, arguments: object) -> Call | None:
     path = arguments.get("file_path")
     if name == "Read" and isinstance(path, str):
         return ReadCall(
-            path, _whole_number(arguments.get("offset")), _whole_number(arguments.get("limit"))
+            path, whole_number(arguments.get("offset")), whole_number(arguments.get("limit"))
         )
     command = arguments.get("command")
     if name == "Bash" and isinstance(command, str) and not arguments.get("run_in_background"):
@@ -252,7 +253,3 @@ def _value(payload: Mapping[str, Any], name: str) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return value
-
-
-def _whole_number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
