@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
@@ -23,7 +24,7 @@ from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, compressed, covered
 from holdfast.files.watched_tree import Look
 from holdfast.index.building.build_tools import BuildTools
-from holdfast.index.building.plan import make_plan, refuse_emptied_tree
+from holdfast.index.building.plan import Plan, make_plan, refuse_emptied_tree
 from holdfast.index.building.progress import Meter, Report
 from holdfast.index.building.put_files import PutFiles
 from holdfast.index.building.watched_root import WatchedRoot
@@ -102,32 +103,14 @@ def _build(
         use_listings(root, policy, lambda: listings)
     look = _listed(root, policy, watched)
     snapshot = look.found
-    identity: Identity = (0, "")
-    outdated = False
     if whole:
-        plan = make_plan(Snapshot({}, 0), snapshot)
+        steps = _Steps(make_plan(Snapshot({}, 0), snapshot), (0, ""), False)
     else:
-        with tools.backend.reader(root) as reader:
-            identity = reader.identity
-            before = (
-                earlier_manifest[1]
-                if earlier_manifest and earlier_manifest[0] == identity
-                else reader.snapshot()
-            )
-            refuse_emptied_tree(root, snapshot, len(before.entries))
-            touched = None if watched is None else watched.touched(identity)
-            plan = make_plan(before, snapshot, touched)
-            if touched is None and listings is None:
-                listings = reader.listings()
-            # After an upgrade, listings of the code before are replaced: every first walk of a
-            # process would decide on all names again.
-            outdated = is_outdated(listings, policy)
-            if not plan.needed and not outdated:
-                return Built(
-                    reader.totals(), Changes(), markers.COMPLETED, snapshot.skipped,
-                    published=False, unreadable=plan.unreadable, identity=identity,
-                    snapshot=before, look=look,
-                )  # fmt: skip
+        synced = _sync_steps(root, policy, tools, look, watched, earlier_manifest, listings)
+        if isinstance(synced, Built):
+            return synced
+        steps = synced
+    plan = steps.plan
     unread: dict[str, Entry] = {}
     compatible = whole and keeps and bool(plan.unreadable) and _is_compatible(root, tools)
     with tools.backend.writer(root) as writer:
@@ -137,7 +120,7 @@ def _build(
             unread = _remove_readable(writer, plan.unreadable)
         elif whole:
             writer.start_over()
-        elif writer.follows != identity:
+        elif writer.follows != steps.follows:
             # Another process has published since the snapshot was read.
             plan = make_plan(writer.snapshot(), snapshot)
         files = PutFiles(root, plan.before, snapshot, tools, writer, meter)
@@ -148,7 +131,7 @@ def _build(
             _remove(writer, path)
         for path in changes.touched:
             writer.restat(path, files.entries[path])
-        if whole or outdated or (not look.by_reports and (changes.added or changes.removed)):
+        if whole or steps.outdated or (not look.by_reports and (changes.added or changes.removed)):
             writer.put_listings(stored_listings(root, policy))
         totals = writer.totals()
         meter.publishing(totals.files)
@@ -172,6 +155,49 @@ def _build(
         totals, changes, status, snapshot.skipped, unreadable, frozenset(files.unparsed),
         identity=identity, snapshot=manifest, look=look,
     )  # fmt: skip
+
+
+class _Steps(NamedTuple):
+    """What a build has to do."""
+
+    plan: Plan
+    follows: Identity
+    """The generation that it starts from."""
+    outdated: bool
+    """Whether the stored listings were made by other code."""
+
+
+def _sync_steps(
+    root: str,
+    policy: Policy,
+    tools: BuildTools,
+    look: Look,
+    watched: WatchedRoot | None,
+    earlier_manifest: tuple[Identity, Snapshot] | None,
+    listings: bytes | None,
+) -> _Steps | Built:
+    """What has changed since the published generation; if nothing has, the result of the build."""
+    with tools.backend.reader(root) as reader:
+        identity = reader.identity
+        before = (
+            earlier_manifest[1]
+            if earlier_manifest and earlier_manifest[0] == identity
+            else reader.snapshot()
+        )
+        refuse_emptied_tree(root, look.found, len(before.entries))
+        touched = None if watched is None else watched.touched(identity)
+        plan = make_plan(before, look.found, touched)
+        if touched is None and listings is None:
+            listings = reader.listings()
+        # After an upgrade, listings of the code before are replaced: every first walk of a process
+        # would decide on all names again.
+        outdated = is_outdated(listings, policy)
+        if plan.needed or outdated:
+            return _Steps(plan, identity, outdated)
+        return Built(
+            reader.totals(), Changes(), markers.COMPLETED, look.found.skipped, published=False,
+            unreadable=plan.unreadable, identity=identity, snapshot=before, look=look,
+        )  # fmt: skip
 
 
 def _stored_listings(root: str, backend: Backend) -> bytes | None:
