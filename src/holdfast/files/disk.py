@@ -53,6 +53,9 @@ class Walk:
     """Of `skipped`, the files whose stat or content decided, and why."""
     directories: Mapping[str, DirectoryListing] = field(default_factory=dict)
     """The directories that were entered."""
+    settled: int = 0
+    """Directories that had to be listed again although nothing changed: when they were listed
+    before, they had just been written. The next walk need not list them."""
 
     @property
     def shows_nothing(self) -> bool:
@@ -218,6 +221,8 @@ class _TreeWalk:
         # Ignore files are read every time: editing one does not change these times.
         plain = self._list(fresh, known_names, entries, prefix) and not controls
         fresh.remember_stamp(stamp if plain else None, listed_ns)
+        if before is not None and before.stamp == fresh.stamp and fresh.is_settled:
+            self._walk.settled += not before.is_settled
         self._listings[key] = fresh
         self._count(fresh)
 

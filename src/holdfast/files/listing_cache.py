@@ -55,8 +55,15 @@ class DirectoryListing:
         """Remember when it was listed; no stamp if its names alone do not decide."""
         self.stamp, self.still_ns = stamp, listed_ns - RACY_NS
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the directory was last written well before it was listed."""
+        stamp = self.stamp
+        return stamp is not None and stamp[2] < self.still_ns and stamp[3] < self.still_ns
+
     def is_current(self, above: RuleStack, stamp: Stamp) -> bool:
         """Whether the directory still has the same names, and the same rules apply."""
+        # As in `is_settled`, without the call: there is one for every directory of a tree.
         if self.stamp != stamp or stamp[2] >= self.still_ns or stamp[3] >= self.still_ns:
             return False
         digests = self.digests

@@ -22,6 +22,7 @@ from holdfast.files.code_check import code_check
 from holdfast.files.ignore import RuleStack
 from holdfast.files.listing_cache import DirectoryListing, Stamp, listings_of, restore
 from holdfast.files.policy import Policy
+from holdfast.files.snapshot import RACY_NS
 
 VERSION = 2
 """- 1: the first.
@@ -63,6 +64,17 @@ def stored_listings(root: str, policy: Policy) -> bytes | None:
 def is_listed(root: str, policy: Policy) -> bool:
     """Whether this process has listed a tree."""
     return bool(listings_of(root, policy))
+
+
+def may_settle(root: str, policy: Policy, now_ns: int) -> bool:
+    """Whether directories that had just been written when they were listed need not be listed
+    again after a walk that begins now."""
+    return any(
+        listing.stamp is not None
+        and not listing.is_settled
+        and max(listing.stamp[2:]) < now_ns - RACY_NS
+        for listing in listings_of(root, policy).values()
+    )
 
 
 def use_listings(root: str, policy: Policy, load: Callable[[], bytes | None]) -> None:

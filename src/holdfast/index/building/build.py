@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,11 +18,20 @@ from holdfast.files import disk
 from holdfast.files.listing_store import (
     is_listed,
     is_outdated,
+    may_settle,
     stored_listings,
     use_listings,
 )
 from holdfast.files.policy import Policy
-from holdfast.files.snapshot import Changes, Entry, Snapshot, compressed, covered
+from holdfast.files.snapshot import (
+    RACY_NS,
+    Changes,
+    Entry,
+    Snapshot,
+    compressed,
+    covered,
+    stamp_of,
+)
 from holdfast.files.watched_tree import Look
 from holdfast.index.building.build_tools import BuildTools
 from holdfast.index.building.plan import Plan, make_plan, refuse_emptied_tree
@@ -33,6 +43,10 @@ from holdfast.index.generations import marker as markers
 from holdfast.index.generations.fingerprint import from_wire as fingerprint_from_wire
 from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Backend, Identity, Totals, Writer
+
+SETTLED_SHARE = 0.05
+"""Stored listings are replaced if more than this share of the directories is listed again in each
+walk only because they had just been written when they were stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +146,9 @@ def _build(
         for path in changes.touched:
             writer.restat(path, files.entries[path])
         if whole or steps.outdated or (not look.by_reports and (changes.added or changes.removed)):
+            _settle_listings(root, policy, tools.now_ns)
             writer.put_listings(stored_listings(root, policy))
+        confirmed_ns = confirmed(root, files.just_written, files.entries, taken_ns, tools.now_ns())
         totals = writer.totals()
         meter.publishing(totals.files)
         status = markers.LIMIT_REACHED if files.limit_reached else markers.COMPLETED
@@ -146,9 +162,9 @@ def _build(
             writer.generation,
             status,
         )
-        identity = writer.publish(markers.encode(marker), taken_ns)
+        identity = writer.publish(markers.encode(marker), confirmed_ns)
     meter.finished(totals.files)
-    manifest = plan.manifest({**unread, **files.entries}, changes.removed, unreadable, taken_ns)
+    manifest = plan.manifest({**unread, **files.entries}, changes.removed, unreadable, confirmed_ns)
     sizes = [stat[0] for stat, _ in manifest.entries.values()]
     tools.content.finish_run(root_key(root), sizes)
     return Built(
@@ -191,13 +207,46 @@ def _sync_steps(
             listings = reader.listings()
         # After an upgrade, listings of the code before are replaced: every first walk of a process
         # would decide on all names again.
-        outdated = is_outdated(listings, policy)
+        settled = look.found.settled > SETTLED_SHARE * len(look.found.directories)
+        outdated = is_outdated(listings, policy) or (listings is not None and settled)
         if plan.needed or outdated:
             return _Steps(plan, identity, outdated)
         return Built(
             reader.totals(), Changes(), markers.COMPLETED, look.found.skipped, published=False,
             unreadable=plan.unreadable, identity=identity, snapshot=before, look=look,
         )  # fmt: skip
+
+
+def _settle_listings(root: str, policy: Policy, now_ns: Callable[[], int]) -> None:
+    """Walk the tree again if its directories had just been written when this build began, as after
+    a clone. Otherwise every first walk of a process would list them again."""
+    if may_settle(root, policy, now_ns()):
+        with suppress(disk.TreeMissing):
+            disk.walk(root, policy, now_ns)
+
+
+def confirmed(
+    root: str, paths: Iterable[str], entries: Mapping[str, Entry], taken_ns: int, now_ns: int
+) -> int:
+    """The time before which the times of a file show whether it was written since it was read.
+
+    At first that is when the tree was listed, so every file of a new clone would be read again by
+    each process that answers a question. So files that were written at about the time they were
+    read are read again here. If one differs or cannot be confirmed yet, a later check reads it.
+    """
+    found_ns = max(taken_ns, now_ns)
+    for path in paths:
+        entry = entries.get(path)
+        if entry is None or stamp_of(entry.stat) >= found_ns - RACY_NS:
+            continue  # Not indexed, or still too new to tell: a check reads it again.
+        try:
+            source, stat = disk.read_file(root, path)
+            same = entry == Entry(stat, disk.digest(source))
+        except OSError:
+            same = False
+        if not same:
+            found_ns = max(taken_ns, min(found_ns, stamp_of(entry.stat) + RACY_NS))
+    return found_ns
 
 
 def _stored_listings(root: str, backend: Backend) -> bytes | None:

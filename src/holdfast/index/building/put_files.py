@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.files import disk
-from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, stamp_of
 from holdfast.index.building.build_tools import BuildTools
 from holdfast.index.building.cached_file import pack, prepared_key, unpack, vector_key
 from holdfast.index.building.parse_budget import ParseBudget
@@ -39,6 +39,9 @@ class PutFiles:
         self._root, self._before, self._walk = root, before, walk
         self._tools, self._writer, self._meter = tools, writer, meter
         self.entries: dict[str, Entry] = {}
+        self.just_written: list[str] = []
+        """Files that were written at about the time they were read, so that their times do not
+        show whether they were written again."""
         self.unreadable = set(walk.unreadable)
         self.limit_reached = False
         self._chunks = writer.totals().chunks
@@ -141,6 +144,7 @@ class PutFiles:
 
     def _read(self, path: str) -> SourceFile | None:
         """A file that changed; None when it is unchanged, gone or unreadable."""
+        read_ns = self._tools.now_ns()
         try:
             source, stat = disk.read_file(self._root, path)
         except FileNotFoundError:
@@ -150,6 +154,8 @@ class PutFiles:
             return None
         entry = Entry(stat, disk.digest(source))
         self.entries[path] = entry
+        if stamp_of(stat) >= read_ns - RACY_NS:
+            self.just_written.append(path)
         known = self._before.entries.get(path)
         if known is not None and known.digest == entry.digest:
             return None
