@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.cli.main import main
 from holdfast.cli.terminal import terminal

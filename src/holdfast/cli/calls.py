@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from holdfast.cli.failures import CommandRefused
     from holdfast.cli.output import print_json

@@ -18,6 +18,21 @@ class Parser(argparse.ArgumentParser):
     """Parses again with options first if arguments are left over; subparsers do the same."""
 
     _again = False
+    _adding = False
+
+    def add_argument(self, *names: Any, **settings: Any) -> argparse.Action:
+        self._adding = True
+        try:
+            return super().add_argument(*names, **settings)
+        finally:
+            self._adding = False
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        """argparse makes one for each added argument, to check the number of its names. With a
+        width it does not import `shutil` to get the terminal's."""
+        if self._adding:
+            return argparse.HelpFormatter(prog=self.prog, width=78)
+        return super()._get_formatter()
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from holdfast.cli.console import absolute, columns, note_printed, stdin
 from holdfast.cli.user_files import read_user_file
 from holdfast.errors import UsageError
 from holdfast.index.search.limits import BUDGET_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX, SCOPES
+from holdfast.patterns import lazy_pattern
 
 # `run` imports what it needs to search and print, so that the help text is fast.
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ sym:, a word that is a file or directory limits the search to it, as in grep. A 
 in front of an operator makes it plain text."""
 
 
-_OPERATOR_WORD = re.compile(r"-path:|-[0-9]")
-_EXACT_WORD = re.compile(r"(?:re|must|sym):(?!:)")
-_SPACED_VALUE = re.compile(
+_OPERATOR_WORD = lazy_pattern(r"-path:|-[0-9]")
+_EXACT_WORD = lazy_pattern(r"(?:re|must|sym):(?!:)")
+_SPACED_VALUE = lazy_pattern(
     r"(re|must):(?![:\"])(?=\S)(?!.*\s-?(?:lang|path|must|exclude|re|sym):)(.*\s.*)"
 )
 

@@ -12,11 +12,12 @@ from holdfast.cli.output import BOLD, DIM, GREEN, YELLOW, plain, styled
 from holdfast.files.policy import language_of
 from holdfast.index.answers import Call
 from holdfast.index.tools.render import Style, Surface
+from holdfast.patterns import lazy_pattern
 from holdfast.text import line_range
 
 OK, REFUSED = 0, 1
 
-_CALL = re.compile(
+_CALL = lazy_pattern(
     r"\b([Cc])all (?:manage_index with )?action='(\w+)'(?: \(or '\w+'\))?"
     r"(?: and (?:path='(.*?)'(?=[.\s]|$)|(its path)))?( or create with force=true)?"
 )

@@ -12,7 +12,8 @@ import os
 import stat as modes
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from holdfast import system
 from holdfast.files.ignore import RuleStack
@@ -40,18 +41,17 @@ from holdfast.files.snapshot import Entry, Stat
 _NO_LISTING = DirectoryListing(RuleStack(), RuleStack())
 
 
-@dataclass(slots=True)
-class Walk:
+class Walk(msgspec.Struct):
     """The files of a tree with their stat. `skipped` counts what was left out, by reason."""
 
-    stats: dict[str, Stat] = field(default_factory=dict)
-    unreadable: set[str] = field(default_factory=set)
-    skipped: Counter[str] = field(default_factory=Counter)
+    stats: dict[str, Stat] = msgspec.field(default_factory=dict)
+    unreadable: set[str] = msgspec.field(default_factory=set)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
     linked: int = 0
     """Files with several names (hard links): they can be written through a name elsewhere."""
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = msgspec.field(default_factory=dict)
     """Of `skipped`, the files whose stat or content decided, and why."""
-    directories: Mapping[str, DirectoryListing] = field(default_factory=dict)
+    directories: Mapping[str, DirectoryListing] = msgspec.field(default_factory=dict)
     """The directories that were entered."""
     settled: int = 0
     """Directories that had to be listed again although nothing changed: when they were listed

@@ -16,8 +16,9 @@ git: names, comparisons and ignore rules of git are missing, and nothing else.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from holdfast.files.regular import read_regular
 from holdfast.files.remotes import work_tree_setting
@@ -26,8 +27,7 @@ GIT_FILE_BYTES_MAX = 64 * 1024
 """A `.git` file, a HEAD or a list of excluded names that is longer than this is not used."""
 
 
-@dataclass(frozen=True, slots=True)
-class GitDirectory:
+class GitDirectory(msgspec.Struct, frozen=True):
     """The git directory of a work tree."""
 
     top: Path

@@ -11,6 +11,8 @@ import re
 
 import msgspec
 
+from holdfast.patterns import lazy_pattern
+
 LANGUAGES: dict[str, str] = {
     **dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
     **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), "javascript"),
@@ -226,10 +228,10 @@ class Outputs:
         return None if SOURCE_FOLDERS.intersection(path.split("/")[:-1]) else True
 
 
-_FUNCTION = re.compile(rb"^(?:function\s+)?[A-Za-z_][\w-]*\s*\(\)\s*\{?", re.MULTILINE)
+_FUNCTION = lazy_pattern(rb"^(?:function\s+)?[A-Za-z_][\w-]*\s*\(\)\s*\{?", re.MULTILINE)
 
 
-_MODE_LINE = re.compile(
+_MODE_LINE = lazy_pattern(
     rb"\A(?:[^\n]*\n)?#[^\n]*(?:-\*-\s*(?:mode:\s*)?(?:shell-script|sh|bash)\b[^\n]*-\*-"
     rb"|\bvim?:[^\n]*\b(?:ft|filetype)=(?:sh|bash)\b|shellcheck shell=)"
 )

@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
-_SCP = re.compile(r"(?:[^@/:\s]+@)?(\[[0-9a-fA-F:]+\]|[^@/:\s]+):(?!//)(.+)\Z")
+from holdfast.patterns import lazy_pattern
+
+_SECTION = lazy_pattern(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
+_SCP = lazy_pattern(r"(?:[^@/:\s]+@)?(\[[0-9a-fA-F:]+\]|[^@/:\s]+):(?!//)(.+)\Z")
 _PORTS = {"ssh": 22, "https": 443, "http": 80, "git": 9418}
 _FOLDING_HOSTS = {"github.com", "gitlab.com", "bitbucket.org"}
 """Here `Org/Repo` and `org/repo` are one repository."""

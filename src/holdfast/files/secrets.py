@@ -19,6 +19,8 @@ from functools import cache
 
 import msgspec
 
+from holdfast.patterns import lazy_pattern
+
 MASK = ord("*")
 
 _NAMES = frozenset(
@@ -56,9 +58,9 @@ _PLACES = frozenset(
 )
 _ACCOUNTS = ("service-account", "service_account", "client_secret")
 _FOLDERS = frozenset({".ssh", ".gnupg", ".password-store"})
-_LONG_RUN = re.compile(r"[A-Za-z0-9]{16}")
+_LONG_RUN = lazy_pattern(r"[A-Za-z0-9]{16}")
 """What few names have, and all names that are tokens."""
-_SAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?)(?:[._-]|$)")
+_SAMPLE = lazy_pattern(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?)(?:[._-]|$)")
 
 
 def secret_name(path: str) -> bool:
@@ -151,27 +153,27 @@ def _marker_first(marker: bytes, token: bytes) -> bytes:
 
 _MAY_BE_TOKEN = (
     # Each begins with one byte, which `re` finds many times as fast as it would a set of words.
-    re.compile(
+    lazy_pattern(
         rb"_(?=\w{20})(?:(?<=gh[pousr]_)|(?<=npm_)|(?<=hf_)|(?<=github_pat_)|(?<=_live_)|(?<=_v1_))"
     ),
-    re.compile(
+    lazy_pattern(
         rb"-(?=[\w-]{10})(?:(?<=glpat-)|(?<=sk-)|(?<=pypi-)|(?<=xox[abeoprs]-)"
         rb"|(?<=AGE-SECRET-KEY-))"
     ),
-    re.compile(rb"A(?:KIA|SIA|Iza|ccountKey=)"),
-    re.compile(rb"SG\.[\w-]{16}"),
+    lazy_pattern(rb"A(?:KIA|SIA|Iza|ccountKey=)"),
+    lazy_pattern(rb"SG\.[\w-]{16}"),
 )
 _MARKS = (b"hooks.slack.", b".eyJ", b"LS0tLS1CRUdJTi", b"b3BlbnNzaC1rZXktdjE")
 """A text in which none of these is found has no token of the list above."""
 
-_KEY_START = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_START = lazy_pattern(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = b"-----END "
 KEY_BYTES_MAX = 64 * 1024
 """A private key without an end is taken to be at most this long."""
 
-_QUOTED = re.compile(rb"[\"'`]([A-Za-z0-9+/=_.~-]{20,200})[\"'`]")
+_QUOTED = lazy_pattern(rb"[\"'`]([A-Za-z0-9+/=_.~-]{20,200})[\"'`]")
 _MAY_BE_ASSIGNED = tuple(
-    re.compile(quote + rb"(?<=[=:> \t]" + quote + rb")[A-Za-z0-9+/=_.~-]{20,200}[\"'`]")
+    lazy_pattern(quote + rb"(?<=[=:> \t]" + quote + rb")[A-Za-z0-9+/=_.~-]{20,200}[\"'`]")
     for quote in (b'"', b"'", b"`")
 )
 """The same for values that are assigned to a name."""
@@ -181,9 +183,9 @@ _SECRET = (
 )
 _BEFORE_VALUE = b"=:> \t"
 """How the text before an assigned value ends: the last bytes that `_SECRET_IS` can match."""
-_SECRET_IS = re.compile(_SECRET + rb"[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}\Z")
+_SECRET_IS = lazy_pattern(_SECRET + rb"[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}\Z")
 _BARE = tuple(
-    (start, re.compile(before + rb"([A-Za-z0-9+/_~-]{20,200}+={0,2})(?=" + after + rb")"))
+    (start, lazy_pattern(before + rb"([A-Za-z0-9+/_~-]{20,200}+={0,2})(?=" + after + rb")"))
     for start, before, after in (
         (b"=", rb"=[ \t]{0,8}", rb"[\s;,&\"'`]|\Z"),
         (b":", rb":[ \t]{0,8}", rb"[\s;,&\"'`]|\Z"),
@@ -193,19 +195,21 @@ _BARE = tuple(
     )
 )
 """Values without quotes, as in settings, environments, connection strings and headers."""
-_BARE_SECRET_IS = re.compile(
+_BARE_SECRET_IS = lazy_pattern(
     rb"(?:" + _SECRET + rb"(?:[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}|[^<>\n]{0,40}>)"
     rb"|authorization[\"']?[ \t]{0,8}[:=,][ \t]{0,8}[\"']?(?:bearer|basic)[ \t]"
     rb"|(?:-u|--user)[ \t][\w.@-]{1,40}:)\Z"
 )
 NAME_BYTES_MAX = 64
 """How far before a quoted value the name is looked for that it is assigned to."""
-_CREDENTIALS_IN_URL = re.compile(rb"://[^\s:/@\"'<>]{1,64}:([^\s:/@\"'<>${}]{8,128})@[\w.-]{1,253}")
-_PLACEHOLDER = re.compile(
+_CREDENTIALS_IN_URL = lazy_pattern(
+    rb"://[^\s:/@\"'<>]{1,64}:([^\s:/@\"'<>${}]{8,128})@[\w.-]{1,253}"
+)
+_PLACEHOLDER = lazy_pattern(
     rb"(?i)example|sample|dummy|fake|test|placeholder|changeme|change_me|redacted|your[_-]?|xxxx|abcdef"
     rb"|12345|password|passwd|secret|00000|foobar|default|invalid"
 )
-_UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UUID = lazy_pattern(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 ENTROPY_MIN_BITS = 3.7
 """Of an assigned value, in bits for each character: words and repetition stay below it."""
 TOKEN_ENTROPY_MIN_BITS = 3.0
@@ -319,8 +323,8 @@ def _random_looking(value: bytes) -> bool:
     return entropy_bits(value) >= ENTROPY_MIN_BITS
 
 
-_HEXADECIMAL = re.compile(rb"[0-9a-f]{32,}|[0-9A-F]{32,}")
-_CHANGES = re.compile(rb"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+_HEXADECIMAL = lazy_pattern(rb"[0-9a-f]{32,}|[0-9A-F]{32,}")
+_CHANGES = lazy_pattern(rb"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 CHANGES_MIN = 0.45
 """How often neighbours of a value without quotes differ in kind, for each byte. In a value that was
 drawn from letters and digits it is 0.6, in `computeBase64Sha256Key1` 0.4."""
@@ -342,7 +346,7 @@ def _drawn(value: bytes) -> bool:
     return _PLACEHOLDER.search(value) is None and entropy_bits(value) >= least
 
 
-_DIGIT = re.compile(rb"[0-9]")
+_DIGIT = lazy_pattern(rb"[0-9]")
 
 
 def _looks_like_words(value: bytes) -> bool:

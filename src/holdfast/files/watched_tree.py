@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from itertools import chain, count
+
+import msgspec
 
 from holdfast.files import disk
 from holdfast.files.policy import Policy
@@ -41,8 +42,7 @@ _versions = count(1)
 """Of all trees: a tree that is watched again must not use numbers that its former watch had."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """What a walk found."""
 
     found: disk.Walk
@@ -101,7 +101,10 @@ class WatchedTree:
         with self._lock:
             if self._last is not None and self._last[1].version == version:
                 policy, look = self._last
-                self._last = policy, replace(look, compared_at=max(look.compared_at, at))
+                self._last = (
+                    policy,
+                    msgspec.structs.replace(look, compared_at=max(look.compared_at, at)),
+                )
 
     def touched(self, since: int) -> frozenset[str] | None:
         """The files that may have changed after a version; None if any may."""
@@ -123,16 +126,16 @@ class WatchedTree:
         if advanced is None:
             return None
         proof, reported = advanced
-        look = replace(last, proof=proof, by_reports=True)
+        look = msgspec.structs.replace(last, proof=proof, by_reports=True)
         if reported:
             walk = self._listed_again(last.found, policy, reported)
             if walk is None:
                 return None
-            look = replace(look, found=walk, version=self._version)
+            look = msgspec.structs.replace(look, found=walk, version=self._version)
         if not 0 <= (began - last.compared_at) * 1000 < compared_ms_max:
             if not disk.stats_hold(self._root, look.found.stats):
                 return None
-            look = replace(look, compared_at=began)
+            look = msgspec.structs.replace(look, compared_at=began)
         return look
 
     def _listed_again(

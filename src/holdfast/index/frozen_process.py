@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from holdfast.locks import process_state
 
@@ -28,8 +29,7 @@ class Frozen(OSError):
     """Raised when a helper process is frozen, or has not answered in time."""
 
 
-@dataclass(slots=True)
-class Watch:
+class Watch(msgspec.Struct):
     """Checks one process while waiting for its answer."""
 
     pid: int

@@ -20,8 +20,9 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from holdfast import parent_death, system
 
@@ -47,8 +48,7 @@ def may_fork() -> bool:
     return threading.active_count() == 1
 
 
-@dataclass(slots=True)
-class Child:
+class Child(msgspec.Struct):
     """A process that was started here."""
 
     pid: int

@@ -72,7 +72,8 @@ def test_a_sync_replaces_listings_of_directories_that_had_just_been_written(
     listing_cache._trees.clear()
     monkeypatch.setattr(disk.walk, "__defaults__", (None, lambda: written_ns + LATER_NS))
     synced = built(world, written_ns + LATER_NS, whole=False)
-    assert synced.identity != made.identity and not synced.changes
+    assert synced.identity != made.identity
+    assert not synced.changes
     listing_cache._trees.clear()
     again = built(world, written_ns + LATER_NS, whole=False)
     assert not again.published, "the listings are as good as they can be"

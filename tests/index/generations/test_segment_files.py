@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from holdfast.index.building.memory_budget import processes_within
 from holdfast.index.errors import DamagedBackend

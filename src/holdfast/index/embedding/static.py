@@ -20,11 +20,12 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from holdfast.index.embedding.pieces import PIECES_VERSION, Vocabulary, words_of
 from holdfast.index.embedding.provider import finite
@@ -51,8 +52,7 @@ TEXTS_AT_ONCE = 256
 """How many texts are embedded together: more take memory and no less time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(msgspec.Struct, frozen=True):
     """The header of a model file; `digest` is the SHA-256 of everything after it."""
 
     model: str
@@ -117,8 +117,7 @@ def _check_digest(path: Path, header: Header) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
+class _Loaded(msgspec.Struct, frozen=True):
     vocabulary: Vocabulary
     vectors: Any
     query_weights: Any

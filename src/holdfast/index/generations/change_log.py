@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from holdfast.index.generations.model import Identity
@@ -21,8 +22,7 @@ NOTES_MAX = 8
 """How many changes are kept. Syncs without changes are logged too, so readers often lag."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """The difference between two generations: the numbers of removed and of added files."""
 
     before: Identity

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.files import disk
@@ -16,13 +16,12 @@ CHANGED_FILES_MAX = 200
 Prepare = Callable[[SourceFile], PreparedFile]
 
 
-@dataclass(slots=True)
-class ReadFiles:
+class ReadFiles(msgspec.Struct):
     """The result of reading the files that may have changed."""
 
-    entries: dict[str, Entry] = field(default_factory=dict)
-    changed: dict[str, PreparedFile] = field(default_factory=dict)
-    unreadable: set[str] = field(default_factory=set)
+    entries: dict[str, Entry] = msgspec.field(default_factory=dict)
+    changed: dict[str, PreparedFile] = msgspec.field(default_factory=dict)
+    unreadable: set[str] = msgspec.field(default_factory=set)
     beyond: int = 0
 
 

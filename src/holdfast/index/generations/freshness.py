@@ -28,8 +28,9 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain, compress, cycle
+
+import msgspec
 
 from holdfast import system
 from holdfast.files import disk
@@ -70,8 +71,7 @@ search at most a tenth, so that none has to compare all."""
 WATCHED_ROOTS_MAX = 4
 
 
-@dataclass(slots=True)
-class FreshFiles:
+class FreshFiles(msgspec.Struct):
     """What differs from a generation, by path."""
 
     identity: Identity
@@ -80,7 +80,7 @@ class FreshFiles:
     walked_at: float = 0.0
     threshold_ms: int = THRESHOLD_MS_MIN
     mode: str = "skipped_source_unchanged"
-    changed: dict[str, PreparedFile] = field(default_factory=dict)
+    changed: dict[str, PreparedFile] = msgspec.field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     added: int = 0
     modified: int = 0
@@ -98,7 +98,7 @@ class FreshFiles:
     """The number of the look at a watched tree; 0 if it is not watched."""
     by_reports: bool = False
     """Whether only what was reported was looked at."""
-    compared_at: list[float] = field(default_factory=list)
+    compared_at: list[float] = msgspec.field(default_factory=list)
     """When the times of each share of the files were last compared; empty for at the check."""
     corpus: object = None
     """The ranking data of these files, built on first use; owned by `search.fresh_files`."""

@@ -12,9 +12,10 @@ before a change, is never used for other content.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zlib import crc32
+
+import msgspec
 
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 
@@ -33,8 +34,7 @@ REMADE_AT_ONCE = 500
 """For how many files one writer rebuilds missing links."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(msgspec.Struct, frozen=True):
     """The table row of a segment of links."""
 
     digest: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.index.facts import model as facts_of
 from holdfast.index.generations.link_files import (

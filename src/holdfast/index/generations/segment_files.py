@@ -18,11 +18,12 @@ import os
 import sys
 from array import array
 from contextlib import suppress
-from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
+
+import msgspec
 
 from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.search import posting_segment as segments
@@ -47,8 +48,7 @@ FEW_LEFT = 8
 ENDING, ENDING_OF_TABLES = ".segment", ".tables"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSegment:
+class StoredSegment(msgspec.Struct, frozen=True):
     """The table row of a segment: its file's name and size, and the checks of its blocks."""
 
     digest: str

@@ -15,6 +15,7 @@ import bisect
 import re
 from collections.abc import Collection, Sequence
 
+from holdfast.patterns import lazy_pattern
 from holdfast.text import is_only_brackets, only_closes
 
 BODY_LINES = 2
@@ -27,22 +28,22 @@ FEW_LINES = 10
 """A text with at most so many lines of code is shown whole."""
 LINE_MAX = 200
 """Longer lines count as if they had this many characters: they are cut."""
-_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
-_BRACKET = re.compile(r"[()\[\]{}]")
-_BRANCH = re.compile(
+_STRING = lazy_pattern(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
+_BRACKET = lazy_pattern(r"[()\[\]{}]")
+_BRANCH = lazy_pattern(
     r"[}\s]*(?:else|elif|elsif|elseif|except|catch|finally|case|default|when|rescue|ensure|in)\b"
 )
-_DIRECTIVE = re.compile(
+_DIRECTIVE = lazy_pattern(
     r"\s*#(?:\[|\s*(?:if|ifdef|ifndef|else|elif|endif|define|include|pragma)\b)"
 )
 """A preprocessor line or an attribute: its indentation says nothing about blocks."""
-_LOGS = re.compile(
+_LOGS = lazy_pattern(
     r"\s*(?:\w+[.:]+)*(?:k?log|logger|logging|console|debug|trace|tracing|LOG\w*|\w+_LOG\w*)[.:(!]",
     re.IGNORECASE,
 )
 """A line that only reports says little about what is decided."""
-_LEAVES = re.compile(r"\s*(?:return|raise|throw|panic|abort|exit)\b")
-_FLOW = re.compile(
+_LEAVES = lazy_pattern(r"\s*(?:return|raise|throw|panic|abort|exit)\b")
+_FLOW = lazy_pattern(
     r"[}\s]*(?:if|unless|else|elif|elsif|for|while|until|switch|match|case|default|try|except|catch"
     r"|return|raise|throw|break|continue|yield|with|when)\b"
 )

@@ -7,9 +7,10 @@ search works on these few hundred rows. Values that several signals need are com
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from holdfast.index.search.coverage import Coverage, coverage_of
 from holdfast.index.search.declarations import definition_rows, is_declaring
@@ -51,8 +52,7 @@ class DenseLane(NamedTuple):
         return self.similarities.take(rows if self.rows is None else self.rows.searchsorted(rows))
 
 
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(msgspec.Struct, frozen=True, dict=True):
     """Rows of the corpus in ascending order, each once, with the lanes' scores of all rows."""
 
     analyzed: AnalyzedQuery

@@ -12,10 +12,11 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
 
 from holdfast.index.search.fields import FIELDS, Field, column_sums
 from holdfast.index.search.name_table import NameTable
@@ -64,8 +65,7 @@ class File(NamedTuple):
     language: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A segment, and the file of each of its slots; None for a file that is not current."""
 
     segment: PostingSegment

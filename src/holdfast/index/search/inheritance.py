@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from holdfast.index.search.terms import compact
+from holdfast.patterns import lazy_pattern
 
 Heads = Callable[[str], Iterable[str]]
 """The texts of the chunks that define a type, by its compact name."""
@@ -20,17 +21,17 @@ TYPES_MAX = 12
 """How many types are examined for one member."""
 HEAD_CHARACTERS_MAX = 600
 
-_TYPE = re.compile(
+_TYPE = lazy_pattern(
     r"\b(?:class|interface|trait|struct|object|protocol|record)\s+([A-Za-z_$][\w$.:]*)"
 )
-_BASE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
-_KEYWORD = re.compile(r"\w+\s*=[^,]*")
+_BASE = lazy_pattern(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+_KEYWORD = lazy_pattern(r"\w+\s*=[^,]*")
 _CONTINUES = ("extends", "implements", "with", ":", ",", "<")
-_MARK = re.compile(r"\b(?:extends|implements|with)\b|(?<!:):(?!:)|\s<\s")
+_MARK = lazy_pattern(r"\b(?:extends|implements|with)\b|(?<!:):(?!:)|\s<\s")
 _NOT_BASES = frozenset(
     {"extends", "implements", "with", "public", "private", "protected", "virtual", "where", "class"}
 )
-_GENERIC = re.compile(r"<[^<>]*>")
+_GENERIC = lazy_pattern(r"<[^<>]*>")
 
 
 def ancestors(owner: str, heads: Heads) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from holdfast.index.bounded_cache import BoundedCache
 from holdfast.index.search.fields import Field
@@ -66,8 +67,7 @@ class Within(NamedTuple):
     word: Occurrences
 
 
-@dataclass(frozen=True, slots=True)
-class Lexical:
+class Lexical(msgspec.Struct, frozen=True):
     """The scores of all rows, and the occurrences they were computed from."""
 
     scores: NDArray[np.float64]

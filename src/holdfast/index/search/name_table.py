@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
+
+import msgspec
 
 from holdfast.index.search.fields import Field
 from holdfast.index.search.term_tables import Names, names_of, per_term
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     Small = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(msgspec.Struct, frozen=True):
     """The names of a segment: how often each is called, and where each is defined."""
 
     numbers: Small

@@ -12,16 +12,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-_VERSION = re.compile(r"(?:^|/)v(\d{1,4})(?:(alpha|beta|rc)(\d{0,4}))?(?=/)")
+from holdfast.patterns import lazy_pattern
+
+_VERSION = lazy_pattern(r"(?:^|/)v(\d{1,4})(?:(alpha|beta|rc)(\d{0,4}))?(?=/)")
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
-_OLD = re.compile(
+_OLD = lazy_pattern(
     r"[._-](?:old|orig|bak|backup|legacy|deprecated)(?=\.\w+\Z)"
     r"|(?:(?<=/)|^)(?:old|orig|bak|backup|legacy|deprecated)/",
     re.IGNORECASE,
 )
 """Removing this from the path of an old copy gives the path of the current file."""
 _OLD_MARKS = ("old", "orig", "bak", "backup", "legacy", "deprecated")
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 ASKS_FOR_OLDER = frozenset({"old", "older", "previous", "legacy", "deprecated", "former"})
 
 

@@ -22,14 +22,15 @@ from collections.abc import Callable
 import msgspec
 
 from holdfast.files.policy import LANGUAGES, NAMES, STEMS
+from holdfast.patterns import lazy_pattern
 
 BLOCK_CHARACTERS = 200
 NAMES_OF_OPERATORS = ("lang", "path", "-path", "must", "exclude", "re", "sym")
 
 # `path::join` and `re::compile` are qualified names.
-_OPERATOR = re.compile(r"(-?)(lang|path|must|exclude|re|sym):(?!:)")
-_ESCAPED = re.compile(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):(?!:))")
-_NEARLY = re.compile(r"(-?)([A-Za-z]+):(?![:/])(?=\S)")
+_OPERATOR = lazy_pattern(r"(-?)(lang|path|must|exclude|re|sym):(?!:)")
+_ESCAPED = lazy_pattern(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):(?!:))")
+_NEARLY = lazy_pattern(r"(-?)([A-Za-z]+):(?![:/])(?=\S)")
 _MEANT = {
     "language": "lang", "file": "path", "filename": "path", "dir": "path", "directory": "path",
     "folder": "path", "symbol": "sym", "regex": "re", "regexp": "re", "pattern": "re",
@@ -38,14 +39,14 @@ _MEANT = {
 """Other tools' names for an operator, and operators in capitals. Not `Re:`, which starts the
 subject of a mail.
 """
-_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
-_LIKE_A_PATTERN = re.compile(
+_BLANK_LINE = lazy_pattern(r"\n[ \t\r]*\n")
+_LIKE_A_PATTERN = lazy_pattern(
     r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
 )
-_ANYTHING = re.compile(r"[\^$.*?+]+")
+_ANYTHING = lazy_pattern(r"[\^$.*?+]+")
 """A pattern without a letter, as in `re:^    return`, is not the whole pattern."""
-_SPACE = re.compile(r"\s+")
-_TOKEN = re.compile(r"\S+")
+_SPACE = lazy_pattern(r"\s+")
+_TOKEN = lazy_pattern(r"\S+")
 
 KNOWN_LANGUAGES = frozenset((*LANGUAGES.values(), *NAMES.values(), *STEMS.values()))
 _ALIASES = {

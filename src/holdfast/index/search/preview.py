@@ -8,9 +8,7 @@ words occurs, as in a match by meaning alone, the preview is the beginning of th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
@@ -21,6 +19,7 @@ from holdfast.index.search.comment_lines import comment_lines
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch, lines_of
 from holdfast.index.search.terms import WORD, terms_of
+from holdfast.patterns import lazy_pattern
 
 LINES_DEFAULT = 10
 FEW_MORE = 2
@@ -36,8 +35,7 @@ CHARACTERS_MAX = 4_000
 GAP = "⋮"
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, dict=True):
     """What to look for in a text: terms with their weights, and lines already known to match."""
 
     worth: dict[str, float]
@@ -262,7 +260,7 @@ def matching_lines(
             yield match.line, _cut(line, match)
 
 
-_UNFINISHED = re.compile(r"(?:=>?|[\"']:|\breturn|= ?[\w.:<>]+\()\s*$")
+_UNFINISHED = lazy_pattern(r"(?:=>?|[\"']:|\breturn|= ?[\w.:<>]+\()\s*$")
 
 
 def _chosen(

@@ -15,6 +15,7 @@ import msgspec
 
 from holdfast.index.search.roles import Role
 from holdfast.index.search.terms import WORD, compact, parts, stem
+from holdfast.patterns import lazy_pattern
 
 Kind = Literal["symbol", "path", "error", "question", "mixed"]
 Style = Literal["type", ""]
@@ -197,11 +198,11 @@ _ASIDE = frozenset(
 )
 """Stop words."""
 
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_QUALIFIED = re.compile(
+_NAME = lazy_pattern(r"[A-Za-z_$][\w$]*")
+_QUALIFIED = lazy_pattern(
     r"[A-Za-z_$@#][\w$]*(?:(?:\.|::|->|#|\\)[A-Za-z_$][\w$]*)*[!?]?(?:\(\s*\))?"
 )
-_PATH = re.compile(r"[\w.@~+-]*(?:/[\w.@~+-]+)+/?|[\w@+-]+\.[a-z][a-z0-9]{0,4}")
+_PATH = lazy_pattern(r"[\w.@~+-]*(?:/[\w.@~+-]+)+/?|[\w@+-]+\.[a-z][a-z0-9]{0,4}")
 _CODE_ENDINGS = frozenset(
     WORD.findall(
         """
@@ -211,7 +212,7 @@ _CODE_ENDINGS = frozenset(
     """
     )
 )
-_ERROR = re.compile(
+_ERROR = lazy_pattern(
     r"""
     \b\w*(?:Error|Exception|Panic|Fault)\b\s*:      # ValueError: ...
     | \b(?:traceback|stack\s?trace|panicked\ at|segmentation\ fault|undefined\ reference|errno)\b
@@ -219,17 +220,17 @@ _ERROR = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_COMPLAINT = re.compile(
+_COMPLAINT = lazy_pattern(
     r"\b(?:cannot|can't|could not|couldn't|unable to|failed to|must be|expected|invalid|unexpected|"
     r"no such|not found|is not a|missing)\b",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"[\"'`:%{]")
+_MARK = lazy_pattern(r"[\"'`:%{]")
 """Punctuation that follows a complaint in an error message, and rarely in a question."""
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "test",
-        re.compile(
+        lazy_pattern(
             r"\b(?:unit|integration|regression|functional|end[ -]to[ -]end|e2e|property) tests?\b"
             # A type spec is not a test.
             r"|(?<!\btype )\b(?:tests?|specs?|mocks?|fixtures?|test (?:case|suite)s?)"
@@ -240,28 +241,31 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ),
     (
         "example",
-        re.compile(
+        lazy_pattern(
             r"\b(?:examples?|samples?|demos?) (?:of|for|how|showing|that|code|apps?|programs?)\b"
             r"|\btutorials?\b|^(?:examples?|demos?)\b|\A\S+(?: \S+)? (?:examples?|demos?)\Z"
         ),
     ),
-    ("document", re.compile(r"\b(?:docs|documentation|readme|changelog|guide)\b")),
-    ("generated", re.compile(r"\b(?:generated (?:code|files?|sources?)|minified|dist)\b")),
-    ("vendored", re.compile(r"\b(?:vendor(?:ed)?|third[ -]party)\b")),
-    ("legacy", re.compile(r"\b(?:legacy|deprecated|compat(?:ibility)?|polyfills?)\b")),
-    ("benchmark", re.compile(r"\b(?:bench(?:mark)?s?|performance tests?)\b")),
-    ("declaration", re.compile(r"\b(?:type declarations?|typings?|stubs?|\.d\.ts|pyi)\b")),
-    ("data", re.compile(r"\b(?:xsd|svg|csv|locales?|translations?|resource files?)\b")),
-    ("build", re.compile(r"\b(?:build|packag\w+|install\w*|ci|workflow|makefile|cmake|docker)\b")),
+    ("document", lazy_pattern(r"\b(?:docs|documentation|readme|changelog|guide)\b")),
+    ("generated", lazy_pattern(r"\b(?:generated (?:code|files?|sources?)|minified|dist)\b")),
+    ("vendored", lazy_pattern(r"\b(?:vendor(?:ed)?|third[ -]party)\b")),
+    ("legacy", lazy_pattern(r"\b(?:legacy|deprecated|compat(?:ibility)?|polyfills?)\b")),
+    ("benchmark", lazy_pattern(r"\b(?:bench(?:mark)?s?|performance tests?)\b")),
+    ("declaration", lazy_pattern(r"\b(?:type declarations?|typings?|stubs?|\.d\.ts|pyi)\b")),
+    ("data", lazy_pattern(r"\b(?:xsd|svg|csv|locales?|translations?|resource files?)\b")),
+    (
+        "build",
+        lazy_pattern(r"\b(?:build|packag\w+|install\w*|ci|workflow|makefile|cmake|docker)\b"),
+    ),
 )
 _MENTIONED: tuple[tuple[Role, re.Pattern[str]], ...] = (
-    ("test", re.compile(r"(?<!\btype )\b(?:tests?|testing|specs?|fixtures?|mocks?)\b")),
-    ("example", re.compile(r"\b(?:examples?|samples?|demos?)\b")),
-    ("document", re.compile(r"\bdoc\b")),
-    ("generated", re.compile(r"\b(?:generated|bundle)\b")),
-    ("data", re.compile(r"\bxml\b")),
+    ("test", lazy_pattern(r"(?<!\btype )\b(?:tests?|testing|specs?|fixtures?|mocks?)\b")),
+    ("example", lazy_pattern(r"\b(?:examples?|samples?|demos?)\b")),
+    ("document", lazy_pattern(r"\bdoc\b")),
+    ("generated", lazy_pattern(r"\b(?:generated|bundle)\b")),
+    ("data", lazy_pattern(r"\bxml\b")),
 )
-_POSSESSIVE = re.compile("(?<=\\w)['\u2019]s\\b")
+_POSSESSIVE = lazy_pattern("(?<=\\w)['\u2019]s\\b")
 JOINED_MAX = 4
 SPOKEN_MAX = 500
 """At most this many words are searched for; a longer query is a pasted file."""
@@ -366,7 +370,7 @@ def _is_error(text: str) -> bool:
     return False
 
 
-_SPACE = re.compile(r"\s")
+_SPACE = lazy_pattern(r"\s")
 _KEYWORDS = frozenset(
     WORD.findall(
         "class def func function fn method struct interface trait enum type module const var let "

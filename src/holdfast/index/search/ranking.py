@@ -9,9 +9,9 @@ read from the backend.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.errors import HoldfastError
@@ -48,13 +48,12 @@ class Hit(NamedTuple):
     signals: Mapping[str, float]
 
 
-@dataclass(slots=True)
-class Found:
+class Found(msgspec.Struct):
     """Hits, best first; `failures` names the lanes that did not answer."""
 
     hits: list[Hit]
     analyzed: AnalyzedQuery
-    failures: list[str] = field(default_factory=list)
+    failures: list[str] = msgspec.field(default_factory=list)
     candidates: int = 0
     strength: float = 0.0
     """How well the best hits match, from 0 to 1; see `match_strength`."""

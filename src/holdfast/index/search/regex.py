@@ -23,6 +23,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from holdfast.patterns import lazy_pattern
+
 PATTERN_CHARACTERS_MAX = 1_000
 REPEATS_MAX = 10_000
 """The limit of a pattern's counted repeats, multiplied where they are nested."""
@@ -127,9 +129,9 @@ def _compiled(pattern: str) -> Any:
         raise re.error(str(error), pattern) from error
 
 
-_PIECE = re.compile(r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{|[^\\\[{]+|.", re.DOTALL)
-_COUNT = re.compile(r"\{(?:\d+(?:,\d*)?|,\d*)\}")
-_BRACKET = re.compile(r"(\\.)|\[", re.DOTALL)
+_PIECE = lazy_pattern(r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{|[^\\\[{]+|.", re.DOTALL)
+_COUNT = lazy_pattern(r"\{(?:\d+(?:,\d*)?|,\d*)\}")
+_BRACKET = lazy_pattern(r"(\\.)|\[", re.DOTALL)
 
 
 def _portable(pattern: str) -> str:

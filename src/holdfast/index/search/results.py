@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace as changed
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -407,7 +406,7 @@ class Items:
     def _all(self, group: Group, text: str) -> Preview:
         """A group's text without comments that do not match, or the best part of a long one."""
         known = tuple(line for member in group.members for line in member.lines)
-        asked = changed(self._asked, known=known) if known else self._asked
+        asked = replace(self._asked, known=known) if known else self._asked
         chunk = group.best.chunk
         shown = whole_code(text, group.span[0], asked, chunk.language)
         is_part = not has_head(text, chunk.label)
@@ -435,7 +434,7 @@ class Items:
             }
             lines = tuple(sorted(found.items()))
             return Preview(lines[:LISTED_MAX], tuple(found), False)
-        asked = changed(self._asked, known=best.lines) if best.lines else self._asked
+        asked = replace(self._asked, known=best.lines) if best.lines else self._asked
         return preview(
             chunk.text,
             chunk.start_line,

@@ -7,8 +7,9 @@ answered by the exact lane, which returns every match; words next to them only s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generations.freshness import FreshFiles
@@ -34,20 +35,19 @@ _ROLES: dict[Role, int] = {"source": 0, "barrel": 1, "declaration": 1, "build": 
 _NOISE = 3
 
 
-@dataclass(slots=True)
-class Retrieved:
+class Retrieved(msgspec.Struct):
     """The findings of one root."""
 
     findings: list[Finding]
     analyzed: AnalyzedQuery | None = None
-    failures: list[str] = field(default_factory=list)
+    failures: list[str] = msgspec.field(default_factory=list)
     candidates: int = 0
     exact: ExactFound | None = None
-    removed: dict[str, int] = field(default_factory=dict)
+    removed: dict[str, int] = msgspec.field(default_factory=dict)
     """How many chunks each filter removed after ranking."""
     more: bool = False
     """Whether there may be further findings."""
-    file: list[StoredChunk] = field(default_factory=list)
+    file: list[StoredChunk] = msgspec.field(default_factory=list)
     """All chunks of the best finding's file, if they were asked for."""
     strength: float = 1.0
     """How well the best findings match, from 0 to 1; exact and similar findings always match."""

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Literal, get_args
 
+from holdfast.patterns import lazy_pattern
+
 Role = Literal[
     "source",
     "test",
@@ -32,14 +34,14 @@ DEPTH_MAX = 100
 _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "vendored",
-        re.compile(
+        lazy_pattern(
             r"(?:^|/)(?i:vendor|vendored|_vendor|third[_-]?party|node_modules|external|deps|"
             r"bower_components|Pods|Carthage)/"
         ),
     ),
     (
         "generated",
-        re.compile(
+        lazy_pattern(
             # Lower case only: `Build/` is often written by hand.
             r"(?:^|/)(?:dist|coverage|\.next|(?i:generated|__generated__|autogen))/"
             r"|^(?:build|out|gen)/|\.min\.(?:js|css)\Z|\.bundle\.js\Z"
@@ -54,7 +56,7 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ),
     (
         "test",
-        re.compile(
+        lazy_pattern(
             r"(?:^|/)(?i:tests?|__tests__|spec|specs|testing|testdata|fixtures?|__mocks__|mocks?|"
             r"__snapshots__|e2e|cypress|unittests?|[\w.-]*[._-]tests?|"
             r"test[_-]?(?:data|utils?|helpers?|support|cases?|files|suites?|kit|lib|examples?|"
@@ -67,20 +69,20 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ),
     (
         "benchmark",
-        re.compile(
+        lazy_pattern(
             r"(?:^|/)(?i:bench|benches|benchmarks?|perf|jmh)/|[._-](?i:bench(?:mark)?s?)\.\w+\Z"
         ),
     ),
     (
         "example",
-        re.compile(
+        lazy_pattern(
             r"(?:^|/)(?i:examples?|_examples?|samples?|demos?|tutorials?|docs_src|playground|"
             r"sandbox|cookbook|recipes|snippets)/|\.stories\.\w+\Z"
         ),
     ),
     (
         "document",
-        re.compile(
+        lazy_pattern(
             r"(?:^|/)(?i:docs?|documentation|guides?)/|^(?:website|site|man|[\w.-]+-site)/"
             r"|(?:^|/)src/site/"
             r"|\.(?i:md|mdx|markdown|rst|adoc|txt|org|[1-8]|pod|texi(?:nfo)?)\Z"
@@ -89,17 +91,17 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ),
     (
         "legacy",
-        re.compile(
+        lazy_pattern(
             r"(?:^|/)(?:_?compat|legacy|deprecated|_?deprecations?|polyfills?|obsolete|attic)"
             r"(?:/|\.\w+\Z)|(?:^|/)\w*(?:[_-]compat|[_-]legacy|[_-]deprecated)\w*\.\w+\Z"
         ),
     ),
-    ("declaration", re.compile(r"\.d\.[cm]?ts\Z|\.pyi\Z")),
+    ("declaration", lazy_pattern(r"\.d\.[cm]?ts\Z|\.pyi\Z")),
     # Before "build", because most of them are JSON.
-    ("data", re.compile(r"(?:^|/)(?i:locales?|translations?)/")),
+    ("data", lazy_pattern(r"(?:^|/)(?i:locales?|translations?)/")),
     (
         "build",
-        re.compile(
+        lazy_pattern(
             r"^(?:\.github|\.circleci|ci|scripts?|tools?|cmake|docker|packaging|hack|debian)/"
             r"|(?:^|/)(?:setup\.(?:py|cfg)|Makefile|CMakeLists\.txt|Dockerfile|Rakefile|"
             r"gulpfile|Gruntfile|build\.\w+|[\w.-]+\.(?:config|conf)\.[cm]?[jt]s|"
@@ -111,13 +113,15 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ),
     (
         "data",
-        re.compile(
+        lazy_pattern(
             r"\.(?i:xml|xsd|xsl|resx|xlf|xliff|po|pot|strings|plist|svg|csv|tsv|map|filters)\Z"
         ),
     ),
     (
         "barrel",
-        re.compile(r"(?:^|/)(?:__init__\.py|package-info\.java|mod\.rs|index\.(?:[cm]?[jt]sx?))\Z"),
+        lazy_pattern(
+            r"(?:^|/)(?:__init__\.py|package-info\.java|mod\.rs|index\.(?:[cm]?[jt]sx?))\Z"
+        ),
     ),
 )
 

@@ -7,16 +7,17 @@ from functools import lru_cache
 
 from holdfast.files.policy import SOURCE_FOLDERS
 from holdfast.index.search.limits import Scope
+from holdfast.patterns import lazy_pattern
 
-_DOCUMENT = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z", re.IGNORECASE)
-_AMONG_DOCUMENTS = re.compile(r"(?:^|/)(?:docs?|documentation|guides?)/", re.IGNORECASE)
-_CODE = re.compile(
+_DOCUMENT = lazy_pattern(r"\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z", re.IGNORECASE)
+_AMONG_DOCUMENTS = lazy_pattern(r"(?:^|/)(?:docs?|documentation|guides?)/", re.IGNORECASE)
+_CODE = lazy_pattern(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|go|rs|java|c|h|cc|cpp|cxx|hpp|cs|rb|php|kt|kts|swift"
     r"|scala|lua|ex|exs|hs|zig|ml|dart|jl|m|mm|erl|clj|fs|pl|pm|sh|bash)\Z",
     re.IGNORECASE,
 )
 """Code in a documentation folder is still code: samples, or a package called `docs`."""
-_GENERATED = re.compile(
+_GENERATED = lazy_pattern(
     # Lower case only: `Build/` is often written by hand.
     r"(?:^|/)(?:\.next|generated)/|\.min\.(?:js|css)\Z"
     # Below a source folder such names are part of the program.

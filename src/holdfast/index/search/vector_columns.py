@@ -12,9 +12,10 @@ Products are integers below 2**24 and exact in 32-bit floats, so both ways give 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
+
+import msgspec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,8 +35,7 @@ ASKED_BEFORE = 2
 BYTES_MAX = 64_000_000
 
 
-@dataclass(slots=True)
-class _Use:
+class _Use(msgspec.Struct):
     """How often a segment was searched, when last, and its floats if cached."""
 
     asked: int = 0

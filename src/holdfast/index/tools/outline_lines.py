@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from holdfast.index.answers import OutlineSymbol
+from holdfast.patterns import lazy_pattern
 from holdfast.text import counted, line_range
 
 SIGNATURE_MAX = 48
@@ -48,7 +49,7 @@ def whole_line(symbol: OutlineSymbol, *, aligned: bool) -> str:
     return f"{_lines(symbol):>11}  {indent}{symbol.kind} {_signature(symbol)}"
 
 
-_OVERRIDE = re.compile(r"\A@Override\s+")
+_OVERRIDE = lazy_pattern(r"\A@Override\s+")
 _KEYWORDS = ("def ", "func ", "function ", "fun ", "fn ")
 _CALLABLE = ("method", "function", "constructor")
 

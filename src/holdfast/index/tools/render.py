@@ -7,8 +7,9 @@ whether there are colours.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from holdfast.index.answers import (
     Call,
@@ -37,8 +38,7 @@ STATUS_ONLY = (
 """Prefixes of lines that only a status shows; after a successful build they say nothing new."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(msgspec.Struct, frozen=True):
     """How text is written for one kind of reader. The default is for agents."""
 
     call: Callable[[Call], str]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from holdfast.files.edited_files import Edited
 from holdfast.files.policy import SIZE_BYTES_MAX
@@ -36,8 +37,7 @@ _NOT_TEXT = {
 }
 
 
-@dataclass(slots=True)
-class SearchedRoot:
+class SearchedRoot(msgspec.Struct):
     """A root that was searched."""
 
     gate: Open

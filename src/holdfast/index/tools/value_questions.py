@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_ASKS = re.compile(
+from holdfast.patterns import lazy_pattern
+
+_ASKS = lazy_pattern(
     r"\b(?:default|limit|max|min|maximum|minimum|size|timeout|interval|delay|threshold|value|"
     r"setting|option|number|count|policy|how (?:many|often|long|much|big))s?\b",
     re.IGNORECASE,

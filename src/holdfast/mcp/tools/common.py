@@ -188,7 +188,7 @@ def usable(call: ToolCall, one: Symbol, root: str) -> Symbol:
 
 def in_several_trees() -> Surface:
     """How files are named when an answer is about several trees."""
-    return replace(AGENT, file=lambda tree, file: f"{tree}: {file}")
+    return structs.replace(AGENT, file=lambda tree, file: f"{tree}: {file}")
 
 
 def below(call: ToolCall, root: str | None) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from typing import Any
@@ -93,7 +92,7 @@ def run(call: ToolCall) -> Result:
         here = {"path": "."} if args["path"] == caller.cwd else {}
         next_page = call_text("search_code", {**args, **here})
     surface = in_several_trees() if answer.roots else AGENT
-    surface = dataclasses.replace(surface, call=lambda read: _short(read, caller.cwd))
+    surface = replace(surface, call=lambda read: _short(read, caller.cwd))
     text = search_text(answer, surface, next_page=next_page)
     if not results:
         missing = not any(map(os.path.exists, trees))

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from holdfast.files import policy
+from holdfast.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from holdfast.index.facts.walk import Language
@@ -58,8 +59,8 @@ FAMILIES = {
 _INTERPRETERS = {"python": "python", "node": "javascript", "ruby": "ruby", "php": "php",
                  "bash": "bash", "sh": "bash", "zsh": "bash", "lua": "lua", "deno": "typescript",
                  "swift": "swift", "scala": "scala", "kotlin": "kotlin"}  # fmt: skip
-_SHEBANG = re.compile(rb"#![^\n]*?(?:/|env\s+(?:-S\s+)?)([a-z]+)[\d.]*(?:\s|$)")
-_CPP_HEADER = re.compile(
+_SHEBANG = lazy_pattern(rb"#![^\n]*?(?:/|env\s+(?:-S\s+)?)([a-z]+)[\d.]*(?:\s|$)")
+_CPP_HEADER = lazy_pattern(
     rb"^[ \t]*(?:namespace\s+\w|template\s*<|class\s+\w+[^;]*$|using\s+\w|public:|private:"
     rb"|protected:)"
     rb"|\bstd::|^[ \t]*#include\s*<(?:string|vector|memory|map|iostream|cstd\w+)>",
