@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from typing import TYPE_CHECKING
 
 from holdfast.cli.console import absolute, columns, relative
-from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import BOLD, DIM, GREEN, YELLOW, plain, styled
 from holdfast.files.policy import language_of
 from holdfast.index.answers import Call
 from holdfast.index.tools.render import Style, Surface
 from holdfast.patterns import lazy_pattern
 from holdfast.text import line_range
+
+if TYPE_CHECKING:
+    from holdfast.cli.failures import CommandRefused
 
 OK, REFUSED = 0, 1
 
@@ -83,6 +86,7 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
 
     For a pipe or a device nothing is suggested.
     """
+    from holdfast.cli.failures import CommandRefused
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import listed, suggestion
 

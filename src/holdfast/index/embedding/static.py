@@ -17,9 +17,11 @@ import math
 import mmap
 import os
 import struct
+import threading
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -117,6 +119,35 @@ def _check_digest(path: Path, header: Header) -> None:
         )
 
 
+@contextmanager
+def _checking(path: Path, header: Header) -> Iterator[None]:
+    """Check the digest in a thread while the model is read, because both take as long.
+
+    What the digest says is raised, if anything, rather than what reading a damaged model raises.
+    """
+    failures: list[BaseException] = []
+
+    def check() -> None:
+        try:
+            _check_digest(path, header)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=check, name="holdfast model check")
+    try:
+        thread.start()
+    except RuntimeError:  # no thread could be started
+        _check_digest(path, header)
+        yield
+        return
+    try:
+        yield
+    finally:
+        thread.join()
+        if failures:
+            raise failures[0]
+
+
 class _Loaded(msgspec.Struct, frozen=True):
     vocabulary: Vocabulary
     vectors: Any
@@ -146,20 +177,19 @@ def _load(path: Path, process: int) -> _Loaded:
     import numpy as np
 
     header = read_header(path)
-    _check_digest(path, header)
 
     def mapped(name: str, kind: str, shape: tuple[int, ...]) -> Any:
         at = header.body + header.sections[name][0]
         return np.frombuffer(data, kind, math.prod(shape), at).reshape(shape)
 
-    with path.open("rb") as file:
+    with _checking(path, header), path.open("rb") as file:
         data = mmap.mmap(file.fileno(), header.size, access=mmap.ACCESS_READ)
         at, size = header.sections["vocabulary"]
         file.seek(header.body + at)
-        words = zlib.decompress(file.read(size)).decode().split("\n")
+        vocabulary = Vocabulary(zlib.decompress(file.read(size)).decode().split("\n"))
     shape = (header.pieces, header.dimension)
     return _Loaded(
-        Vocabulary(words),
+        vocabulary,
         mapped("vectors", "<i1", shape),
         finite("static", mapped("asked", "<f4", shape[:1])),
         finite("static", mapped("told", "<f4", shape[:1])),

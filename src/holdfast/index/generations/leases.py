@@ -18,12 +18,12 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+
+class Writer(msgspec.Struct, frozen=True):
     """The process that has announced that it is writing a root."""
 
     pid: int
