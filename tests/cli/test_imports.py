@@ -85,3 +85,19 @@ def test_a_search_imports_nothing_about_repositories(tmp_path: Path) -> None:
     ran = run("search", "total")
     assert "shop.py:1-2" in ran.stdout
     assert not {"holdfast.repositories", "holdfast.files.git"} & set(ran.stderr.split())
+
+
+def test_arguments_are_parsed_without_shutil() -> None:
+    """argparse imports it, and with it three compressors, to get the width of the terminal."""
+    listed = (
+        "import sys\n"
+        "from holdfast.cli import search\n"
+        "from holdfast.cli.parsing import Parser\n"
+        "parser = Parser(prog='holdfast search')\n"
+        "search.configure(parser)\n"
+        "assert parser.parse_args(['--limit', '3', 'total']).limit == 3\n"
+        "print(*sys.modules)\n"
+        "assert 'usage: holdfast search' in parser.format_help()"
+    )
+    ran = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
+    assert not {"shutil", "bz2", "lzma"} & set(ran.stdout.split())
