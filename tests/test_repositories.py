@@ -7,9 +7,11 @@ import os
 import shutil
 import socket
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -250,6 +252,49 @@ def test_an_interrupted_update_is_completed_also_by_a_ref_that_moved_back(
     assert half.commit is None
     repositories.update(half)
     assert files(tree) == of_commit(root)
+
+
+@pytest.mark.shows("TEAM-GIT-OBJECTS")
+def test_two_processes_that_update_a_repository_leave_the_files_of_one_commit(
+    tmp_path: Path, origin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`holdfast serve` and a command may follow a ref at once; the ref moves between them."""
+    home = Home(tmp_path / "home")
+    before = Repositories(home).add(str(origin))
+    commit(origin, "src/a.py", "def first(): ...\n")
+    real, later = Repositories._replace, list[threading.Thread]()
+
+    def meanwhile(self: Repositories, *arguments: Any) -> None:
+        if not later:
+            commit(origin, "AAA.py", "def second(): ...\n")
+            commit(origin, "src/cart.py", "def third(): ...\n")
+            later.append(threading.Thread(target=Repositories(home).update, args=(before,)))
+            later[0].start()
+            later[0].join(0.5)
+        real(self, *arguments)
+
+    monkeypatch.setattr(Repositories, "_replace", meanwhile)
+    Repositories(home).update(before)
+    later[0].join(30)
+    now = Repositories(home).known()[0]
+    assert files(now) == of_commit(origin)
+    # What the caller had read about the tree is old by now.
+    commit(origin, "AAA.py", "def fourth(): ...\n")
+    assert files(Repositories(home).update(before)) == of_commit(origin)
+    git(origin, "reset", "-q", "--hard", str(before.commit))
+    assert files(Repositories(home).update(before)) == of_commit(origin)
+
+
+def test_a_repository_that_was_cleared_meanwhile_stays_cleared(
+    tmp_path: Path, origin: Path
+) -> None:
+    repositories = Repositories(Home(tmp_path / "home"))
+    tree = repositories.add(str(origin))
+    repositories.forget(tree)
+    commit(origin, "src/a.py", "def first(): ...\n")
+    with pytest.raises(RepositoryError, match="was removed meanwhile"):
+        repositories.update(tree)
+    assert not Path(tree.root).exists()
 
 
 @pytest.mark.shows("SEC-GIT-NEVER-RUNS", "TEAM-GIT-OBJECTS")

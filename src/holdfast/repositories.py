@@ -5,11 +5,13 @@ This is not a checkout: git writes nothing, no filter, hook or configuration of 
 used, and links and submodules are left out and counted.
 
 A commit is applied completely or not at all: all new contents are read before the first file is
-changed. While files change, the tree has no commit, and answers say that it is being updated.
+changed. While files change, the tree has no commit, and answers say that it is being updated. One
+process at a time changes a tree, from what is stored about it then.
 
     repositories/NAME-KEY/          the files
     repositories/NAME-KEY.tree      where they are from: source, ref, commit, objects
     repositories/NAME-KEY.git/      what was fetched, for a source that is not on this machine
+    repositories/KEY.lock           locked by the process that changes the tree
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -31,6 +34,7 @@ from holdfast.files.paths import canonical_root, nameable
 from holdfast.files.policy import SIZE_BYTES_MAX
 from holdfast.files.remotes import normalised
 from holdfast.home import Home
+from holdfast.locks import take_lock
 from holdfast.text import counted
 
 TREE_VERSION = 1
@@ -42,6 +46,9 @@ TREE_VERSION = 1
 LFS = b"version https://git-lfs.github.com/spec/"
 POINTER_BYTES_MAX = 1024
 """git-lfs takes no longer file for a pointer."""
+LOCK_S = 60.0
+"""How long to wait for another process that changes the same tree."""
+
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -113,11 +120,12 @@ class Repositories:
         if not ref or ref.startswith("-") or not ref.isprintable() or " " in ref:
             raise UsageError(f"{ref!r} is not a ref", "use a branch, a tag or HEAD")
         place, key = _place(source), _tree_key(source, ref)
-        before = self.find(source, ref)
-        if before is not None:
-            return self.update(before)
+        with self._locked(key):
+            before = self.find(source, ref)
+            return self._add(place, ref, key) if before is None else self._update(before)
+
+    def _add(self, place: str, ref: str, key: str) -> GitTree:
         mirror = self._directory / f"fetching-{key}.git"
-        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _opened(place, ref, mirror) as (repository, revision):
             commit = _commit(repository, revision, place, ref)
             identity = identify_opened(repository)
@@ -140,6 +148,17 @@ class Repositories:
 
         Raises RepositoryError, and changes nothing, if the ref or the repository is gone.
         """
+        with self._locked(_key_of_root(tree.root)):
+            # Another process may have changed the files since the caller read about them.
+            current = self._read(f"{os.path.basename(tree.root)}.tree")
+            if current is None:
+                raise RepositoryError(
+                    f"{tree.name} ({tree.ref}) was removed meanwhile",
+                    f"to have it again: holdfast index create {_options(tree)}",
+                )
+            return self._update(current)
+
+    def _update(self, tree: GitTree) -> GitTree:
         with _opened(tree.source, tree.ref, Path(f"{tree.root}.git")) as (repository, revision):
             commit = _commit(repository, revision, tree.source, tree.ref, tree.commit)
             if commit == tree.commit:
@@ -149,15 +168,25 @@ class Repositories:
                 raise RepositoryError(
                     f"{tree.source} begins with another commit now: another repository, or a "
                     f"rewritten history",
-                    f"if that is right, clear '{tree.root}' and create it again",
+                    f"if that is right: holdfast index clear {_options(tree)}, then create it again",
                 )
             return self._bring(tree, repository, commit)
 
     def forget(self, tree: GitTree) -> None:
         """Remove the files and what was fetched."""
-        Path(f"{tree.root}.tree").unlink(missing_ok=True)
-        shutil.rmtree(tree.root, ignore_errors=True)
-        shutil.rmtree(f"{tree.root}.git", ignore_errors=True)
+        with self._locked(_key_of_root(tree.root)):
+            Path(f"{tree.root}.tree").unlink(missing_ok=True)
+            shutil.rmtree(tree.root, ignore_errors=True)
+            shutil.rmtree(f"{tree.root}.git", ignore_errors=True)
+
+    @contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
+        """One process at a time changes a tree; raises LockHeld if another does so for long."""
+        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self._directory / f"{key}.lock"
+        with open(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600), "rb") as lock:
+            take_lock(lock.fileno(), str(path), LOCK_S)
+            yield
 
     def _bring(self, tree: GitTree, repository: Repository, commit: str) -> GitTree:
         listed = repository.files_of(commit)
@@ -215,6 +244,16 @@ def _place(source: str) -> str:
 
 def _tree_key(source: str, ref: str) -> str:
     return key_of(f"{_place(source)}\0{ref}")[:8]
+
+
+def _options(tree: GitTree) -> str:
+    """How a command names a tree."""
+    ref = "" if tree.ref == "HEAD" else f" --ref {quote(tree.ref)}"
+    return f"--git {quote(tree.source)}{ref}"
+
+
+def _key_of_root(root: str) -> str:
+    return root.rpartition("-")[2]
 
 
 def _path(source: str) -> str:
