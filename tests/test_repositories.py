@@ -25,7 +25,7 @@ from holdfast.index.code_index import run_here
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
 from holdfast.mcp.sdk_server import READERS_TOOLS
-from holdfast.repositories import GitTree, Repositories, RepositoryError
+from holdfast.repositories import GitTree, Repositories, RepositoryError, path_of
 from holdfast.store.passes import make_pass, principal_of
 from holdfast.web.compose import keeping_repositories
 from tests.files.hostile_git import VECTORS, HostileRepository, git
@@ -295,6 +295,73 @@ def test_a_repository_that_was_cleared_meanwhile_stays_cleared(
     with pytest.raises(RepositoryError, match="was removed meanwhile"):
         repositories.update(tree)
     assert not Path(tree.root).exists()
+
+
+def tree_of(name: str, ref: str = "HEAD", source: str = "", first: str | None = None) -> GitTree:
+    source = source or f"/srv/{name}"
+    return GitTree(
+        source=source, ref=ref, name=name, root=f"/home/{source}{ref}", first_commit=first
+    )
+
+
+@pytest.mark.shows("TEAM-GIT-SERVED")
+def test_a_name_is_that_of_one_tree_or_refused() -> None:
+    """The first of several was taken, by a hash: an old tag could answer for the default branch."""
+    head, tag = tree_of("org/shop"), tree_of("org/shop", "v1")
+    other = tree_of("org/shop/lib")
+    for trees in ([head, tag, other], [tag, other, head]):
+        assert path_of(trees, "org/shop") == head.root
+        assert path_of(trees, "org/shop/a.py") == f"{head.root}/a.py"
+        assert path_of(trees, "org/shop@v1/a.py") == f"{tag.root}/a.py"
+        assert path_of(trees, "org/shop/lib/b.py") == f"{other.root}/b.py"
+        assert path_of(trees, "org/shopping") is None
+    assert path_of([tag], "org/shop") == tag.root
+    for pair in (
+        [tag, tree_of("org/shop", "feature/x")],
+        [head, tree_of("org/shop", source="/srv/elsewhere")],
+    ):
+        with pytest.raises(UsageError, match="is the name of 2 indexed trees") as refused:
+            path_of(pair, "org/shop/a.py")
+        assert all(f"{tree.name}@{tree.ref} at {tree.root}" in refused.value.hint for tree in pair)
+
+
+@pytest.mark.shows("TEAM-GIT-RIGHTS")
+def test_a_name_that_two_repositories_have_opens_neither(tmp_path: Path) -> None:
+    """A repository that was never pushed is named by its directory alone."""
+    one = made_repository(tmp_path / "one" / "config", {"a.py": "def a(): ...\n"})
+    two = made_repository(tmp_path / "two" / "config", {"b.py": "def b(): ...\n"})
+    for root in (one, two):
+        git(root, "remote", "remove", "origin")
+    git(one, "branch", "side")
+    app = App(tmp_path / "home")
+    first = app.repositories().add(str(one))
+    app.repositories().add(str(one), "side")
+    settings = tmp_path / "home" / "settings.toml"
+    settings.write_text('[access.config]\n"did:key:zA" = "READ"\n')
+    assert {tree.ref for tree in app.readable_repositories("did:key:zA")} == {"HEAD", "side"}
+    app.repositories().add(str(two))
+    assert app.readable_repositories("did:key:zA") == []
+    settings.write_text(f'[access."{first.source}"]\n"did:key:zA" = "READ"\n')
+    assert {tree.source for tree in app.readable_repositories("did:key:zA")} == {first.source}
+
+
+@pytest.mark.shows("TEAM-GIT-SERVED")
+def test_files_that_were_brought_in_but_not_indexed_are_indexed_later(
+    tmp_path: Path, origin: Path
+) -> None:
+    """As after a server that was killed between the two, or an index that was busy."""
+    app = App(tmp_path / "home")
+    tree = app.repositories().add(str(origin))
+    assert app.sync_repositories() == []
+    commit(origin, "late.py", "def late(): ...\n")
+    app.repositories().update(tree)
+    again = App(tmp_path / "home")
+    assert again.sync_repositories() == []
+    with again.borrow_index() as index:
+        record = index.registry.find(tree.root)
+        assert record is not None
+        with index.backend.reader(tree.root) as reader:
+            assert "late.py" in reader.snapshot().entries
 
 
 @pytest.mark.shows("SEC-GIT-NEVER-RUNS", "TEAM-GIT-OBJECTS")

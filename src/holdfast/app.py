@@ -82,6 +82,8 @@ class App:
         self.clock, self.new_id = clock, new_id
         self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
         self._machines: dict[str, Machine] = {}
+        self._indexed_commits: dict[str, str | None] = {}
+        """The commit of each repository without a checkout that this process has indexed."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> App:
@@ -183,7 +185,7 @@ class App:
         from holdfast.index.code_index import run_here
         from holdfast.index.tools.manage import manage_index
 
-        failures = []
+        failures: list[str] = []
         repositories = self.repositories()
         trees = repositories.known()
         if not trees:
@@ -194,11 +196,15 @@ class App:
                 try:
                     now = repositories.update(tree)
                     tracked = index.registry.find(tree.root)
-                    if now.commit != tree.commit or tracked is None:
-                        action: Action = "create" if tracked is None else "sync"
-                        answer = manage_index(index, action, tree.root)
-                        if answer.status == "error":
-                            failures.append(answer.message)
+                    if tracked is not None and now.commit == self._indexed_commits.get(tree.root):
+                        continue
+                    # Also if only the files were brought in before: the process may have ended.
+                    action: Action = "create" if tracked is None else "sync"
+                    answer = manage_index(index, action, tree.root)
+                    if answer.status == "ok":
+                        self._indexed_commits[tree.root] = now.commit
+                    else:
+                        failures.append(f"{tree.name}: {answer.message or answer.human_text}")
                 except (HoldfastError, OSError) as error:
                     failures.append(f"{tree.name}: {error}")
         return failures
@@ -318,18 +324,26 @@ class App:
         """The repositories without a checkout that a principal may read; None is the owner.
 
         Rights are in `[access]` of the settings, by repository, as in the access list of a space.
+        A name that different repositories have opens none of them; their sources do.
         """
         trees = self.repositories().known()
         if principal is None:
             return trees
         from holdfast.files.workspace import settings_table
+        from holdfast.repositories import names_of_several
         from holdfast.sync.server.access import Right, parse_acl, right_of
 
         lists = settings_table(self.home.settings, "access")
+        unclear = names_of_several(trees)
+
+        def rights_on(tree: GitTree) -> dict[str, Right] | None:
+            by_name = None if tree.name in unclear else lists.get(tree.name)
+            return parse_acl({"value": lists.get(tree.source, by_name)})
+
         return [
             tree
             for tree in trees
-            if (rights := parse_acl({"value": lists.get(tree.name)})) is not None
+            if (rights := rights_on(tree)) is not None
             and right_of(rights, principal, tree.name) >= Right.READ
         ]
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from holdfast.mcp import structured, toolsets
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.host_context import HostContext
+from holdfast.repositories import path_of
 from holdfast.sync.io.websocket import PRINCIPAL, Receive, Scope, Send
 from holdfast.web.call_gate import RETRY_AFTER_S, CallGate
 from holdfast.web.site import OWNER, SitePart, answer_json, body_of, headers_of
@@ -148,10 +149,7 @@ class Endpoint:
 
     def _repository(self, name: str) -> str | None:
         """The directory of a repository, or of something in it: `NAME` or `NAME/src/a.py`."""
-        for tree in self._app.readable_repositories(self._principal):
-            if name == tree.name or name.startswith(f"{tree.name}/"):
-                return tree.root + name.removeprefix(tree.name)
-        return None
+        return path_of(self._app.readable_repositories(self._principal), name)
 
     async def _reader(self, principal: str) -> Endpoint | None:
         """The endpoint of a principal with a pass; None if there are too many."""
