@@ -157,3 +157,15 @@ def test_a_random_tree_holds_what_git_lists(
         capture_output=True, check=True,
     ).stdout.decode()  # fmt: skip
     assert set(disk.walk(str(tmp_path)).stats) == {path for path in listed.split("\0") if path}
+
+
+@pytest.mark.parametrize("name", ignore_files.IGNORE_FILES)
+@pytest.mark.parametrize("below", ["", "inner/"])
+def test_a_directory_with_the_name_of_an_ignore_file_states_no_rule(
+    tmp_path: Path, name: str, below: str
+) -> None:
+    """The whole tree could not be indexed."""
+    (tmp_path / below / name).mkdir(parents=True)
+    (tmp_path / below / "a.py").write_text("def a(): ...\n")
+    (tmp_path / below / name / "b.py").write_text("def b(): ...\n")
+    assert f"{below}a.py" in disk.walk(str(tmp_path)).stats

@@ -192,6 +192,15 @@ class Repository:
         paths = {os.fsdecode(path).removeprefix(self.prefix) for path in here}
         return Changes(_names(staged) | paths, _names(cached))
 
+    def unchecked(self) -> frozenset[str] | None:
+        """The files that git was told not to compare: `--assume-unchanged`, `--skip-worktree`."""
+        listed = self.run("ls-files", "-z", "-v", "--cached")
+        if listed is None:
+            return None
+        # The first letter is in lower case for the one, and S for the other.
+        marked = (line[2:] for line in listed.split(b"\0") if not b"A" <= line[:1] <= b"R")
+        return frozenset(os.fsdecode(path) for path in marked if path)
+
     def within_others(self, paths: Iterable[str]) -> dict[str, str]:
         """Which files of the directory are in a repository of their own, and its top: `lib/`.
 

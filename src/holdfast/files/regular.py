@@ -36,7 +36,8 @@ def read_regular(
         if error.errno in NOT_REGULAR:
             return None
         raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)  # `fdopen` would refuse a directory.
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
         return file.read(limit_bytes)

@@ -336,6 +336,77 @@ def test_any_damaged_row_of_a_generation_is_noticed(tmp_path: Path, repository: 
 
 
 @pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+@pytest.mark.parametrize("how", ["damaged", "another secret"])
+def test_publishing_again_replaces_damaged_rows(
+    tmp_path: Path, repository: Path, how: str
+) -> None:
+    """They stayed damaged for good, and every member built the tree."""
+    store = MemoryRows()
+    giver = published(tmp_path, repository, store)
+    secret = ""
+    if how == "damaged":
+        store.rows = {key: data[:-1] + bytes([data[-1] ^ 1]) for key, data in store.rows.items()}
+    else:
+        secret = "of the team"
+        assert giver.index.shared is not None
+        giver.index.shared = SharedIndex(store, Seal(secret))
+    answer = publish_index(giver.index, str(repository)).human_text
+    assert "damaged rows replaced" in answer
+    assert "replaced" not in publish_index(giver.index, str(repository)).human_text
+    there = clone(repository, tmp_path / "there")
+    member = Machine(tmp_path / "member", None)
+    member.index.join_team(tmp_path / "member" / "team", SharedIndex(store, Seal(secret)))
+    assert "uses the generation of commit" in member.create(there)
+    mine, theirs = (
+        [(one["file"], one["score"]) for one in machine.search(root, "part3")]
+        for machine, root in ((member, there), (giver, repository))
+    )
+    assert mine == theirs
+    assert member.extracted == []
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+def test_a_machine_that_uses_the_commit_before_publishes_the_next_one(
+    tmp_path: Path, repository: Path
+) -> None:
+    """Otherwise create and publish in fresh containers would stay at the first commit."""
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    (repository / "src" / "later.py").write_text("def later(x):\n    return x\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "later")
+    container = joined(tmp_path / "container", store)
+    assert "uses the generation of commit" in container.create(repository)
+    answer = publish_index(container.index, str(repository))
+    assert answer.status == "ok", answer.human_text
+    assert answer.human_text.startswith("Published commit"), answer.human_text
+    assert container.extracted == ["src/later.py"]
+    there = clone(repository, tmp_path / "there")
+    member = joined(tmp_path / "member", store)
+    assert "no file differs here" in member.create(there)
+    again = publish_index(member.index, str(there)).human_text
+    assert "nothing to give" in again
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_edits_that_git_was_told_to_overlook_are_not_published(
+    tmp_path: Path, repository: Path, flag: str
+) -> None:
+    git(repository, "update-index", flag, "src/cart.py", "src/part1.py")
+    cart = repository / "src" / "cart.py"
+    cart.write_text(cart.read_text() + "\n\ndef never_committed(x):\n    return x\n")
+    store = MemoryRows()
+    giver = joined(tmp_path / "giver", store)
+    giver.create(repository)
+    before = dict(store.rows)
+    answer = publish_index(giver.index, str(repository))
+    assert answer.status == "error"
+    assert "1 file of the index, first 'src/cart.py'" in answer.human_text
+    assert store.rows == before
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
 def test_only_a_commit_is_published(tmp_path: Path, repository: Path) -> None:
     store = MemoryRows()
     giver = joined(tmp_path / "giver", store)

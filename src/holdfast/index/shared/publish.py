@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,11 +37,17 @@ class Published:
 
     manifest: Manifest
     new: bool
+    replaced: int = 0
+    """How many rows of it were damaged, and are replaced now."""
 
     def sentence(self) -> str:
         verb = "Published" if self.new else "The team already has"
         files = counted(len(self.manifest.files), "file")
-        return f"{verb} commit {self.manifest.commit[:12]} of {self.manifest.repository}: {files}."
+        mended = f"; {counted(self.replaced, 'damaged row')} replaced" if self.replaced else ""
+        return (
+            f"{verb} commit {self.manifest.commit[:12]} of {self.manifest.repository}: "
+            f"{files}{mended}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,8 @@ def publish(
     if refused is not None:
         return refused
     key = shared.generation_key(identity.key, identity.prefix, identity.head, index.runtime())
+    known_already = key in store.has([key])
+    rows_of = _Rows(store, seal, check_facts=known_already)
     with index.backend.reader(root) as reader:
         fresh = index.check_freshness(gate.record, reader)
         differing = fresh.added + fresh.modified + len(fresh.gone) + fresh.beyond
@@ -84,14 +93,52 @@ def publish(
                 f"not as in commit {identity.head[:12]}",
                 "commit or remove them, or publish from a clean clone",
             )
-        manifest = _manifest(index, reader, identity, store, seal)
-    new = key not in store.has([key])
-    store.put([(key, seal.close(key, shared.encode(manifest)))], replace=True)
-    known = shared.repository_key(identity.key)
+        manifest = _manifest(index, reader, identity, rows_of)
+    rows_of.replace(key, shared.encode(manifest))
     if identity.first_commit is not None:
-        value = shared.encode(shared.Known(identity.first_commit))
-        store.put([(known, seal.close(known, value))], replace=True)
-    return Published(manifest, new)
+        known = shared.Known(identity.first_commit)
+        rows_of.replace(shared.repository_key(identity.key), shared.encode(known))
+    return Published(manifest, not known_already, rows_of.replaced)
+
+
+class _Rows:
+    """Writes the rows of a generation that the team does not have, or has damaged.
+
+    A row with a wrong checksum (also: of another secret) is no use to anyone, and stays for good
+    unless it is replaced here.
+    """
+
+    def __init__(self, store: SharedStore, seal: rows.Seal, *, check_facts: bool) -> None:
+        self._store, self._seal, self._check_facts = store, seal, check_facts
+        self.replaced = 0
+        """How many rows were damaged."""
+
+    def put(self, key: bytes, value: bytes) -> None:
+        stored = self._store.get([key]).get(key)
+        if stored is not None:
+            if self._seal.open(key, stored) is not None:
+                return
+            self.replaced += 1
+        self.replace(key, value)
+
+    def replace(self, key: bytes, value: bytes) -> None:
+        self._store.put([(key, self._seal.close(key, value))], replace=True)
+
+    def missing_facts(self, keys: Sequence[bytes]) -> frozenset[bytes]:
+        """Which rows about files have to be written.
+
+        Their checksums are read only if the commit was published before: a reader makes the facts
+        of a file itself, and the next build replaces a damaged row.
+        """
+        if not self._check_facts:
+            return frozenset(keys) - self._store.has(keys)
+        stored = self._store.get(keys)
+        sound = {key for key, data in stored.items() if self._seal.open(key, data) is not None}
+        self.replaced += len(stored) - len(sound)
+        return frozenset(keys) - sound
+
+    def put_facts(self, made: Sequence[tuple[bytes, bytes]]) -> None:
+        self._store.put([(key, self._seal.close(key, row)) for key, row in made], replace=True)
 
 
 def _history(
@@ -118,12 +165,13 @@ def uncommitted(root: Path, reader: Reader) -> list[str]:
     with open_repository(root) as repository:
         head = None if repository is None else repository.commit("HEAD")
         changes = None if repository is None or head is None else repository.changes_since(head)
-    if changes is None:
+        unchecked = None if repository is None or changes is None else repository.unchecked()
+    if changes is None or unchecked is None:
         return ["?"]
     blobs = CommittedBlobs(root)
     paths = []
     for path in sorted(reader.snapshot().entries):
-        if path in blobs and path not in changes:
+        if path in blobs and path not in changes and path not in unchecked:
             continue
         # Git compares times first; the content decides.
         if path not in blobs or not _is_content(blobs, root, path):
@@ -144,8 +192,7 @@ def _manifest(
     index: CodeIndex,
     reader: Reader,
     identity: RepositoryIdentity,
-    store: SharedStore,
-    seal: rows.Seal,
+    rows_of: _Rows,
 ) -> Manifest:
     """The manifest of a generation; stores everything it refers to."""
     places: dict[str, tuple[int, int]] = {}
@@ -154,7 +201,7 @@ def _manifest(
         current = [(slot, file) for slot, file in enumerate(part.files) if file is not None]
         if current:
             places |= {file.path: (len(segments), slot) for slot, file in current}
-            segments.append(_put_segment(_of_current_files(part), store, seal))
+            segments.append(_put_segment(_of_current_files(part), rows_of))
     entries = reader.snapshot().entries
     stored_files = reader.kept_files()
     files, signatures = [], []
@@ -164,13 +211,13 @@ def _manifest(
             raise DamagedBackend(f"the index has no entry of {one.path!r}")
         files.append(_file(one, entry, *places.get(one.path, (-1, 0))))
         signatures.append((one.signatures, one.names))
-    _put_facts(index, reader, files, signatures, store, seal)
+    _put_facts(index, reader, files, signatures, rows_of)
     name = shared.kept_name(files)
     parts = 0
     for parts, batch in enumerate(shared.kept_batches(signatures), 1):
         key = shared.part_keys("kept", name, parts)[-1]
-        store.put([(key, seal.close(key, shared.encode(shared.Kept(batch))))])
-    _put_links(reader, files, store, seal)
+        rows_of.put(key, shared.encode(shared.Kept(batch)))
+    _put_links(reader, files, rows_of)
     return Manifest(
         identity.name, identity.prefix, identity.head, identity.first_commit, tuple(files),
         tuple(segments), parts, sum(file.chunks for file in files), index.timestamp(),
@@ -192,17 +239,13 @@ def _of_current_files(part: Part) -> posting_segment.PostingSegment:
     return merge([(part.segment, slots)], part.segment.dimension)
 
 
-def _put_segment(
-    segment: posting_segment.PostingSegment, store: SharedStore, seal: rows.Seal
-) -> SharedSegment:
+def _put_segment(segment: posting_segment.PostingSegment, rows_of: _Rows) -> SharedSegment:
     data, vectors = posting_segment.pack(segment), posting_segment.pack_vectors(segment)
     name = segment_digest(data, vectors)
-    return SharedSegment(name, len(data), _put_parts("segment", name, data + vectors, store, seal))
+    return SharedSegment(name, len(data), _put_parts("segment", name, data + vectors, rows_of))
 
 
-def _put_links(
-    reader: Reader, files: list[SharedFile], store: SharedStore, seal: rows.Seal
-) -> None:
+def _put_links(reader: Reader, files: list[SharedFile], rows_of: _Rows) -> None:
     """Store the links of a generation, if it has any.
 
     A segment that also has files from before a change is left out: they may not be committed.
@@ -215,21 +258,18 @@ def _put_links(
             continue
         data = bytes(segment.data)
         name = segment_digest(data, b"")
-        parts = _put_parts("links", name, data, store, seal)
+        parts = _put_parts("links", name, data, rows_of)
         link_rows.append(SharedLinks(name, len(data), parts))
     if link_rows:
-        key = shared.links_key(files)
-        store.put([(key, seal.close(key, shared.encode(link_rows)))], replace=True)
+        rows_of.replace(shared.links_key(files), shared.encode(link_rows))
 
 
-def _put_parts(kind: str, name: str, data: bytes, store: SharedStore, seal: rows.Seal) -> int:
-    """Store a segment in parts, those that are missing; returns how many it has."""
+def _put_parts(kind: str, name: str, data: bytes, rows_of: _Rows) -> int:
+    """Store a segment in parts, those that are missing or damaged; returns how many it has."""
     parts = shared.parts_of(data)
     keys = shared.part_keys(kind, name, len(parts))
-    there = store.has(keys)
     for key, part in zip(keys, parts, strict=True):
-        if key not in there:
-            store.put([(key, seal.close(key, part))])
+        rows_of.put(key, part)
     return len(parts)
 
 
@@ -238,20 +278,19 @@ def _put_facts(
     reader: Reader,
     files: list[SharedFile],
     signatures: list[tuple[bytes | None, bytes | None]],
-    store: SharedStore,
-    seal: rows.Seal,
+    rows_of: _Rows,
 ) -> None:
     extractor = extractor_name(index.extract)
     for at in range(0, len(files), ROWS_AT_ONCE):
         some = files[at : at + ROWS_AT_ONCE]
         keys = [rows.facts_key(file.path, file.digest, extractor) for file in some]
-        there = store.has(keys)
+        missing = rows_of.missing_facts(keys)
         facts = reader.facts([file.path for file in some])
         fact_rows = []
         for file, key, (signed, names) in zip(
             some, keys, signatures[at : at + ROWS_AT_ONCE], strict=True
         ):
-            if key not in there and signed is not None and names is not None:
+            if key in missing and signed is not None and names is not None:
                 row = rows.FactsRow(file.language, file.problem, facts[file.path], signed, names)
-                fact_rows.append((key, seal.close(key, rows.encoded_facts(row))))
-        store.put(fact_rows)
+                fact_rows.append((key, rows.encoded_facts(row)))
+        rows_of.put_facts(fact_rows)

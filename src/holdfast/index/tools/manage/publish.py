@@ -13,6 +13,20 @@ from holdfast.index.tools.manage.request import ManageRequest
 from holdfast.index.tools.refusals import refusal
 
 
+def _built_here(index: CodeIndex, root: str) -> Open | str:
+    """The root's own generation of its tree, with the team's work on files; or why there is none."""
+    from holdfast.index.code_index import run_here
+    from holdfast.index.tools.manage import manage_index
+
+    start, index.start = index.start, run_here
+    try:
+        answer = manage_index(index, "create", root, force=True)
+    finally:
+        index.start = start
+    gate = index.verified_gate(index.root_of(root)[1])
+    return gate if isinstance(gate, Open) else answer.human_text
+
+
 def publish_index(index: CodeIndex, path: str, *, accept_history: bool = False) -> ManageAnswer:
     """Publish the generation of a path's root, if it is that of a commit."""
     requested, record = index.root_of(path)
@@ -25,15 +39,21 @@ def publish_index(index: CodeIndex, path: str, *, accept_history: bool = False) 
     if not isinstance(gate, Open) or gate.marker is None:
         message = refusal(gate, root, index.runtime(), "publish").message
         return request.answer("not_indexed", message, reason="not_indexed")
+    identity = index.identify(root)
+    if isinstance(identity, Unidentified):
+        return request.answer("error", f"Not published: {identity.sentence()}")
     commit = team_commit(gate.marker)
-    if commit is not None:
+    if commit == identity.head:
         text = (
             f"'{root}' uses the team's generation of commit {commit[:12]} itself; nothing to give."
         )
         return request.answer("ok", text)
-    identity = index.identify(root)
-    if isinstance(identity, Unidentified):
-        return request.answer("error", f"Not published: {identity.sentence()}")
+    if commit is not None:
+        # `create` took the generation of a commit before this one, as it does in a fresh container.
+        built = _built_here(index, root)
+        if not isinstance(built, Open):
+            return request.answer("error", f"Not published: {built}")
+        gate = built
     try:
         done = publish(index, gate, identity, accept_history=accept_history)
     except CodeIndexError as error:
