@@ -337,9 +337,7 @@ def test_any_damaged_row_of_a_generation_is_noticed(tmp_path: Path, repository: 
 
 @pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
 @pytest.mark.parametrize("how", ["damaged", "another secret"])
-def test_publishing_again_replaces_damaged_rows(
-    tmp_path: Path, repository: Path, how: str
-) -> None:
+def test_publishing_again_replaces_damaged_rows(tmp_path: Path, repository: Path, how: str) -> None:
     """They stayed damaged for good, and every member built the tree."""
     store = MemoryRows()
     giver = published(tmp_path, repository, store)

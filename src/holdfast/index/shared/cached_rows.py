@@ -2,23 +2,37 @@
 
 Rows never change under their key, so the copy is never out of date. It is derived data: `clear`
 removes a damaged file, and its rows are fetched again.
+
+A server that is frozen costs its deadline with each request, and one answer may need many. So after
+a failure the server is left alone for a while, and answers come from the copy and from files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
+from holdfast import system
 from holdfast.errors import CodeIndexError
 from holdfast.index.shared.rows import Seal
 from holdfast.index.shared.store import ASK_MAX, SharedStore
+
+AWAY_S = 30.0
+"""How long a server that failed is not asked again."""
 
 
 class CachedRows:
     """Checked rows; missing and damaged ones are left out."""
 
-    def __init__(self, local: SharedStore, remote: SharedStore | None, seal: Seal) -> None:
+    def __init__(
+        self,
+        local: SharedStore,
+        remote: SharedStore | None,
+        seal: Seal,
+        clock: Callable[[], float] = system.monotonic,
+    ) -> None:
         self._local, self._remote, self._seal = local, remote, seal
+        self._clock, self._away_until = clock, 0.0
 
     def get(self, keys: Sequence[bytes], *, ask: bool = True) -> dict[bytes, memoryview]:
         """The values under these keys, from the local copy first; never raises."""
@@ -26,7 +40,7 @@ class CachedRows:
         with suppress(CodeIndexError):
             rows = self._opened(self._local.get(keys).items())
         missing = [key for key in keys if key not in rows]
-        if not missing or self._remote is None or not ask:
+        if not missing or self._remote is None or not ask or self._clock() < self._away_until:
             return rows
         try:
             for at in range(0, len(missing), ASK_MAX):
@@ -36,7 +50,7 @@ class CachedRows:
                 with suppress(CodeIndexError):
                     self._local.put([(key, fetched[key]) for key in opened], replace=True)
         except CodeIndexError:
-            return rows
+            self._away_until = self._clock() + AWAY_S
         return rows
 
     def _opened(self, stored: Iterable[tuple[bytes, bytes]]) -> dict[bytes, memoryview]:

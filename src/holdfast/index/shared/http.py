@@ -3,23 +3,31 @@
     POST /index/get, /index/has, /index/put, /index/replace    MessagePack in, MessagePack out
 
 Every request has the version of the interface; a server with another version answers with its own,
-and is then not used. Proxies in the environment are ignored: the address is the server itself.
+and is then not used. An answer has to begin within the deadline and then arrive at a least rate, so
+that a server which sends a byte now and then holds no build up. Proxies in the environment are
+ignored: the address is the server itself.
 """
 
 from __future__ import annotations
 
 import http.client
+import socket
 import ssl
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from holdfast.index.shared.store import SHARED_VERSION, SharedUnavailable
+from holdfast.system import monotonic
 
 DEADLINE_S = 20.0
+RATE_MIN = 64 * 1024
+"""Bytes a second: a longer answer may take as much longer."""
+READ_BYTES = 256 * 1024
 ANSWER_BYTES_MAX = 512 * 1024 * 1024
 VERSION_HEADER = "Holdfast-Index-Version"
 
@@ -88,12 +96,7 @@ class HttpShared:
             try:
                 connection = self._connection or self._connect()
                 self._connection = connection
-                connection.request("POST", path, body, headers)
-                response = connection.getresponse()
-                answer = response.read(ANSWER_BYTES_MAX + 1)
-                if len(answer) > ANSWER_BYTES_MAX:
-                    raise http.client.HTTPException("the answer is too long")
-                return response.status, response.getheader(VERSION_HEADER), answer
+                return self._exchange(connection, path, body, headers)
             except (OSError, http.client.HTTPException, ssl.SSLError) as error:
                 self._drop()
                 # A kept connection may have been closed by the server meanwhile.
@@ -103,6 +106,42 @@ class HttpShared:
                         f"cannot reach {self.name}: {text}", "check HOLDFAST_INDEX_URL"
                     ) from error
         raise AssertionError("unreachable")
+
+    def _exchange(
+        self,
+        connection: http.client.HTTPConnection,
+        path: str,
+        body: bytes,
+        headers: dict[str, str],
+    ) -> tuple[int, str | None, bytes]:
+        begun = monotonic()
+        allowed_s = self._deadline_s + len(body) / RATE_MIN
+        # The socket's own timeout begins again with every byte.
+        cut = threading.Timer(allowed_s, _shut, (connection,))
+        cut.daemon = True
+        cut.start()
+        try:
+            connection.request("POST", path, body, headers)
+            response = connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            if monotonic() - begun >= allowed_s:
+                raise TimeoutError("timed out") from error
+            raise
+        finally:
+            cut.cancel()
+        if monotonic() - begun >= allowed_s:
+            raise TimeoutError("timed out")  # Headers that were cut off can look complete.
+        parts, size = [], 0
+        while part := response.read1(READ_BYTES):
+            parts.append(part)
+            size += len(part)
+            if size > ANSWER_BYTES_MAX:
+                raise http.client.HTTPException("the answer is too long")
+            if monotonic() - begun > allowed_s + size / RATE_MIN:
+                raise TimeoutError(f"timed out after {size:,} bytes of the answer")
+        if response.length:
+            raise http.client.HTTPException("the answer was cut off")
+        return response.status, response.getheader(VERSION_HEADER), b"".join(parts)
 
     def _connect(self) -> http.client.HTTPConnection:
         if self._secure:
@@ -117,3 +156,9 @@ class HttpShared:
     def close(self) -> None:
         with self._lock:
             self._drop()
+
+
+def _shut(connection: http.client.HTTPConnection) -> None:
+    """End a wait for a server, from another thread."""
+    with suppress(OSError, AttributeError):
+        connection.sock.shutdown(socket.SHUT_RDWR)

@@ -81,7 +81,9 @@ def take(
         commits[behind],
         identity.name,
     ):
-        return NotTaken(f"its manifest of commit {commits[behind][:12]} is damaged")
+        return NotTaken(
+            f"its manifest of commit {commits[behind][:12]} is damaged (publish the commit again)"
+        )
     if not identity.agrees(manifest.first_commit):
         return NotTaken("the histories begin with different commits")
     taken_ns = index.now_ns()
@@ -94,7 +96,7 @@ def take(
     try:
         team.fetch(key, manifest)
     except CodeIndexError as error:
-        return NotTaken(str(error))
+        return NotTaken(f"{error} ({error.hint})" if error.hint else str(error))
     pointer = Pointer(POINTER_VERSION, root, key, stats, taken_ns, identity.head, differing)
     team.use(pointer)
     return Taken(manifest, pointer, behind)

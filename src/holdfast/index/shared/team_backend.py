@@ -155,7 +155,10 @@ class TeamBackend:
         one = manifest.segments[number]
         data = self.cache.whole(shared.part_keys("segment", one.digest, one.parts))
         if data is None:
-            raise BackendUnavailable("a segment of the team's generation cannot be fetched now")
+            raise BackendUnavailable(
+                "a segment of the team's generation is missing, damaged or cannot be fetched now",
+                "if the team's server is reachable, publish the commit again",
+            )
         postings, vectors = data[: one.postings], data[one.postings :]
         check_digest(postings, vectors, one.digest)
         return posting_segment.unpack(postings, vectors, self._dimension)

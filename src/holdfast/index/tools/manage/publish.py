@@ -14,7 +14,7 @@ from holdfast.index.tools.refusals import refusal
 
 
 def _built_here(index: CodeIndex, root: str) -> Open | str:
-    """The root's own generation of its tree, with the team's work on files; or why there is none."""
+    """The own generation of a root, with the team's work on files; or why there is none."""
     from holdfast.index.code_index import run_here
     from holdfast.index.tools.manage import manage_index
 
