@@ -18,6 +18,7 @@ import pytest
 from mcp import MCPError
 
 from holdfast.app import App
+from holdfast.cli.main import main
 from holdfast.errors import UsageError
 from holdfast.files.git import Repository, protocol_of
 from holdfast.home import Home
@@ -295,6 +296,43 @@ def test_a_repository_that_was_cleared_meanwhile_stays_cleared(
     with pytest.raises(RepositoryError, match="was removed meanwhile"):
         repositories.update(tree)
     assert not Path(tree.root).exists()
+
+
+@pytest.mark.shows("TEAM-GIT-BAD")
+def test_a_partial_clone_is_named_as_such(tmp_path: Path, origin: Path) -> None:
+    git(origin, "config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    git(tmp_path, "clone", "-q", "--bare", "--filter=blob:none", f"file://{origin}", str(partial))
+    with pytest.raises(RepositoryError, match="it is a partial clone") as refused:
+        Repositories(Home(tmp_path / "home")).add(str(partial))
+    assert "the address that it was cloned from" in refused.value.hint
+
+
+def test_one_thing_that_was_left_out_is_counted_as_one() -> None:
+    tree = tree_of("org/shop")
+    tree.skipped = {"submodules": 1, "links": 2}
+    assert tree.sentence().endswith("left out: 2 links, 1 submodule")
+
+
+@pytest.mark.shows("TEAM-GIT-SERVED")
+def test_commands_name_the_repository_and_the_commit(
+    tmp_path: Path,
+    origin: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of a directory with a hash in its name nobody knows which ref it is of."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOLDFAST_CLI_HOST", "0")
+    monkeypatch.delenv("HOLDFAST_INDEX_URL", raising=False)
+    named = "example.org/team/shop (main): commit "
+    assert main(["index", "create", "--git", str(origin), "--ref", "main"]) == 0
+    assert main(["index", "status", "--git", str(origin), "--ref", "main"]) == 0
+    assert named in capsys.readouterr().err.splitlines()[-1]
+    assert main(["index", "list"]) == 0
+    assert named in capsys.readouterr().out
+    assert main(["index", "create", "--ref", "main", str(origin)]) == 2
+    assert "--ref needs --git" in capsys.readouterr().err
 
 
 def tree_of(name: str, ref: str = "HEAD", source: str = "", first: str | None = None) -> GitTree:

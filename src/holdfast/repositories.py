@@ -43,6 +43,16 @@ TREE_VERSION = 1
 1: source, ref, name, root, commit, first commit, objects, skipped.
 """
 
+POINTERS = "contents of LFS files (their pointers are indexed)"
+_ONE = {
+    "links": "link",
+    "submodules": "submodule",
+    "large files": "large file",
+    "unusable names": "unusable name",
+    POINTERS: "content of an LFS file (its pointer is indexed)",
+}
+"""What is left out, for a count of one."""
+
 LFS = b"version https://git-lfs.github.com/spec/"
 POINTER_BYTES_MAX = 1024
 """git-lfs takes no longer file for a pointer."""
@@ -77,7 +87,10 @@ class GitTree(msgspec.Struct, kw_only=True):
 
     def sentence(self) -> str:
         at = "is being updated" if self.commit is None else f"commit {self.commit[:12]}"
-        omissions = ", ".join(f"{number:,} {what}" for what, number in sorted(self.skipped.items()))
+        omissions = ", ".join(
+            f"{number:,} {_ONE.get(what, what) if number == 1 else what}"
+            for what, number in sorted(self.skipped.items())
+        )
         return f"{self.name} ({self.ref}): {at}{f'; left out: {omissions}' if omissions else ''}"
 
 
@@ -168,7 +181,7 @@ class Repositories:
                 raise RepositoryError(
                     f"{tree.source} begins with another commit now: another repository, or a "
                     f"rewritten history",
-                    f"if that is right: holdfast index clear {_options(tree)}, then create it again",
+                    f"if that is right: holdfast index clear {_options(tree)}, then create it",
                 )
             return self._bring(tree, repository, commit)
 
@@ -204,7 +217,7 @@ class Repositories:
             lfs = _write(repository, [objects[path] for path in changed], staging)
             lfs += _pointers(tree, entries)
             if lfs:
-                skipped["contents of LFS files (their pointers are indexed)"] = lfs
+                skipped[POINTERS] = lfs
             # If this is interrupted, these files may be of either commit.
             unsure = {**tree.objects, **dict.fromkeys(changed, "")}
             self._save(msgspec.structs.replace(tree, commit=None, objects=unsure))
@@ -368,6 +381,12 @@ def _write(repository: Repository, names: list[str], staging: Path) -> int:
         (staging / str(done)).write_bytes(content)
         lfs += content.startswith(LFS)
         done += 1
+    if done != len(names) and repository.partial:
+        raise RepositoryError(
+            f"the repository does not have {counted(len(names) - done, 'object')} of the commit: "
+            f"it is a partial clone (--filter), and nothing is fetched for it",
+            "name the address that it was cloned from, or run in it: git fetch --refetch",
+        )
     if done != len(names):
         raise RepositoryError(
             f"{counted(len(names) - done, 'object')} of the commit cannot be read: the ref was "

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="URL-OR-PATH",
         help="create, sync, status, clear: a repository without a checkout, from its git objects",
     )
-    parser.add_argument("--ref", default="HEAD", help="--git: the branch or tag (default: HEAD)")
+    parser.add_argument("--ref", help="--git: the branch or tag (default: HEAD)")
     parser.add_argument("--force", action="store_true", help="create: rebuild even if indexed")
     parser.add_argument(
         "--extension",
@@ -68,6 +68,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    if args.ref is not None and args.git is None:
+        raise UsageError("--ref needs --git", "a checkout is indexed as its files are")
+    args.ref = "HEAD" if args.ref is None else args.ref
     if args.action in ("create", "reindex"):
         if args.git is None:
             refuse_whole_homes(app, args.path, args)
@@ -86,6 +89,8 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
     if args.action == "list":
         listed = list_codebases(index)
         text = codebases_text(listed.codebases, detail_words)
+        for tree in app.repositories().known():
+            text = text.replace(f"- {tree.root}\n", f"- {tree.root}: {tree.sentence()}\n")
         print_json(listed.to_wire()) if args.json else print(with_commands(text))
         return OK
     if args.action == "repair":
@@ -139,6 +144,8 @@ def _bring_repository(index: CodeIndex, args: argparse.Namespace, app: App) -> N
                 f"run: holdfast index create --git {args.git}",
             )
         args.path = known_tree.root
+        if args.action == "status" and not args.json:
+            print(f"Files of {known_tree.sentence()}", file=sys.stderr)
         return
     tree = repositories.add(args.git, args.ref)
     if not args.json:

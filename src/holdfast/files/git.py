@@ -117,6 +117,11 @@ class Repository:
         """Whether the history was cut off when the repository was cloned."""
         return bool(small_file(self.common / "shallow", cut=True))
 
+    @property
+    def partial(self) -> bool:
+        """Whether objects were left out when the repository was cloned (`--filter`)."""
+        return any((self.common / "objects" / "pack").glob("*.promisor"))
+
     def run(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
         """What a git command prints, or None if it fails or takes too long."""
         command = [self.program, *_neutral(), "-C", os.fspath(self.directory), *arguments]

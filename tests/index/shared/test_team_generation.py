@@ -405,6 +405,20 @@ def test_edits_that_git_was_told_to_overlook_are_not_published(
 
 
 @pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+def test_files_of_a_submodule_are_named_as_such(tmp_path: Path, repository: Path) -> None:
+    library = made_repository(repository / "vendor" / "lib", {"lib.py": "def lib(): ...\n"})
+    git(repository, "add", "vendor/lib")
+    git(repository, "commit", "-qm", "a library")
+    assert (library / ".git").is_dir()
+    giver = joined(tmp_path / "giver", MemoryRows())
+    giver.create(repository)
+    text = publish_index(giver.index, str(repository)).human_text
+    assert "first 'vendor/lib/lib.py', is not as in commit" in text
+    assert "in the submodule or repository 'vendor/lib' of its own" in text
+    assert "publish from a clone without submodules" in text
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
 def test_only_a_commit_is_published(tmp_path: Path, repository: Path) -> None:
     store = MemoryRows()
     giver = joined(tmp_path / "giver", store)
@@ -415,7 +429,7 @@ def test_only_a_commit_is_published(tmp_path: Path, repository: Path) -> None:
     assert "is not indexed" in said()
     (repository / "src" / "draft.py").write_text("def draft(): ...\n")
     giver.create(repository)
-    assert "1 file of the index, first 'src/draft.py', not as in commit" in said()
+    assert "1 file of the index, first 'src/draft.py', is not as in commit" in said()
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "draft")
     assert said().startswith("Published commit")

@@ -88,11 +88,7 @@ def publish(
             )
         left = uncommitted(Path(root), reader)
         if left:
-            return NotPublished(
-                f"{counted(len(left), 'file')} of the index, first {left[0]!r}, "
-                f"not as in commit {identity.head[:12]}",
-                "commit or remove them, or publish from a clean clone",
-            )
+            return _not_committed(Path(root), left, identity.head)
         manifest = _manifest(index, reader, identity, rows_of)
     rows_of.replace(key, shared.encode(manifest))
     if identity.first_commit is not None:
@@ -157,6 +153,27 @@ def _history(
         f"the team knows {identity.name} with the first commit {first[:12]}, and this repository "
         f"begins with {identity.first_commit[:12]}: another repository, or a rewritten history",
         "name it under [repositories] in settings.toml, or pass --accept-history",
+    )
+
+
+def _not_committed(root: Path, left: Sequence[str], head: str) -> NotPublished:
+    is_or_are = "is" if len(left) == 1 else "are"
+    why = (
+        f"{counted(len(left), 'file')} of the index, first {left[0]!r}, {is_or_are} not as in "
+        f"commit {head[:12]}"
+    )
+    with open_repository(root) as repository:
+        others = {} if repository is None else repository.within_others(left)
+    if len(others) == len(left):
+        top = others[left[0]].rstrip("/")
+        return NotPublished(
+            f"{why}: in the submodule or repository {top!r} of its own",
+            "publish from a clone without submodules; members index theirs on top",
+        )
+    return NotPublished(
+        why,
+        "commit or remove them, or publish from a clean clone; with LFS, from one that has the "
+        "pointers (GIT_LFS_SKIP_SMUDGE=1)",
     )
 
 
