@@ -89,8 +89,6 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
     if args.action == "list":
         listed = list_codebases(index)
         text = codebases_text(listed.codebases, detail_words)
-        for tree in app.repositories().known():
-            text = text.replace(f"- {tree.root}\n", f"- {tree.root}: {tree.sentence()}\n")
         print_json(listed.to_wire()) if args.json else print(with_commands(text))
         return OK
     if args.action == "repair":

@@ -74,7 +74,7 @@ class Caller:
         if self.cwd is None:
             raise UsageError(
                 f"{name!r} is relative, and over {self.transport} the working directory is unknown",
-                "pass an absolute path",
+                "pass an absolute path, or a repository as list_codebases() names it",
             )
         return os.path.normpath(os.path.join(self.cwd, expanded))
 

@@ -311,7 +311,8 @@ def test_with_the_team_away_what_was_taken_still_answers(tmp_path: Path, reposit
     for mine, theirs in zip(answers(other.index, there), answers(twin.index, there), strict=True):
         assert mine == theirs
     synced = manage_index(other.index, "sync", str(there))
-    assert "works alone: no route to host" in synced.human_text
+    assert "keeps the team's generation: memory cannot be used now: no route" in synced.human_text
+    assert [warning.code for warning in synced.warnings] == ["SHARED_INDEX_AWAY"]
 
 
 @pytest.mark.shows("TEAM-GENERATION-CHECKED")

@@ -230,7 +230,7 @@ def test_without_the_server_it_works_alone_and_says_so(tmp_path: Path, repositor
     store.fails = "no route to host"
     machine = Machine(tmp_path / "home", store)
     text = machine.create(repository)
-    assert "memory is unreachable, so this machine works alone: no route to host" in text
+    assert "memory cannot be used now, so this machine works alone: no route to host" in text
     assert len(machine.extracted) == 10
     (repository / "src" / "cart.py").write_text("def changed():\n    return 1\n")
     synced = manage_index(machine.index, "sync", str(repository))
@@ -248,7 +248,7 @@ def test_a_server_that_is_down_frozen_or_newer_is_named(
 ) -> None:
     gone = PostgresShared("postgresql://127.0.0.1:1/x")
     text = Machine(tmp_path / "gone", gone).create(repository)
-    assert "postgresql://127.0.0.1:1 is unreachable" in text
+    assert "postgresql://127.0.0.1:1 cannot be used now" in text
     assert "HOLDFAST_INDEX_URL" in text
     schema = f"shared_{next(numbers)}"
     with connect(postgres.url, "test") as connection:

@@ -16,7 +16,6 @@ from holdfast.index.shared import generation as shared
 from holdfast.index.shared.generation import Manifest
 from holdfast.index.shared.team_backend import POINTER_VERSION, Pointer, TeamBackend
 from holdfast.index.shared.team_marker import differ
-from holdfast.index.shared.work import away
 from holdfast.text import counted
 
 COMMITS_MAX = 200
@@ -68,7 +67,8 @@ def take(
     try:
         there = index.shared.store.has(keys)
     except CodeIndexError as error:
-        return NotTaken(away(index.shared.store.name, error).rstrip("."), away=True)
+        hint = f" ({error.hint})" if error.hint else ""
+        return NotTaken(f"{index.shared.store.name} cannot be used now: {error}{hint}", away=True)
     behind = next((number for number, key in enumerate(keys) if key in there), None)
     if behind is None:
         return NotTaken(

@@ -65,7 +65,7 @@ class SharedIndex:
 
 def away(name: str, error: CodeIndexError) -> str:
     hint = f" ({error.hint})" if error.hint else ""
-    return f"Shared index: {name} is unreachable, so this machine works alone: {error}{hint}."
+    return f"Shared index: {name} cannot be used now, so this machine works alone: {error}{hint}."
 
 
 class SharedRun:

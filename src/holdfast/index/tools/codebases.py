@@ -66,7 +66,10 @@ def _codebase(
     gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
     match check(index.with_details(gate)):
         case Open(_, _, failure):
-            notes = ["completion-proof probe failed"] if failure else []
+            origin = index.origin(record.root)
+            notes = [] if origin is None else [origin]
+            if failure:
+                notes.append("completion-proof probe failed")
             if partial(record):
                 notes.append(PARTIAL)
             left = record.unseen

@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.files.identity import Unidentified
-from holdfast.index.answers import Hints, ManageAnswer, SyncStats, manage_call
+from holdfast.index.answers import Hints, ManageAnswer, SyncStats, Warning, manage_call
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.marker import COMPLETED
 from holdfast.index.generations.record import VERIFIED, Indexed, Options, Record
 from holdfast.index.shared.take import Taken, take
-from holdfast.index.tools.manage.request import ManageRequest
+from holdfast.index.tools.manage.request import SHARED_AWAY, ManageRequest
 from holdfast.text import counted
 
 
@@ -25,6 +25,8 @@ def take_for(
             "The team's generation is not used: this index has extensions or patterns of its own."
         )
     assert index.team is not None
+    if index.origin(root) is not None:
+        return "The team's generation is not used: this repository has no checkout."
     identity = index.identify(root)
     if isinstance(identity, Unidentified):
         return f"The team's generation is not used: {identity.sentence()}."
@@ -53,8 +55,8 @@ def follow_team(index: CodeIndex, request: ManageRequest, gate: Open) -> ManageA
         if not taken.away or before is None or before.head != identity.head:
             return None
         # The same commit, and the team is unreachable: files that differ are ranked from memory.
-        text = f"'{root}' keeps the team's generation. {taken.sentence()}"
-        return request.answer("ok", text)
+        text = f"'{root}' keeps the team's generation: {taken.why}."
+        return request.answer("ok", text, warnings=[Warning(SHARED_AWAY, text)])
     _record(index, root, taken, gate.record.options)
     index.freshness.forget(root)
     files = counted(len(taken.manifest.files), "file")
