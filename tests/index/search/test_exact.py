@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.index.facts.naming import names_symbol
+from holdfast.index.generations.model import ChunkId
 from holdfast.index.search import exact, trigrams
 from holdfast.index.search.exact import Bounds, ExactFound, find_exact
 from holdfast.index.search.operators import Query, parse
@@ -264,6 +266,25 @@ def test_the_time_for_all_texts_is_bounded_too(tree: Path) -> None:
     )
     assert found.cut == "the time limit of 5 s was reached"
     assert lines_of(found) < grep(tree, "a")
+
+
+@pytest.mark.shows("ANSWER-RE-BOUNDS")
+@pytest.mark.parametrize(("slow_s", "complete"), [(4.0, True), (60.0, False)])
+def test_a_slow_store_does_not_use_up_the_time_for_matching(
+    tree: Path, slow_s: float, complete: bool
+) -> None:
+    """Of a team's index, which may be far away, nothing was found in time."""
+    now = [0.0]
+
+    class Far(MemoryReader):
+        def texts(self, ids: Iterable[ChunkId]) -> list[tuple[ChunkId, str]]:
+            now[0] += slow_s
+            return super().texts(ids)
+
+    found = look(Far(tree), Query(patterns=("a",)), seconds=3.0, clock=lambda: now[0])
+    assert found.complete == complete
+    if complete:
+        assert lines_of(found) == grep(tree, "a")
 
 
 @pytest.mark.shows("ANSWER-RE-BOUNDS")

@@ -48,12 +48,14 @@ NOWHERE: ChunkId = (0, 0)
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Limits: seconds in total and for one text, and hits."""
+    """Limits: seconds of matching in total and for one text, and hits."""
 
     seconds: float = 3.0
     text_seconds: float = 0.5
     hits: int = 5_000
     unjudged: int = 3
+    loading_seconds: float = 20.0
+    """How long reading texts from the index may take, besides: a team's may be far away."""
     clock: Callable[[], float] = system.monotonic
 
 
@@ -125,8 +127,9 @@ class _Lane:
         self._symbols = [alternatives(symbol) for symbol in query.symbols]
         self._pieces = [[_longest_piece(one) for one in several] for several in self._symbols]
         self._by_words = chunks_with(words, reader.corpus()) if words else None
-        self._deadline = bounds.clock() + bounds.seconds
         self.found = ExactFound(chunks=reader.corpus().chunks if words else len(self._table))
+        self._deadline = bounds.clock() + bounds.seconds
+        self._loading_left = bounds.loading_seconds
 
     @cached_property
     def _table(self) -> Trigrams:
@@ -287,7 +290,9 @@ class _Lane:
     def _judge_stored(self, ids: Sequence[ChunkId]) -> None:
         """Match stored chunks, by their texts first, because most do not match."""
         if self._matchers and ids:
+            begun = self._bounds.clock()
             texts = dict(self._reader.texts(ids))
+            self._allow(self._bounds.clock() - begun)
             kept = self._narrowed([texts[identity] for identity in ids])
             ids = [ids[place] for place in kept]
         else:
@@ -296,6 +301,12 @@ class _Lane:
         # By path: file numbers depend on when files were indexed.
         for identity in ids:
             self._judge(found[identity])
+
+    def _allow(self, loading_s: float) -> None:
+        """Move the deadline by the time that reading took; it limits patterns, not the store."""
+        allowed_s = min(loading_s, self._loading_left)
+        self._loading_left -= allowed_s
+        self._deadline += allowed_s
 
     def _judge_all(self, units: Iterable[StoredChunk]) -> None:
         units = list(units)
