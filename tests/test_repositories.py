@@ -26,7 +26,8 @@ from holdfast.index.code_index import run_here
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
 from holdfast.mcp.sdk_server import READERS_TOOLS
-from holdfast.repositories import GitTree, Repositories, RepositoryError, path_of
+from holdfast.repositories import GitTree, Repositories, RepositoryError
+from holdfast.repository_names import path_of
 from holdfast.store.passes import make_pass, principal_of
 from holdfast.web.compose import keeping_repositories
 from tests.files.hostile_git import VECTORS, HostileRepository, git
@@ -333,6 +334,32 @@ def test_commands_name_the_repository_and_the_commit(
     assert named in capsys.readouterr().out
     assert main(["index", "create", "--ref", "main", str(origin)]) == 2
     assert "--ref needs --git" in capsys.readouterr().err
+
+
+@pytest.mark.shows("TEAM-GIT-SERVED")
+def test_a_file_about_a_tree_is_read_again_only_when_it_has_changed(
+    tmp_path: Path, origin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server reads the list for every name; with many trees that took seconds."""
+    repositories = Repositories(Home(tmp_path / "home"))
+    tree = repositories.add(str(origin))
+    reads: list[Path] = []
+    real = Path.read_bytes
+
+    def reading(self: Path) -> bytes:
+        reads.append(self)
+        return real(self)
+
+    monkeypatch.setattr(Path, "read_bytes", reading)
+    assert [one.commit for one in repositories.known()] == [tree.commit]
+    assert len(reads) == 1
+    assert repositories.known() == repositories.known() == [repositories.at(tree.root)]
+    assert len(reads) == 1
+    commit(origin, "late.py", "def late(): ...\n")
+    later = Repositories(Home(tmp_path / "home")).update(tree)
+    assert [one.commit for one in repositories.known()] == [later.commit] != [tree.commit]
+    Path(f"{tree.root}.tree").write_text("damaged")
+    assert repositories.known() == []
 
 
 def tree_of(name: str, ref: str = "HEAD", source: str = "", first: str | None = None) -> GitTree:

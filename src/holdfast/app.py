@@ -82,6 +82,7 @@ class App:
         self.clock, self.new_id = clock, new_id
         self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
         self._machines: dict[str, Machine] = {}
+        self._repositories: Repositories | None = None
         self._indexed_commits: dict[str, str | None] = {}
         """The commit of each repository without a checkout that this process has indexed."""
 
@@ -178,7 +179,9 @@ class App:
         """The repositories that are indexed without a checkout."""
         from holdfast.repositories import Repositories
 
-        return Repositories(self.home)
+        if self._repositories is None:
+            self._repositories = Repositories(self.home)
+        return self._repositories
 
     def sync_repositories(self) -> list[str]:
         """Update every repository without a checkout, and its index; returns the error messages."""
@@ -186,15 +189,14 @@ class App:
         from holdfast.index.tools.manage import manage_index
 
         failures: list[str] = []
-        repositories = self.repositories()
-        trees = repositories.known()
+        trees = self.repositories().known()
         if not trees:
             return []
         with self.borrow_index() as index:
             index.start = run_here
             for tree in trees:
                 try:
-                    now = repositories.update(tree)
+                    now = self.repositories().update(tree)
                     tracked = index.registry.find(tree.root)
                     if tracked is not None and now.commit == self._indexed_commits.get(tree.root):
                         continue
@@ -321,31 +323,15 @@ class App:
         )
 
     def readable_repositories(self, principal: str | None) -> list[GitTree]:
-        """The repositories without a checkout that a principal may read; None is the owner.
-
-        Rights are in `[access]` of the settings, by repository, as in the access list of a space.
-        A name that different repositories have opens none of them; their sources do.
-        """
+        """The repositories without a checkout that a principal may read, by `[access]` of the
+        settings; None is the owner."""
         trees = self.repositories().known()
         if principal is None:
             return trees
         from holdfast.files.workspace import settings_table
-        from holdfast.repositories import names_of_several
-        from holdfast.sync.server.access import Right, parse_acl, right_of
+        from holdfast.repository_names import readable
 
-        lists = settings_table(self.home.settings, "access")
-        unclear = names_of_several(trees)
-
-        def rights_on(tree: GitTree) -> dict[str, Right] | None:
-            by_name = None if tree.name in unclear else lists.get(tree.name)
-            return parse_acl({"value": lists.get(tree.source, by_name)})
-
-        return [
-            tree
-            for tree in trees
-            if (rights := rights_on(tree)) is not None
-            and right_of(rights, principal, tree.name) >= Right.READ
-        ]
+        return readable(trees, settings_table(self.home.settings, "access"), principal)
 
     def repository_workspace(self, principal: str) -> Workspace:
         """The files that a principal with a pass may read: those of its repositories."""

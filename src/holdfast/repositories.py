@@ -20,7 +20,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
@@ -94,7 +94,27 @@ class GitTree(msgspec.Struct, kw_only=True):
         return f"{self.name} ({self.ref}): {at}{f'; left out: {omissions}' if omissions else ''}"
 
 
+class _Listed(msgspec.Struct, kw_only=True):
+    """A tree without its objects, of which there may be many."""
+
+    version: int
+    source: str
+    ref: str
+    name: str
+    root: str
+    commit: str | None = None
+    first_commit: str | None = None
+    skipped: dict[str, int] = {}
+
+    def tree(self) -> GitTree:
+        return GitTree(
+            version=self.version, source=self.source, ref=self.ref, name=self.name, root=self.root,
+            commit=self.commit, first_commit=self.first_commit, skipped=self.skipped,
+        )  # fmt: skip
+
+
 _decode = msgspec.json.Decoder(GitTree).decode
+_decode_listed = msgspec.json.Decoder(_Listed).decode
 
 
 class Repositories:
@@ -102,13 +122,35 @@ class Repositories:
 
     def __init__(self, home: Home) -> None:
         self._home, self._directory = home, home.repositories
+        self._listed: dict[str, tuple[tuple[int, int, int], GitTree | None]] = {}
+        """What was read about each tree, with the state of its file at that time."""
 
     def known(self) -> list[GitTree]:
+        """Every tree, without its objects: a server with many asks this for every name."""
         try:
-            names = sorted(os.listdir(self._directory))
+            names = sorted(name for name in os.listdir(self._directory) if name.endswith(".tree"))
         except FileNotFoundError:
             return []
-        return [tree for name in names if name.endswith(".tree") and (tree := self._read(name))]
+        for name in self._listed.keys() - set(names):
+            self._listed.pop(name, None)
+        return [tree for name in names if (tree := self._list(name))]
+
+    def _list(self, name: str) -> GitTree | None:
+        """A tree without its objects; its file is read when it has changed."""
+        try:
+            found = os.stat(self._directory / name)
+        except OSError:
+            return None
+        state = (found.st_ino, found.st_size, found.st_mtime_ns)
+        known = self._listed.get(name)
+        if known is None or known[0] != state:
+            try:
+                listed = _decode_listed((self._directory / name).read_bytes())
+                tree = listed.tree() if listed.version == TREE_VERSION else None
+            except (OSError, msgspec.DecodeError, ValueError):
+                tree = None
+            known = self._listed[name] = (state, tree)
+        return known[1]
 
     def _read(self, name: str) -> GitTree | None:
         try:
@@ -118,13 +160,13 @@ class Repositories:
         return tree if tree.version == TREE_VERSION else None
 
     def at(self, root: str) -> GitTree | None:
-        """The repository whose files are at a root."""
+        """The repository whose files are at a root, without its objects."""
         if not self._home.is_among_repositories(root):
             return None
-        return self._read(f"{os.path.basename(root)}.tree")
+        return self._list(f"{os.path.basename(root)}.tree")
 
     def find(self, source: str, ref: str) -> GitTree | None:
-        """The repository that was added from a source and a ref."""
+        """The repository that was added from a source and a ref, without its objects."""
         key = _tree_key(source, ref)
         return next((tree for tree in self.known() if tree.root.endswith(f"-{key}")), None)
 
@@ -134,7 +176,8 @@ class Repositories:
             raise UsageError(f"{ref!r} is not a ref", "use a branch, a tag or HEAD")
         place, key = _place(source), _tree_key(source, ref)
         with self._locked(key):
-            before = self.find(source, ref)
+            listed = self.find(source, ref)
+            before = None if listed is None else self._read(_file_of(listed))
             return self._add(place, ref, key) if before is None else self._update(before)
 
     def _add(self, place: str, ref: str, key: str) -> GitTree:
@@ -163,7 +206,7 @@ class Repositories:
         """
         with self._locked(_key_of_root(tree.root)):
             # Another process may have changed the files since the caller read about them.
-            current = self._read(f"{os.path.basename(tree.root)}.tree")
+            current = self._read(_file_of(tree))
             if current is None:
                 raise RepositoryError(
                     f"{tree.name} ({tree.ref}) was removed meanwhile",
@@ -251,52 +294,6 @@ class Repositories:
         aside.replace(path)
 
 
-def path_of(trees: Iterable[GitTree], address: str) -> str | None:
-    """The path that `NAME`, `NAME@REF` or `NAME/src/a.py` names; the longest name decides.
-
-    A name without a ref is that of HEAD, or of the only ref. Raises UsageError if that leaves
-    several: the first of them would be an answer about another repository or another commit.
-    """
-    found: dict[str, list[GitTree]] = {}
-    for tree in trees:
-        for name in (tree.name, f"{tree.name}@{tree.ref}"):
-            if address == name or address.startswith(f"{name}/"):
-                found.setdefault(name, []).append(tree)
-    if not found:
-        return None
-    name = max(found, key=len)
-    candidates = found[name]
-    if len(candidates) > 1:
-        candidates = [tree for tree in candidates if tree.ref == "HEAD"] or candidates
-    if len(candidates) > 1:
-        listed = ", ".join(f"{tree.name}@{tree.ref} at {tree.root}" for tree in candidates)
-        raise UsageError(
-            f"{name} is the name of {len(candidates)} indexed trees",
-            f"add the ref to the name, or use the directory: {listed}",
-        )
-    return candidates[0].root + address.removeprefix(name)
-
-
-def names_of_several(trees: Sequence[GitTree]) -> frozenset[str]:
-    """The names that different repositories have.
-
-    One source is one repository, whatever the ref; so are addresses with one name, and sources
-    whose histories begin with the same commit.
-    """
-    first: dict[str, GitTree] = {}
-    return frozenset(
-        tree.name for tree in trees if not _same(tree, first.setdefault(tree.name, tree))
-    )
-
-
-def _same(one: GitTree, other: GitTree) -> bool:
-    if one.source == other.source:
-        return True
-    if None not in (protocol_of(one.source), protocol_of(other.source)):
-        return True
-    return one.first_commit is not None and one.first_commit == other.first_commit
-
-
 def _place(source: str) -> str:
     return source if protocol_of(source) is not None else canonical_root(_path(source))
 
@@ -309,6 +306,10 @@ def _options(tree: GitTree) -> str:
     """How a command names a tree."""
     ref = "" if tree.ref == "HEAD" else f" --ref {quote(tree.ref)}"
     return f"--git {quote(tree.source)}{ref}"
+
+
+def _file_of(tree: GitTree) -> str:
+    return f"{os.path.basename(tree.root)}.tree"
 
 
 def _key_of_root(root: str) -> str:

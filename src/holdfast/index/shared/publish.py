@@ -100,8 +100,8 @@ def publish(
 class _Rows:
     """Writes the rows of a generation that the team does not have, or has damaged.
 
-    A row with a wrong checksum (also: of another secret) is no use to anyone, and stays for good
-    unless it is replaced here.
+    Readers refuse a row with a wrong checksum, also one of another secret. It stays for good unless
+    it is replaced here.
     """
 
     def __init__(self, store: SharedStore, seal: rows.Seal, *, check_facts: bool) -> None:
