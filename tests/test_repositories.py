@@ -26,8 +26,7 @@ from holdfast.index.code_index import run_here
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
 from holdfast.mcp.sdk_server import READERS_TOOLS
-from holdfast.repositories import GitTree, Repositories, RepositoryError
-from holdfast.repository_names import path_of
+from holdfast.repositories import GitTree, Repositories, RepositoryError, path_of
 from holdfast.store.passes import make_pass, principal_of
 from holdfast.web.compose import keeping_repositories
 from tests.files.hostile_git import VECTORS, HostileRepository, git

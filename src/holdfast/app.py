@@ -83,8 +83,7 @@ class App:
         self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
         self._machines: dict[str, Machine] = {}
         self._repositories: Repositories | None = None
-        self._indexed_commits: dict[str, str | None] = {}
-        """The commit of each repository without a checkout that this process has indexed."""
+        self._indexed_commits: dict[str, str | None] = {}  # of repositories, by this process
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> App:
@@ -189,8 +188,7 @@ class App:
         from holdfast.index.tools.manage import manage_index
 
         failures: list[str] = []
-        trees = self.repositories().known()
-        if not trees:
+        if not (trees := self.repositories().known()):
             return []
         with self.borrow_index() as index:
             index.start = run_here
@@ -200,7 +198,7 @@ class App:
                     tracked = index.registry.find(tree.root)
                     if tracked is not None and now.commit == self._indexed_commits.get(tree.root):
                         continue
-                    # Also if only the files were brought in before: the process may have ended.
+                    # A process may have ended after it had brought in the files.
                     action: Action = "create" if tracked is None else "sync"
                     answer = manage_index(index, action, tree.root)
                     if answer.status == "ok":
@@ -329,9 +327,11 @@ class App:
         if principal is None:
             return trees
         from holdfast.files.workspace import settings_table
-        from holdfast.repository_names import readable
+        from holdfast.repositories import readable
+        from holdfast.sync.server.access import may_read
 
-        return readable(trees, settings_table(self.home.settings, "access"), principal)
+        lists = settings_table(self.home.settings, "access")
+        return readable(trees, lists, lambda acl, name: may_read(acl, principal, name))
 
     def repository_workspace(self, principal: str) -> Workspace:
         """The files that a principal with a pass may read: those of its repositories."""

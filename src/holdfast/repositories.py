@@ -20,7 +20,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
@@ -292,6 +292,70 @@ class Repositories:
         aside = path.with_suffix(".saving")
         aside.write_bytes(msgspec.json.encode(tree))
         aside.replace(path)
+
+
+def readable(
+    trees: Sequence[GitTree],
+    lists: Mapping[str, object],
+    may_read: Callable[[object, str], bool],
+) -> list[GitTree]:
+    """The trees that `may_read` opens, by the access lists of the settings.
+
+    A list is named by the source of a repository or by its name. A name that different
+    repositories have opens none of them.
+    """
+    unclear = names_of_several(trees)
+
+    def list_of(tree: GitTree) -> object:
+        return lists.get(tree.source, None if tree.name in unclear else lists.get(tree.name))
+
+    return [tree for tree in trees if may_read(list_of(tree), tree.name)]
+
+
+def path_of(trees: Iterable[GitTree], address: str) -> str | None:
+    """The path that `NAME`, `NAME@REF` or `NAME/src/a.py` names; the longest name decides.
+
+    A name without a ref is that of HEAD, or of the only ref. Raises UsageError if that leaves
+    several: the first of them would be an answer about another repository or another commit.
+    """
+    found: dict[str, list[GitTree]] = {}
+    for tree in trees:
+        for name in (tree.name, f"{tree.name}@{tree.ref}"):
+            if address == name or address.startswith(f"{name}/"):
+                found.setdefault(name, []).append(tree)
+    if not found:
+        return None
+    name = max(found, key=len)
+    candidates = found[name]
+    if len(candidates) > 1:
+        candidates = [tree for tree in candidates if tree.ref == "HEAD"] or candidates
+    if len(candidates) > 1:
+        listed = ", ".join(f"{tree.name}@{tree.ref} at {tree.root}" for tree in candidates)
+        raise UsageError(
+            f"{name} is the name of {len(candidates)} indexed trees",
+            f"add the ref to the name, or use the directory: {listed}",
+        )
+    return candidates[0].root + address.removeprefix(name)
+
+
+def names_of_several(trees: Sequence[GitTree]) -> frozenset[str]:
+    """The names that different repositories have.
+
+    One source is one repository, whatever the ref; so are addresses with one name, and sources
+    whose histories begin with the same commit.
+    """
+    first: dict[str, GitTree] = {}
+    return frozenset(
+        tree.name for tree in trees if not _same(tree, first.setdefault(tree.name, tree))
+    )
+
+
+def _same(one: GitTree, other: GitTree) -> bool:
+    if one.source == other.source:
+        return True
+    if None not in (protocol_of(one.source), protocol_of(other.source)):
+        return True
+    return one.first_commit is not None and one.first_commit == other.first_commit
 
 
 def _place(source: str) -> str:

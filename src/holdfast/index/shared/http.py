@@ -14,15 +14,15 @@ import http.client
 import socket
 import ssl
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
+from holdfast import system
 from holdfast.index.shared.store import SHARED_VERSION, SharedUnavailable
-from holdfast.system import monotonic
 
 DEADLINE_S = 20.0
 RATE_MIN = 64 * 1024
@@ -35,11 +35,17 @@ VERSION_HEADER = "Holdfast-Index-Version"
 class HttpShared:
     """Shared rows on a remote `holdfast serve`."""
 
-    def __init__(self, url: str, token: str, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        deadline_s: float = DEADLINE_S,
+        clock: Callable[[], float] = system.monotonic,
+    ) -> None:
         parts = urlsplit(url)
         self._secure, self._host = parts.scheme == "https", parts.hostname or ""
         self._port, self._path = parts.port, parts.path.rstrip("/")
-        self._token, self._deadline_s = token, deadline_s
+        self._token, self._deadline_s, self._clock = token, deadline_s, clock
         self.name = f"{parts.scheme}://{self._host}{f':{self._port}' if self._port else ''}"
         self._lock = threading.Lock()
         self._connection: http.client.HTTPConnection | None = None
@@ -114,7 +120,7 @@ class HttpShared:
         body: bytes,
         headers: dict[str, str],
     ) -> tuple[int, str | None, bytes]:
-        begun = monotonic()
+        begun = self._clock()
         allowed_s = self._deadline_s + len(body) / RATE_MIN
         # The socket's own timeout begins again with every byte.
         cut = threading.Timer(allowed_s, _shut, (connection,))
@@ -124,12 +130,12 @@ class HttpShared:
             connection.request("POST", path, body, headers)
             response = connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
-            if monotonic() - begun >= allowed_s:
+            if self._clock() - begun >= allowed_s:
                 raise TimeoutError("timed out") from error
             raise
         finally:
             cut.cancel()
-        if monotonic() - begun >= allowed_s:
+        if self._clock() - begun >= allowed_s:
             raise TimeoutError("timed out")  # Headers that were cut off can look complete.
         parts, size = [], 0
         while part := response.read1(READ_BYTES):
@@ -137,7 +143,7 @@ class HttpShared:
             size += len(part)
             if size > ANSWER_BYTES_MAX:
                 raise http.client.HTTPException("the answer is too long")
-            if monotonic() - begun > allowed_s + size / RATE_MIN:
+            if self._clock() - begun > allowed_s + size / RATE_MIN:
                 raise TimeoutError(f"timed out after {size:,} bytes of the answer")
         if response.length:
             raise http.client.HTTPException("the answer was cut off")

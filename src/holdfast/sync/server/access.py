@@ -78,6 +78,12 @@ def right_of(rights: Mapping[str, Right] | None, principal: str | None, space: s
     return max(own, rights.get(EVERYONE, Right.NONE))
 
 
+def may_read(value: object, principal: str, name: str) -> bool:
+    """Whether an access list from the settings lets a principal read what the list is about."""
+    rights = parse_acl({"value": value})
+    return rights is not None and right_of(rights, principal, name) >= Right.READ
+
+
 class Access:
     """The current access list of one space."""
 
