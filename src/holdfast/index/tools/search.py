@@ -51,6 +51,7 @@ from holdfast.index.search_answers import (
 )
 from holdfast.index.tools.refusals import refusal
 from holdfast.index.tools.search_advice import SearchedRoot, hints_of, next_action, warnings_of
+from holdfast.index.tools.search_edits import being_edited
 from holdfast.index.tools.search_request import (
     ResultMode,
     SearchRequest,
@@ -158,8 +159,7 @@ def _search_root(
     edited = first_page[root] if root in first_page else index.edited.of(root)
 
     def ask(reader: Reader, overlay: FreshFiles) -> Retrieved:
-        # Files changed since the index was made count as edited; git may not have reported yet.
-        worked_on = frozenset() if edited is None else edited.union(overlay.changed)
+        worked_on = being_edited(edited, overlay.changed, gate.marker)
         found = retrieve(
             request.retrieval_query, root, reader, overlay, index.provider, keep, request.depth,
             request.sample, worked_on,
