@@ -317,7 +317,7 @@ PROGRAMS = {
         }
         const router = new Router("/api");
         // ^ calls a.Router.constructor
-        const checked = (role) => (handler) => (...args) => { allow(role); return handler(...args); };
+        const checked = (role) => (run) => (...args) => { allow(role); return run(...args); };
         // ^ calls a.allow
         // ^ calls a.one
         function allow(role) { return role; }
@@ -515,7 +515,7 @@ PROGRAMS = {
         drain().then(finish);
         // ^ calls a.drain
         // ^ calls a.finish
-        const range = { from: 1, to: 2, *[Symbol.iterator]() { for (let n = this.from; n <= this.to; n++) yield make("n", n); } };
+        const range = { to: 2, *[Symbol.iterator]() { for (let n = 1; n <= this.to; n++) yield make("n", n); } };
         // ^ calls a.make
         for (const entry of range) entry.line();
         // ^ calls a.Entry.line
@@ -1036,7 +1036,7 @@ PROGRAMS = {
         class Emitter {
           #handlers = {};
           on(name, handler) { (this.#handlers[name] ??= []).push(handler); return this; }
-          emit(name, ...args) { (this.#handlers[name] ?? []).forEach((handler) => handler(...args)); }
+          emit(name, ...args) { (this.#handlers[name] ?? []).forEach((call) => call(...args)); }
           // ^ calls a.note
         }
         class Actor extends Emitter {
