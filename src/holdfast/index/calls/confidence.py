@@ -84,6 +84,7 @@ FIXED = {
     "held in a variable": 0.55,  # the variable is named, not the function it holds
     "called back on an event": 0.55,  # the line registers the function, another line runs it
     "super past an unknown class": 0.65,  # as one of several
+    "may have been replaced": 0.6,  # other code deletes, replaces or moves it
     "overridden in every subclass": 0.55,  # runs only on instances of the base class itself
     "abstract": 0.55,  # a type checker names it, but what runs is an override
 }
@@ -103,7 +104,7 @@ def _share(family: str, reason: str) -> float:
 
 
 VALUES = {
-    family: {reason: _share(family, reason) for table in RAN.values() for reason in table}
+    family: {reason: _share(family, reason) for table in (*RAN.values(), FIXED) for reason in table}
     for family in RAN
 }
 

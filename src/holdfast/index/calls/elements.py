@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from holdfast.index.calls.lookup import (
     ANY,
+    CHANGED,
     EITHER,
     Found,
     Lookup,
@@ -19,6 +20,7 @@ from holdfast.index.calls.steps import Step
 from holdfast.index.calls.steps import parse as steps_of
 from holdfast.index.calls.type_texts import (
     ITERATING,
+    OTHER_RESULTS,
     alternatives,
     callback_parameters,
     container,
@@ -29,6 +31,10 @@ from holdfast.index.calls.type_texts import (
 
 MEMBERS_MAX = 8
 """With more members than this, an element by an unknown key is unknown."""
+
+
+_MOVED = "\0[?]"
+"""The end of a literal that says that the elements of a container were moved or replaced."""
 
 
 class _Entry(NamedTuple):
@@ -53,7 +59,8 @@ class Elements(Lookup):
     def items(self, things: list[Found], key: str) -> list[Found]:
         """The elements of things: by iteration ("*"), by `with`, or by a key."""
         several = EITHER if key else ANY
-        key = "" if key == "_" else key
+        first = key == "next"
+        key = "" if key == "_" else "*" if first else key
         items = unique(
             Found(
                 each.thing,
@@ -64,7 +71,9 @@ class Elements(Lookup):
             for each in self._item(before.thing, key)
         )
         if key in ("*", "with"):
-            return items
+            return either(items) if first else items
+        if key and any(f.thing.kind == "literal" and f.thing.name.endswith(_MOVED) for f in things):
+            return [f._replace(reason=CHANGED) for f in items]
         return either(items, several)
 
     def _item(self, thing: Thing, key: str) -> list[Found]:
@@ -146,13 +155,13 @@ class Elements(Lookup):
             if thing.kind == "method":
                 given += self._given_by_container(thing, parameter)
             elif thing.kind == "bound" and parameter in ("0", "1"):
-                held = thing.name
+                held = thing.name.removesuffix("\0")
                 if held.endswith(")[]"):  # `find`: what it returns is an element
                     held = held.replace("\0(", "\0", 1)[:-3]
                 whole = Found(
                     thing._replace(kind="literal", name=held), each.confidence, each.reason
                 )
-                mapped = thing.name.partition("\0")[2][:1] == "{"
+                mapped = held.partition("\0")[2][:1] == "{"
                 given += self.items([whole], "" if mapped and parameter == "0" else "*")
             elif thing.kind == "symbol":
                 symbol = self.program.symbol(thing)
@@ -314,11 +323,13 @@ class Elements(Lookup):
                     return [Found(f.thing, f.confidence * 0.97, because(f, reason)) for f in found]
             return []
         result = _method_result(first, text, key)
+        if key in OTHER_RESULTS and result:
+            return [Found(thing._replace(kind="bound", name=f"{line}\0{result}\0"), 0.97, "element")]
         made = thing._replace(kind="bound", name=f"{line}\0{result}")
         return [Found(made, 0.97, "element")] if result else []
 
 
-_REORDERING = frozenset({"filter", "sort", "toSorted", "reverse", "toReversed"})
+_REORDERING = frozenset({"filter", "sort", "toSorted", "reverse", "toReversed", "slice"})
 """Methods of a list whose result has its elements at other places."""
 
 
@@ -338,10 +349,10 @@ def _method_result(first: Step, text: str, name: str) -> str:
     if first.kind == "list" and name in ("find", "findLast"):
         return f"({text})[]"
     if first.kind == "list" and name == "next":
-        return f"{{value:({text})[*]}}"
+        return f"{{value:({text})[next]}}"
     if first.kind == "list" and name in _REORDERING:
         return text if _MIXED.fullmatch(text) else f"[({text})[*]]"
-    if name in ITERATING or name in ("copy", "slice", "concat", "reverse", "__iter__"):
+    if name in ITERATING or name in ("copy", "concat", "__iter__"):
         return text
     if first.kind == "map":
         if name == "values":
@@ -349,4 +360,6 @@ def _method_result(first: Step, text: str, name: str) -> str:
         if name == "items":
             return f"[{','.join(f'[?,{v}]' for v in values)}]"
         return f"({text})[]" if name in ("get", "pop", "setdefault") else ""
-    return f"({text})[]" if name in ("pop", "shift", "at", "popleft") else ""
+    if name == "at":
+        return f"({text})[_]"
+    return f"({text})[]" if name in ("pop", "shift", "popleft") else ""

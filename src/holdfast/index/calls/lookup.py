@@ -43,6 +43,10 @@ PERHAPS = "super past an unknown class"
 """The reason for what `super()` means if a class outside the program may define it before."""
 
 
+CHANGED = "may have been replaced"
+"""The reason for a member or an element that other code deletes, replaces or moves."""
+
+
 class Found(NamedTuple):
     """A thing, the confidence in it, and the reason: the step that found it."""
 
@@ -221,10 +225,11 @@ def either(things: list[Found], reason: str = EITHER) -> list[Found]:
     """Values of which only one is met at a time."""
     if len(things) < 2 or any(f.thing.kind in _WHOLE for f in things):
         return things
-    return [f if f.reason == EITHER else f._replace(reason=reason) for f in things]
+    return [f if f.reason in _LEAST else f._replace(reason=reason) for f in things]
 
 
-_SEVERAL = frozenset({EITHER, ANY})
+_LEAST = frozenset({EITHER, CHANGED})
+_SEVERAL = frozenset({EITHER, ANY, CHANGED})
 
 
 _WHOLE = frozenset({"literal", "container"})

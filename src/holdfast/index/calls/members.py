@@ -11,9 +11,11 @@ from holdfast.index.calls import modules
 from holdfast.index.calls.classes import FIRST, ORDERS_MAX
 from holdfast.index.calls.lookup import (
     CALLABLE,
+    CHANGED,
     PERHAPS,
     Found,
     Lookup,
+    because,
     either,
     instance_of,
     unique,
@@ -231,7 +233,7 @@ class Members(Lookup):
                 found = self._own_member(each, name)
                 if found:
                     inherited = each.at != thing.at or each.path != thing.path
-                    reason = "inherited" if inherited else found[0].reason
+                    reason = because(found[0], "inherited") if inherited else found[0].reason
                     return [Found(f.thing, f.confidence * confidence, reason) for f in found]
                 above.extend(self.bases(each))
             level, confidence = above, confidence * 0.98
@@ -243,7 +245,7 @@ class Members(Lookup):
             found = self._own_member(each._replace(kind=thing.kind), name)
             if found:
                 own = (each.path, each.at) == (thing.path, thing.at)
-                reason = found[0].reason if own else "inherited"
+                reason = found[0].reason if own else because(found[0], "inherited")
                 return [
                     Found(f.thing, f.confidence * (0.97 if own else 0.95), reason) for f in found
                 ]
@@ -267,7 +269,7 @@ class Members(Lookup):
             for each in order:
                 held = self._of_class(each, name)
                 if held:
-                    found |= {f.thing: Found(f.thing, 0.95, "super") for f in held}
+                    found |= {f.thing: Found(f.thing, 0.95, because(f, "super")) for f in held}
                     outside = outside or not (whole or each in own)
                     break
                 outside = outside or bool(self.outside(thing) or self.outside(each))
@@ -287,8 +289,30 @@ class Members(Lookup):
         rows = view.bindings.get((thing.at, name))
         if rows and all(row.inside != SAME_SCOPE for row in rows):
             full = f"{view.full(thing.at)}.{name}"
-            return [Found(t, 1.0, "member") for t in self.program.exact(view.family, full)][-1:]
+            own = [Found(t, 1.0, "member") for t in self.program.exact(view.family, full)][-1:]
+            outside = any(not self._is_within(view, row.inside, thing.at) for row in rows)
+            return self._replaced(thing, name, own) if own and outside else own
         return self._own_member(thing._replace(kind="instance"), name)
+
+    @staticmethod
+    def _is_within(view: View, scope: int, outer: int) -> bool:
+        """Whether a scope is a class, or a function in it: `self.name = …`."""
+        while scope not in (MODULE, outer):
+            scope = view.symbol(scope).parent
+        return scope == outer
+
+    def _replaced(self, thing: Thing, name: str, found: list[Found]) -> list[Found]:
+        """A method of a class, and what else is assigned to it: `Cart.total = other`."""
+        view = self.program.files[thing.path]
+        if view.family not in ("python", "js"):
+            return found
+        rows = view.bindings.get((thing.at, name)) or view.bindings.get((thing.at, "*"))
+        if not rows:
+            return found
+        if all((row.inside == SAME_SCOPE and row.value != "?") or row.type for row in rows):
+            return found
+        held = [f for f in self.field(thing, name) if f.thing.kind == "symbol"]
+        return [f._replace(reason=CHANGED) for f in unique([*found, *held])]
 
     def _is_decorated(self, thing: Thing) -> bool:
         """Whether a decorator may add to a class: `dataclass` writes `__init__` and more."""
@@ -333,7 +357,8 @@ class Members(Lookup):
             t for t in found if program.symbol(t).kind not in ("property", "variable", "constant")
         ]
         if callables:
-            return [Found(t, 1.0, "member") for t in callables]
+            whole = [Found(t, 1.0, "member") for t in callables]
+            return self._replaced(thing, name, whole)
         # `self.items.add(x)` alone does not define a field.
         held = (thing.at, name) in view.bindings
         held = held or (not found and not self._defined_above(thing, name))

@@ -292,7 +292,8 @@ class Resolver:
 
     def _in_subclasses(self, receivers: list[Found], name: str, reason: str) -> list[Found]:
         """The definitions in subclasses of a member of `self`."""
-        own = [f.thing for f in receivers if f.reason in ("self", "this")]
+        private = name[:1] == "#" or (name[:2] == "__" and name[-2:] != "__")
+        own = [f.thing for f in receivers if f.reason in ("self", "this")] if not private else []
         if reason != OVERRIDDEN:
             own = [each for each in own if not self._has_outside(each)]
         found: dict[Thing, Found] = {}

@@ -9,6 +9,7 @@ from holdfast.index.calls.lookup import (
     instance_of,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.type_texts import OTHER_RESULTS
 from holdfast.index.facts.model import MODULE, RESULT, YIELD, Symbol
 
 RESULTS_MAX = 6
@@ -66,11 +67,15 @@ class Results(Lookup):
         if thing.kind == "file":
             return [t for f in self.default(thing) for t in self.result(f.thing)]
         if thing.kind == "method":
-            text = thing.name.partition("\0")[2]
+            name, _, text = thing.name.partition("\0")
             view = self.program.files[thing.path]
-            return [f.thing for f in self.declared(view, thing.at, text)] if text else []
+            if not text or name in OTHER_RESULTS:
+                return []
+            return [f.thing for f in self.declared(view, thing.at, text)]
         if thing.kind == "bound":
             line, _, text = thing.name.partition("\0")
+            if text.endswith("\0"):  # only what it passes to its callback is known
+                return []
             view = self.program.files[thing.path]
             return [f.thing for f in self.evaluate(view, thing.at, text, int(line))]
         if thing.kind not in ("symbol", "instance"):
@@ -81,13 +86,25 @@ class Results(Lookup):
             if thing.kind == "instance" and view.family == "python":
                 called = self.member(thing, "__call__")
                 return [t for f in called for t in self.result(f.thing)]
-            return [instance_of(thing)]
+            return self._made(view, thing) or [instance_of(thing)]
         if symbol.kind in CALLABLE:
             return self._returned(view, thing, symbol)
         if symbol.kind in ("variable", "constant"):
             held = self.read([Found(thing, 1.0, "member")])
             return [t for f in held if f.thing != thing for t in self.result(f.thing)]
         return []
+
+    def _made(self, view: View, thing: Thing) -> list[Thing]:
+        """What a constructor returns in place of a new instance: `return new Other()`."""
+        maker = {"python": "__new__", "js": "constructor"}.get(view.family)
+        if maker is None:
+            return []
+        found: list[Thing] = []
+        for made in self.program.exact(view.family, f"{view.full(thing.at)}.{maker}")[-1:]:
+            there = self.program.files[made.path]
+            for each in there.bindings.get((made.at, RESULT), ())[:RESULTS_MAX]:
+                found += [f.thing for f in self.evaluate(there, made.at, each.value, each.line)]
+        return [t for t in dict.fromkeys(found) if t.kind == "instance"]
 
     def as_owner(self, method: Thing, result: Thing, owner: Thing | None) -> Thing:
         """What an inherited method returns on its owner: `return self` is an owner, not a base."""

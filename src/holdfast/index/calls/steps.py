@@ -12,7 +12,8 @@ class Step(NamedTuple):
 
     name      a name, or a member of what came before
     call      call it
-    item      an element: "" any, "*" by iteration, "with", a position, or `'key'`
+    item      an element: "" any, "*" by iteration, "next" the next of one, "with", a position, or
+              `'key'`
     type      an instance of a type, as written; behind a name, type arguments, or with `=` the
               type that the result has to have
     list      a list; `parts` are its expressions

@@ -242,6 +242,9 @@ _SAME = frozenset({"copy", "filter", "slice", "concat", "reverse", "sort", "toSo
 ITERATING = frozenset({"forEach", "map", "filter", "find", "findLast", "findIndex", "some", "every",
                        "flatMap", "reduce", "reduceRight", "sort", "toSorted", "from"})  # fmt: skip
 """Methods of containers that pass each element to a callback."""
+OTHER_RESULTS = frozenset({"map", "flatMap", "reduce", "reduceRight", "some", "every", "findIndex",
+                           "forEach"})  # fmt: skip
+"""Those of which the result is not the container or an element of it."""
 
 
 _CALLABLE = re.compile(r"(?:[\w.]+\.)?Callable\[\s*\[(.*?)\]\s*,")

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from holdfast.index.calls.lookup import (
     CALLABLE,
+    EITHER,
     MEMBERS_IN_SCOPE,
     Found,
     Lookup,
@@ -19,11 +20,21 @@ from holdfast.index.calls.lookup import (
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.facts.chains import chain
 from holdfast.index.facts.languages.rules import split_list
-from holdfast.index.facts.model import ANY_TIME, MODULE, SAME_SCOPE, VALUE, Binding, Call, Symbol
+from holdfast.index.facts.model import (
+    ANY_TIME,
+    MODULE,
+    MOVED,
+    SAME_SCOPE,
+    VALUE,
+    Binding,
+    Call,
+    Symbol,
+)
 
 PASSING_MAX = 24
 """With more calls that pass something than this, the value of a parameter is unknown."""
 GROWN_MAX = 8
+_PLACED = frozenset({"+", MOVED})
 BRANCHES_MAX = 4
 _ANNOTATED = re.compile(r"(?:export\s+)?(?:(?:const|let|var)\s+)?[\w$]+\s*:\s*([^=]+?)\s*=(?!>)")
 
@@ -113,7 +124,7 @@ class Variables(Lookup):
         found = []
         for each in view.grown.get((at, name), ())[:GROWN_MAX]:
             key = each.name.partition("[")[2][:-1].strip("'")
-            text = f"[{each.value}]" if key == "+" else f"{{{key or '?'}:{each.value}}}"
+            text = f"[{each.value}]" if key in _PLACED else f"{{{key or '?'}:{each.value}}}"
             scope = each.scope if each.inside == SAME_SCOPE else each.inside
             thing = Thing("literal", view.path, scope, f"{each.line}\0{text}")
             found.append(Found(thing, 0.95, "element"))
@@ -254,9 +265,14 @@ class Variables(Lookup):
         """What a parameter holds: its declared type, or what calls pass to it."""
         type_ = parameters[name]
         if type_.startswith("="):
-            found = self.evaluate(view, view.symbol(at).parent, type_[1:])
-            found = [Found(f.thing, f.confidence * 0.9, "default value") for f in found]
-            return unique([*found, *self.passed(view, at, name, list(parameters))])
+            symbol = view.symbol(at)
+            line = symbol.span.first_line if view.family == "python" else 0
+            found = self.evaluate(view, symbol.parent, type_[1:], line)
+            passed = self.passed(view, at, name, list(parameters))
+            used = not passed or self._left_out(view, symbol, list(parameters).index(name))
+            reason = "default value" if used else EITHER
+            usual = [Found(f.thing, f.confidence * 0.9, because(f, reason)) for f in found]
+            return unique([*usual, *passed])
         place = list(parameters).index(name)
         if not type_ and not place and (own := self._receiver(view, at)):
             return own
@@ -264,6 +280,15 @@ class Variables(Lookup):
         if found and found[0].thing.kind != "external":
             return found
         return self.passed(view, at, name, list(parameters)) or found
+
+    @staticmethod
+    def _left_out(view: View, function: Symbol, place: int) -> bool:
+        """Whether a call in the file of a function has no argument for a parameter."""
+        names = [function.name]
+        if function.kind == "constructor" and function.parent != MODULE:
+            names.append(view.symbol(function.parent).name)
+        calls = [n for name in names for n in view.calls.get(name, ())[:PASSING_MAX]]
+        return any(view.facts.calls[number].arity <= place for number in calls)
 
     def _receiver(self, view: View, at: int) -> list[Found]:
         """What the first parameter of a Python method holds, whatever its name."""

@@ -71,7 +71,7 @@ def special(walk: WalkView, name: str, argument_list: Node, read: Read) -> str:
     if name == "type":
         return f"{first}.__class__" if len(arguments) == 1 else ""
     if name in ("next", "anext"):
-        return f"{first}[*]"
+        return f"{first}[next]"
     if name.startswith("enter_"):
         return f"{first}[with]"
     if name in ("max", "min"):

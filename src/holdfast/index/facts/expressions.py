@@ -111,6 +111,7 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
         found = platform_values.constructed(walk, function, argument_list, argument_text)
     elif function.type == "member_expression" and argument_list is not None:
         found = platform_values.called(walk, function, argument_list, argument_text)
+        found = found or _mapped(walk, function, argument_list, depth)
         if not found and walk.field(function, "property", 20) in BY_KEY:
             table = walk.field(function, "object", 100)
             found = builtin_values.by_key(walk, table, argument_list, plain_text)
@@ -122,6 +123,50 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
     return f"{grouped(text)}()"
 
 
+def _mapped(walk: Walk, function: Node, argument_list: Node, depth: int) -> str:
+    """`xs.map((x) => value)`: a list of the values, or what a class says that has such a method."""
+    owner = function.child_by_field_name("object")
+    made = argument_list.named_child(0) if argument_list.named_child_count else None
+    if walk.field(function, "property", 8) != "map" or owner is None or made is None:
+        return ""
+    before, text = walk.loops, _read(walk, owner, depth)
+    value = UNKNOWN
+    if made.type in ("identifier", "member_expression"):
+        value = _read(walk, made, depth)
+        value = value if value == UNKNOWN else f"{grouped(value)}()"
+    elif made.type == "arrow_function" and (body := _result_of(made)) is not None:
+        walk.loops = dict(before)
+        taken = made.child_by_field_name("parameter") or made.child_by_field_name("parameters")
+        for number, each in enumerate(_names_of(taken)):
+            element = f"{grouped(text)}[*]" if text != UNKNOWN and len(text) <= 100 else UNKNOWN
+            walk.loops[walk.text(each, 100)] = UNKNOWN if number else element
+        try:
+            value = _read(walk, body, depth)
+        finally:
+            walk.loops = before
+    listed = f"[{value}]" if value[:1] != UNKNOWN else UNKNOWN
+    own = f"{grouped(text)}.map()" if chains.PLAIN.match(text) else UNKNOWN
+    return either(own, listed)
+
+
+def _names_of(taken: Node | None) -> list[Node]:
+    """The parameters of an arrow function that are names."""
+    if taken is None or taken.type == "identifier":
+        return [taken] if taken is not None else []
+    return [c for c in taken.named_children[:6] if c.type == "identifier"]
+
+
+def _result_of(function: Node) -> Node | None:
+    """What a function returns, if that is all it does or its last statement."""
+    body = function.child_by_field_name("body")
+    if body is None or body.type != "statement_block":
+        return body
+    last = next((c for c in reversed(body.named_children) if c.type != "comment"), None)
+    if last is None or last.type != "return_statement" or not last.named_child_count:
+        return None
+    return last.named_child(0)
+
+
 def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
     """The result of `(function () { …; return x; })()`."""
     while function.type == "parenthesized_expression" and function.named_child_count == 1:
@@ -129,15 +174,7 @@ def _called_at_once(walk: Walk, function: Node, depth: int) -> str:
         if inner is None:
             return UNKNOWN
         function = inner
-    body = function.child_by_field_name("body") if function.type in _FUNCTIONS else None
-    if body is None:
-        return UNKNOWN
-    if body.type != "statement_block":
-        return _read(walk, body, depth)
-    last = next((c for c in reversed(body.named_children) if c.type != "comment"), None)
-    if last is None or last.type != "return_statement" or not last.named_child_count:
-        return UNKNOWN
-    value = last.named_child(0)
+    value = _result_of(function) if function.type in _FUNCTIONS else None
     return _read(walk, value, depth) if value is not None else UNKNOWN
 
 
@@ -242,7 +279,8 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
     text = grouped(text)
     if index.type == "slice":
         bounds = walk.text(index, 20)
-        return f"{text}[{bounds}]" if _BOUNDS.match(bounds) else text
+        # With a step, or with a bound that is not known, the places are others.
+        return f"{text}[{bounds}]" if _BOUNDS.match(bounds) else f"[{text}[*]]"
     if text == "globals()" and index.type == "string":
         return walk.text(index, 80).strip("\"'")
     if index.type in _JOINED and (key := platform_values.member_name(walk, index)):

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 13
+FACTS_VERSION = 14
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -46,6 +46,8 @@ FACTS_VERSION = 13
    fields, to `table['k']` and to `(x ||= [])`; functions assigned to a variable of an enclosing
    function; `__init_subclass__`; a return of a nested arrow function is not one of the outer.
 13: a key is fixed also if a variable or an attribute holds it; `{K := …}` writes a constant.
+14: members and elements that are deleted, replaced or moved; what `map` gives; slices with a step;
+   names of a block; `||=` and `&&=`; `this` of a function that is passed on is unknown.
 """
 
 Kind = Literal[
@@ -81,6 +83,8 @@ SAME_SCOPE = -2
 """In place of a symbol's index: the scope of the binding."""
 ANY_TIME = -1
 """In place of the last line of a binding: another function makes it, at an unknown time."""
+MOVED = "~"
+"""In place of a key: the elements of a container are no longer where they were."""
 RESULT, YIELD = "<return>", "<yield>"
 VALUE = "()"
 """The name of a call of a value without a name."""

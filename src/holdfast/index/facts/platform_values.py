@@ -24,7 +24,8 @@ def called(walk: WalkView, function: Node, arguments: Node, read: Read) -> str:
         return ""
     name = walk.field(function, "property", 20)
     if name == "bind":
-        return read(owner)
+        # In brackets it is not another name of the function: what is bound takes the first places.
+        return read(owner) if arguments.named_child_count < 2 else f"({read(owner)})"
     first = arguments.named_child(0) if arguments.named_child_count else None
     whole = walk.text(owner, 8) if owner.type == "identifier" else ""
     if first is None or whole not in ("Object", "Array", "Reflect", "Promise"):

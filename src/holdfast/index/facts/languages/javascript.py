@@ -18,10 +18,12 @@ from holdfast.index.facts.languages.javascript_values import (
     assignment_rule,
     class_heritage,
     declarator_rule,
+    deleted_rule,
     field_rule,
     is_assigned,
     pair_rule,
     prototype_of,
+    sometimes_rule,
 )
 from holdfast.index.facts.languages.rules import PASSED_BYTES_MAX, calling, definition
 from holdfast.index.facts.model import MODULE, Kind
@@ -139,6 +141,8 @@ RULES: dict[str, Rule] = {
     "arrow_function": callback_rule,
     "function_expression": callback_rule,
     "binary_expression": instance_rule,
+    "unary_expression": deleted_rule,
+    "augmented_assignment_expression": sometimes_rule,
     "call_expression": _call,
     "new_expression": _new,
     "jsx_opening_element": _jsx,
@@ -149,6 +153,10 @@ PATTERNS = {
     "class": ("(class name: (_))",),
     "binary_expression": ('(binary_expression operator: "instanceof")',),
     "pair": ("(pair value: [(arrow_function) (function_expression)])",),
+    "unary_expression": ('(unary_expression operator: "delete")',),
+    "augmented_assignment_expression": (
+        '(augmented_assignment_expression operator: ["||=" "??=" "&&="])',
+    ),
 }
 
 LANGUAGE = Language(

@@ -15,8 +15,15 @@ from holdfast.index.facts.languages.javascript_modules import (
     REQUIRE,
     specifiers,
 )
-from holdfast.index.facts.languages.rules import constant_string, grow, heritage, home
-from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
+from holdfast.index.facts.languages.rules import (
+    constant_string,
+    grow,
+    heritage,
+    home,
+    moved,
+    unknown_member,
+)
+from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, SAME_SCOPE, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
 if TYPE_CHECKING:
@@ -129,7 +136,7 @@ def declarator_rule(walk: Walk, node: Node) -> None:
     found = ""
     if value is not None and not (top and value.type == "object"):
         found = expressions.read_chain(walk, value)
-    walk.bind(node, name, type=annotated, expression=found)
+    walk.bind(node, name, type=annotated, expression=found, last=_block_end(node))
     if not top and value is not None and _is_called_at_once(value):
         walk.define(node, name, "variable", opens=False, signature_end=value.start_byte)
     if top:
@@ -145,6 +152,24 @@ def declarator_rule(walk: Walk, node: Node) -> None:
         )
         if kind == "object" and value is not None and index != MODULE:
             _members(walk, value, index)
+
+
+def _block_end(node: Node) -> int:
+    """The last line of the block that a name is known in; 0 for a whole function or file."""
+    made = node.parent
+    block = made.parent if made is not None and made.type == "lexical_declaration" else None
+    if block is None or block.type != "statement_block":
+        return 0
+    around = block.parent
+    if around is None or around.type in _WHOLE_BODIES:
+        return 0
+    return block.end_point[0] + 1
+
+
+_WHOLE_BODIES = FUNCTIONS | {
+    "function_declaration", "generator_function_declaration", "method_definition",
+    "class_static_block",
+}  # fmt: skip
 
 
 def _is_called_at_once(value: Node) -> bool:
@@ -294,7 +319,11 @@ def assignment_rule(walk: Walk, node: Node) -> None:
             if any(s.qualified == local for s in walk.symbols[-60:]):
                 owner = local
         if not assigned(walk, node, name, right, f"{owner}.{name}") and kind in _ATTRIBUTE_VALUES:
-            walk.bind(node, f"{owner}.{name}", expression=expressions.read_chain(walk, right))
+            found = expressions.read_chain(walk, right)
+            own = walk.symbol()
+            if walk.inside() == "class" and walk.symbols[own].name == owner:  # a static block
+                walk.bind(node, name, expression=found, kind="field", scope=own, inside=MODULE)
+            walk.bind(node, f"{owner}.{name}", expression=found)
     elif right.type in FUNCTIONS:
         here = walk.symbol()
         at = home(walk, node, name) if here != MODULE else MODULE
@@ -305,6 +334,32 @@ def assignment_rule(walk: Walk, node: Node) -> None:
         found = expressions.read_chain(walk, right)
         last = -branch_end(node) if found != "?" else 0
         walk.bind(node, name, expression=found, last=last)
+
+
+_SOMETIMES = frozenset({"||=", "??=", "&&="})
+
+
+def sometimes_rule(walk: Walk, node: Node) -> None:
+    """`cart ??= new Cart()`: one more value that a variable or a field may have."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None or right.type in LITERALS or right.type in FUNCTIONS:
+        return
+    if walk.field(node, "operator", 3) not in _SOMETIMES:
+        return
+    found = expressions.read_chain(walk, right)
+    if found == "?":
+        return
+    if left.type == "identifier":
+        name, here = walk.text(left, 100), walk.symbol()
+        at = home(walk, node, name) if here != MODULE else MODULE
+        inside, last = (SAME_SCOPE, -walk.line) if at == here else (here, ANY_TIME)
+        walk.bind(node, name, expression=found, scope=at, inside=inside, last=last)
+    elif left.type == "member_expression" and walk.text(left, 5) == "this.":
+        name, scope = walk.text(left, 100)[5:], walk.enclosing_class()
+        if scope != MODULE and PLAIN.match(name.lstrip("#")):
+            walk.bind(
+                node, name, expression=found, kind="field", scope=scope, inside=walk.symbol()
+            )
 
 
 def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
@@ -323,8 +378,52 @@ def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
 _GROWING = frozenset({"push", "unshift", "add", "set"})
 
 
+def deleted_rule(walk: Walk, node: Node) -> None:
+    """`delete Cart.prototype.total`, `delete table.key`."""
+    target = node.child_by_field_name("argument")
+    if target is None:
+        return
+    if target.type == "subscript_expression":
+        whole = target.child_by_field_name("object")
+        if whole is not None:
+            moved(walk, node, walk.text(whole, 100))
+    elif target.type == "member_expression":
+        owner, _, name = walk.text(target, 100).rpartition(".")
+        unknown_member(walk, node, owner.removesuffix(".prototype"), name)
+
+
+_MOVING = frozenset({"reverse", "sort", "shift", "splice", "pop", "fill", "copyWithin"})
+"""Methods after which elements are no longer where they were."""
+
+
+def _assigned_members(walk: Walk, node: Node, owner: str, literal: Node) -> None:
+    """`Object.assign(table, { k: f })`: the members of a literal, as those of another object."""
+    of_class = owner.removesuffix(".prototype")
+    for each in literal.named_children[:12]:
+        value = each.child_by_field_name("value")
+        if each.type == "shorthand_property_identifier":
+            key = text = walk.text(each, 80)
+        elif each.type == "method_definition" or (value is not None and value.type in FUNCTIONS):
+            key = walk.field(each, "name", 80) or walk.field(each, "key", 80).strip("'\"")
+            text = f".{key}"
+        elif value is not None:
+            key = walk.field(each, "key", 80).strip("'\"")
+            text = expressions.read_chain(walk, value)
+        else:
+            continue
+        if of_class != owner:
+            unknown_member(walk, each, of_class, key)
+        elif key.isidentifier():
+            grow(walk, node, owner, f"'{key}'", text)
+
+
 def _mixed_in(walk: Walk, node: Node, arguments: Node) -> None:
     """`Object.assign(Cart.prototype, priced)`: the members of an object become those of a class."""
+    if walk.calls[-1].name == "assign":
+        first = walk.text(arguments.named_children[0], 100)
+        for each in arguments.named_children[1:6]:
+            if each.type == "object" and PLAIN.match(first) and first != "this":
+                _assigned_members(walk, node, first, each)
     target, *others = [walk.text(each, 100) for each in arguments.named_children[:6]]
     owner = target.removesuffix(".prototype")
     if owner == target or not PLAIN.match(owner):
@@ -346,6 +445,8 @@ def added_rule(walk: Walk, node: Node) -> None:
             child, base = (walk.text(each, 100) for each in arguments.named_children[:2])
             walk.inherit(child, base, "extends", node.start_point[0] + 1)
             return
+    if call is not None and call.name in _MOVING and call.start == node.start_byte:
+        moved(walk, node, call.receiver)
     if (
         call is None
         or call.name not in _GROWING

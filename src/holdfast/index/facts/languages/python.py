@@ -20,9 +20,12 @@ from holdfast.index.facts.languages.python_flow import (
 )
 from holdfast.index.facts.languages.python_values import (
     GROWING,
+    MOVING,
     added_rule,
     assignment_rule,
+    deleted_rule,
     elsewhere_rule,
+    moved_rule,
     set_rule,
 )
 from holdfast.index.facts.languages.rules import calling, wrapping
@@ -172,6 +175,8 @@ def _call(walk: Walk, node: Node) -> None:
         added_rule(walk, node)
     elif name == "setattr":
         set_rule(walk, node)
+    elif name in MOVING:
+        moved_rule(walk, node)
 
 
 def _decorator(walk: Walk, node: Node) -> None:
@@ -250,6 +255,7 @@ LANGUAGE = Language(
         "yield": result_rule,
         "class_pattern": case_rule,
         "decorator": _decorator,
+        "delete_statement": deleted_rule,
         "global_statement": elsewhere_rule,
         "nonlocal_statement": elsewhere_rule,
         "import_statement": _import,

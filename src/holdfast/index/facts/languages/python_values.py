@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import expressions
 from holdfast.index.facts.branches import branch_end
 from holdfast.index.facts.chains import PLAIN
-from holdfast.index.facts.languages.rules import constant_string, grow
+from holdfast.index.facts.languages.rules import constant_string, grow, moved, unknown_member
 from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Walk
 
@@ -103,6 +103,8 @@ def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
             walk.bind(name, walk.text(name, 100).lstrip("* "), expression=part, last=last)
         elif name.type == "attribute" and value != "?":
             _unpacked_field(walk, name, item)
+        elif name.type == "subscript" and (whole := name.child_by_field_name("value")):
+            moved(walk, name, walk.text(whole, 100))  # `t[0], t[1] = t[1], t[0]`
         elif name.type in PATTERNS:
             unpack(walk, name, item, last)
 
@@ -133,10 +135,15 @@ def _lambda(walk: Walk, node: Node, left: Node, right: Node) -> None:
 
 def _attribute(walk: Walk, node: Node, owner: str, name: str, right: Node) -> None:
     """`cart.total = f`: a field of a class in this file; otherwise bound as `cart.total`."""
-    if not PLAIN.match(owner) or right.type in LITERALS:
+    if not PLAIN.match(owner):
+        return
+    if right.type in LITERALS:
+        if right.type == "lambda":
+            unknown_member(walk, node, owner, name)
         return
     value = expressions.read_chain(walk, right)
     if value == "?":
+        unknown_member(walk, node, owner, name)
         return
     for index, symbol in enumerate(walk.symbols[-200:], max(0, len(walk.symbols) - 200)):
         if symbol.kind == "class" and symbol.qualified == owner:
@@ -152,6 +159,12 @@ def _item(walk: Walk, node: Node, left: Node, right: Node) -> None:
         return
     whole = left.child_by_field_name("value")
     value = expressions.read_chain(walk, right) if whole is not None else "?"
+    index = left.child_by_field_name("subscript")
+    if whole is not None and index is not None and index.type == "slice":  # `table[:] = [f]`
+        moved(walk, node, walk.text(whole, 100))
+        if value != "?":
+            grow(walk, node, walk.text(whole, 100), "+", f"({value})[*]")
+        return
     if value == "?" or whole is None:
         return
     item = expressions.read(walk, left)
@@ -163,7 +176,12 @@ def added_rule(walk: Walk, node: Node) -> None:
     """`steps.append(f)` and `steps += [f]`: elements added to a container."""
     if node.type == "augmented_assignment":
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None or right.type not in ("list", "tuple"):
+        if left is None or right is None:
+            return
+        if walk.field(node, "operator", 2) == "|=" and left.type in ("identifier", "attribute"):
+            _merged(walk, node, walk.text(left, 100), right)
+            return
+        if right.type not in ("list", "tuple"):
             return
         value = expressions.read_chain(walk, right)
         if value != "?":
@@ -190,6 +208,42 @@ def added_rule(walk: Walk, node: Node) -> None:
 
 
 GROWING = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault", "update"})
+
+
+MOVING = frozenset({"reverse", "sort", "pop", "remove", "clear", "popleft", "rotate", "popitem"})
+"""Methods after which elements are no longer where they were."""
+
+
+def moved_rule(walk: Walk, node: Node) -> None:
+    """`steps.reverse()`: its elements are at other places."""
+    call = walk.calls[-1]
+    if call.receiver and call.start == node.start_byte:
+        moved(walk, node, call.receiver)
+
+
+def deleted_rule(walk: Walk, node: Node) -> None:
+    """`del Cart.total`, `del total` in the body of a class, `del table[0]`."""
+    for each in node.named_children[:8]:
+        for target in each.named_children[:8] if each.type == "expression_list" else (each,):
+            if target.type == "attribute":
+                owner, _, name = walk.text(target, 100).rpartition(".")
+                unknown_member(walk, target, owner, name)
+            elif target.type == "identifier" and walk.inside() in CONTAINERS:
+                unknown_member(walk, target, walk.prefix(), walk.text(target, 100))
+            elif target.type == "subscript" and (whole := target.child_by_field_name("value")):
+                moved(walk, target, walk.text(whole, 100))
+
+
+def _merged(walk: Walk, node: Node, owner: str, right: Node) -> None:
+    """`table |= {"k": f}`: elements by their keys; those of another value are not known."""
+    known = right.type == "dictionary"
+    for pair in right.named_children[:12] if known else ():
+        key = pair.child_by_field_name("key")
+        if key is not None and key.type == "string":
+            text = walk.text(key, 60).strip("\"'")
+            _pair(walk, node, owner, text, pair.child_by_field_name("value"))
+    if not known:
+        moved(walk, node, owner)
 
 
 def _updated(walk: Walk, node: Node, owner: str, arguments: Node) -> None:
@@ -223,6 +277,8 @@ def set_rule(walk: Walk, node: Node) -> None:
     key = walk.text(name, 80).strip("\"'")
     if name.type == "string" and key.isidentifier():
         _attribute(walk, node, walk.text(owner, 100), key, value)
+    elif name.type != "string":
+        unknown_member(walk, node, walk.text(owner, 100), "*")
 
 
 def elsewhere_rule(walk: Walk, node: Node) -> None:

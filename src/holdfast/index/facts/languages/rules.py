@@ -12,6 +12,7 @@ from holdfast.index.facts.expression_text import KEY
 from holdfast.index.facts.model import (
     ANY_TIME,
     MODULE,
+    MOVED,
     SAME_SCOPE,
     VALUE,
     Call,
@@ -100,7 +101,7 @@ PASSED_BYTES_MAX = 120
 """Longer arguments are not searched for names of functions."""
 _REWRITTEN = re.compile(
     r"(?<!\w)(?:next|anext|cast|iter|reversed|sorted|list|require|getattr|import_module|__import__|"
-    r"dict|type|max|min|copy|deepcopy|super)\(\)|\.(?:get|pop|setdefault|enter_context)\(\)"
+    r"dict|type|max|min|copy|deepcopy|super)\(\)|\.(?:get|pop|setdefault|enter_context|map)\(\)"
 )
 _OF_FILE = re.compile(rb"\.\s*(?:get|pop|setdefault)\s*\(|super\s*\(\s*\w|\[")
 
@@ -273,14 +274,16 @@ def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -
         owner, text = nested.group(1), f"{key or '?'}:{value}".replace("'", "")
         value = f"[{value}]" if key == "+" else f"{{{text}}}"
         key = f"'{nested.group(2)}'" if nested.group(2) else ""
-    if not chains.PLAIN.match(owner.replace(".#", ".")) or "?" in value:
+    moved = key == MOVED
+    if not chains.PLAIN.match(owner.replace(".#", ".")) or ("?" in value and not moved):
         return
     head, _, name = owner.rpartition(".")
     scope = walk.enclosing_class()
     if not head:
         at = home(walk, node, owner)
         here = at == walk.symbol()
-        inside, last = (SAME_SCOPE, 0) if here else (walk.symbol(), ANY_TIME)
+        inside = SAME_SCOPE if here else walk.symbol()
+        last = 0 if here and not moved else ANY_TIME
         named = f"{owner}[{key}]"
         walk.bind(node, named, expression=value, scope=at, inside=inside, last=last)
         return
@@ -289,4 +292,28 @@ def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -
     if scope != MODULE and head in ("self", "cls", "this", walk.symbols[scope].name):
         inside = walk.symbol()
         named = f"{name}[{key}]"
-        walk.bind(node, named, expression=value, kind="field", scope=scope, inside=inside)
+        last = ANY_TIME if moved else 0
+        walk.bind(node, named, expression=value, kind="field", scope=scope, inside=inside, last=last)
+
+
+def moved(walk: Walk, node: tree_sitter.Node, owner: str) -> None:
+    """Record that the elements of a container are moved or replaced, if its literal is near."""
+    name = owner.rpartition(".")[2]
+    if any(b.name == name and b.value[:1] in _WHOLE for b in walk.bindings[-NEAR:]):
+        grow(walk, node, owner, MOVED, "?")
+
+
+_WHOLE = frozenset("[{")
+
+
+def unknown_member(walk: Walk, node: tree_sitter.Node, owner: str, name: str) -> None:
+    """Record that a member of a class or an object of this file is deleted or replaced."""
+    first = max(0, len(walk.symbols) - NEAR)
+    for index in range(len(walk.symbols) - 1, first - 1, -1):
+        symbol = walk.symbols[index]
+        if symbol.qualified == owner and symbol.kind in CONTAINERS:
+            inside = walk.symbol()
+            walk.bind(
+                node, name, expression="?", kind="field", scope=index, inside=inside, last=ANY_TIME
+            )
+            return
