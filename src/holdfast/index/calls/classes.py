@@ -6,9 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.index.calls.lookup import Found, Lookup, because, either, symbol_at, unique
+from holdfast.index.calls.lookup import (
+    CHANGED,
+    Found,
+    Lookup,
+    because,
+    either,
+    symbol_at,
+    unique,
+)
 from holdfast.index.calls.program import OWNERS, Thing, View
-from holdfast.index.facts.model import MODULE
+from holdfast.index.facts.model import ANY_TIME, MODULE
 
 GATHERED_MAX = 8
 """Maximum nesting of lookups of members declared outside their class."""
@@ -24,6 +32,7 @@ FIRST, LATER = 2, 1
 _NO_MEMBERS = frozenset({"object", "ABC", "abc.ABC", "Protocol", "typing.Protocol", "Generic",
                          "typing.Generic"})  # fmt: skip
 """Classes of the standard library that pass a call of `super()` on."""
+_ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 _KNOWN = frozenset({"symbol", "instance", "container", "literal"})
 
 
@@ -56,6 +65,7 @@ class Classes(Lookup):
         if len(bindings) > 1:  # a declared type comes before values
             bindings = sorted(bindings, key=lambda b: not b.type)
         found: list[Found] = []
+        known_type = thing.at not in view.record_fields
         for binding in bindings[:FIELDS_MAX]:
             held = self.bound(view, binding)
             found += [Found(f.thing, f.confidence * 0.96, because(f, "field type")) for f in held]
@@ -66,12 +76,37 @@ class Classes(Lookup):
             if not known or bindings[0].value:  # `Step(run)` of a data class
                 passed = self.passed(view, thing.at, name, list(fields))
                 found = either(unique([*known, *passed])) or found
+        outside: list[Found] = []
+        if name in view.set_outside and not (bindings and bindings[0].type and known_type):
+            outside = self._set_outside(view, thing, name)
+            found += outside
         found = unique(found) if len(found) > 1 else found
-        if len(bindings) > 1 and not bindings[0].type:
+        if outside or (len(bindings) > 1 and not bindings[0].type):
             found = either(found)
+            if any(b.value == "?" and b.last == ANY_TIME for b in bindings):
+                found = [f._replace(reason=CHANGED) for f in found]
         if not view.grown or any(f.thing.kind == "container" for f in found):
             return found  # a declared type says what elements there are
         return [*found, *self.grown(view, thing.at, name)]
+
+    def _set_outside(self, view: View, thing: Thing, name: str) -> list[Found]:
+        """What is assigned to a field of an instance, not by its class: `wolf.mind = Hunter()`."""
+        found: list[Found] = []
+        start = Thing("symbol", thing.path, thing.at)
+        for each in view.set_outside[name][:FIELDS_MAX]:
+            key = (view.path, -10, f"{each.line}:{each.name}", 0)
+            if self.blocked(key):
+                continue
+            self.busy.add(key)
+            try:
+                owners = self.evaluate(view, each.scope, each.name.rpartition(".")[0], each.line)
+                if any(f.thing.kind == "instance" and start in self.in_order(f.thing)
+                       for f in owners):  # fmt: skip
+                    held = self.bound(view, each)
+                    found += [f._replace(reason=because(f, "field type")) for f in held]
+            finally:
+                self.busy.discard(key)
+        return found
 
     def bases(self, thing: Thing) -> list[Thing]:
         """The known base classes of a class."""
@@ -119,6 +154,13 @@ class Classes(Lookup):
         symbol = view.symbol(method.at)
         made = view.decorated.get((symbol.parent, symbol.name), ())
         return any(m.name == "abstractmethod" for m in made)
+
+    def is_enumeration(self, thing: Thing) -> bool:
+        """Whether a class has its instances as members: `class Level(Enum)`."""
+        view = self.program.files[thing.path]
+        if view.family != "python" or view.symbol(thing.at).kind != "class":
+            return False
+        return any(base.rpartition(".")[2] in _ENUMERATIONS for base in view.bases_of(thing.at))
 
     def is_made_here(self, thing: Thing) -> bool:
         """Whether the file of a class makes instances of it, not only of subclasses."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from holdfast.index.calls.lookup import (
     ANY,
     CHANGED,
+    EACH,
     EITHER,
     Found,
     Lookup,
@@ -70,8 +71,12 @@ class Elements(Lookup):
             for before in things
             for each in self._item(before.thing, key)
         )
+        if key == "*" and not first:
+            return [f._replace(reason=EACH) if f.thing.kind == "literal" else f for f in items]
         if key in ("*", "with"):
             return either(items) if first else items
+        if key and len(things) > 1 and all(f.reason == EACH for f in things):
+            return items  # `for name, step in pairs`: one of each pair
         if key and any(f.thing.kind == "literal" and f.thing.name.endswith(_MOVED) for f in things):
             return [f._replace(reason=CHANGED) for f in items]
         return either(items, several)
@@ -91,6 +96,8 @@ class Elements(Lookup):
             return self.member(thing, key.strip("'"))  # an object with members
         if key == "" and thing.kind in ("symbol", "instance") and self._is_script_object(thing):
             return self._all_members(thing)
+        if thing.kind == "symbol" and key == "*" and self.is_enumeration(thing):
+            return [Found(thing._replace(kind="instance"), 0.97, "element")]
         if thing.kind == "symbol":
             held = self.program.symbol(thing).kind in ("variable", "constant")
             kept = key == "with" or (key == "" and not held)
@@ -316,12 +323,17 @@ class Elements(Lookup):
         own = key in first.parts[::2] or key not in ("get", "values", "forEach")
         if first.kind == "map" and view.family != "python" and own:
             entries = self._entries(thing, first, int(line), 0)
+            later: list[Found] = []
             for each in reversed(entries):
-                if each.key == key:
-                    found = self.evaluate(each.view, each.scope, each.value, each.line)
+                if each.spread and len(later) < MEMBERS_MAX:
+                    inner = f"{each.value.removesuffix('[]')}.{key}"
+                    later += self.evaluate(each.view, each.scope, inner, each.line)
+                elif each.key == key:
+                    found = [*self.evaluate(each.view, each.scope, each.value, each.line), *later]
+                    found = either(unique(found)) if later else found
                     reason = "object literal"
                     return [Found(f.thing, f.confidence * 0.97, because(f, reason)) for f in found]
-            return []
+            return later
         result = _method_result(first, text, key)
         if key in OTHER_RESULTS and result:
             return [Found(thing._replace(kind="bound", name=f"{line}\0{result}\0"), 0.97, "element")]

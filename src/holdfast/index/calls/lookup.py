@@ -43,6 +43,14 @@ PERHAPS = "super past an unknown class"
 """The reason for what `super()` means if a class outside the program may define it before."""
 
 
+PASSED = "passed as an argument"
+"""The reason for a value of a parameter."""
+
+
+EACH = "each element"
+"""The reason for what an iteration gives: all of them are met."""
+
+
 CHANGED = "may have been replaced"
 """The reason for a member or an element that other code deletes, replaces or moves."""
 
@@ -160,6 +168,8 @@ class Lookup(ABC):
     def orders(self, thing: Thing) -> list[tuple[list[Thing], bool]]: ...
     @abstractmethod
     def outside(self, thing: Thing) -> int: ...
+    @abstractmethod
+    def is_enumeration(self, thing: Thing) -> bool: ...
     @abstractmethod
     def own_class(self, view: View, scope: int) -> Thing | None: ...
     @abstractmethod

@@ -80,6 +80,8 @@ class Members(Lookup):
             found = self._member_of_decorator(view, thing, name)
         if not found and symbol.kind == "function":
             found = self._attribute(view, thing, name)
+        if not found and name.isupper() and self.is_enumeration(thing):
+            found = [Found(instance_of(thing), 0.97, "member")]
         if not found and name == "constructor" and view.family == "js" and symbol.kind == "class":
             found = [Found(thing._replace(kind="symbol"), 0.97, "member")]  # without one written
         if cuts == self.cuts:  # an incomplete result is not cached

@@ -78,7 +78,8 @@ def _python(program: Program, view: View, module: str) -> Thing | None:
         if not _in_package(program, folder):  # a package is not a folder of modules
             for root in _SOURCE_ROOTS if folder != view.folder or not folder else ("",):
                 found = _python_file(program, _joined(folder, root, rest))
-                if found and found.path != view.path:
+                # A package may import its own modules: `from shop import cart` in shop/__init__.py.
+                if found and (found.path != view.path or "/__init__.py" in found.path):
                     return found
         if not folder:
             return None

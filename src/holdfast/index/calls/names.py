@@ -17,6 +17,7 @@ from holdfast.index.calls.elements import Elements
 from holdfast.index.calls.lookup import (
     CALLABLE,
     MEMBERS_IN_SCOPE,
+    PASSED,
     SELF,
     SHARED,
     SPENT_MAX,
@@ -73,7 +74,12 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         found = [
             each for steps in steps_of(chain) for each in self._follow(view, scope, steps, line)
         ]
-        return either(unique(found)) if len(steps_of(chain)) > 1 else found
+        if len(steps_of(chain)) < 2:
+            return found
+        # `where or always`: what is passed is met by the call that passes it.
+        found = unique(found)
+        several = either(found)
+        return [b if b.reason == PASSED else a for a, b in zip(several, found, strict=True)]
 
     def _follow(self, view: View, scope: int, steps: tuple[Step, ...], line: int) -> list[Found]:
         found, used = self._start(view, scope, steps, line)

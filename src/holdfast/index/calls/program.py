@@ -72,6 +72,15 @@ class View:
         """Dotted names with a binding, such as `self.repo` after a check of its type."""
         return frozenset(name for _, name in self.bindings if "." in name and "[" not in name)
 
+    @cached_property
+    def set_outside(self) -> dict[str, list[Binding]]:
+        """Assignments to fields of variables, by the field: `wolf.mind = Hunter()`."""
+        table: dict[str, list[Binding]] = defaultdict(list)
+        for _, name in self.bindings:
+            if name in self.dotted and (last := name.rpartition(".")[2]):
+                table[last].extend(b for b in self.bindings[_, name] if b.value and not b.last)
+        return dict(table)
+
     def called_inside(self, function: int, name: str) -> list[Call]:
         """The calls of a name in a function that pass a value, also in functions inside it."""
         calls = [self.facts.calls[number] for number in self.calls.get(name, ())[:CALLED_MAX]]

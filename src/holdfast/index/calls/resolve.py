@@ -18,7 +18,17 @@ from typing import Literal
 import msgspec
 
 from holdfast.index.calls.confidence import calibrated
-from holdfast.index.calls.lookup import ANY, CALLABLE, EITHER, SELF, SUPER, Found, because
+from holdfast.index.calls.lookup import (
+    ANY,
+    CALLABLE,
+    CHANGED,
+    EITHER,
+    SELF,
+    SUPER,
+    Found,
+    because,
+    either,
+)
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, MemoryProgram, Program, Thing, View
 from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS, EVENT_TAKERS
@@ -141,9 +151,10 @@ class Resolver:
             if found:
                 break  # the outermost decorator's function calls those of the others
             for maker in self.names.decorator(view, made):
-                for result in self.names.result(maker.thing):
-                    run = self._of_values([Found(result, 0.9, reason)])
-                    found += [f for f in run if self._inside(f.thing, maker.thing)]
+                results = self.names.result(maker.thing)
+                run = self._of_values([Found(t, 0.9, reason) for t in results])
+                inside = [f for f in run if self._inside(f.thing, maker.thing)]
+                found += either(inside) if len(results) > 1 else inside
         return found
 
     def _inside(self, thing: Thing, maker: Thing) -> bool:
@@ -238,6 +249,8 @@ class Resolver:
                     found.extend(self._of_values(values))
             if found and receiver.reason == "super" and view.family == "python":
                 break  # the first base that has it
+        if any(f.thing.kind == "literal" for f in receivers):  # an object, and what was added
+            found = either(found)
         if receivers and view.family in SEVERAL and call.kind != "implicit":
             if not found:
                 found = self._in_subclasses(receivers, name, "defined in a subclass")
@@ -246,7 +259,7 @@ class Resolver:
                 others = [f for f in below if f.thing != found[0].thing][: SEVERAL_MAX - 1]
                 if others and names.is_abstract(found[0].thing):
                     found = [found[0]._replace(reason=ABSTRACT)]
-                elif others and view.family == "js":
+                elif others:
                     replaced = all(f.thing != found[0].thing for f in below)
                     if replaced and not names.is_made_here(receivers[0].thing):
                         found = [found[0]._replace(reason=REPLACED)]
@@ -350,8 +363,9 @@ class Resolver:
                     for base in names.bases(own)
                     for f in names.member(base, method)
                 ]
-            things = names.bases(own)[:1] if above else [own]
-            return [Found(t, 0.95, "super" if above else name) for t in things]
+            if above:
+                return [Found(t, 0.95, "super") for t in names.bases(own)[:1]]
+            return self._own_or_below(own, name)
         if call.kind != "new":
             known = names.variable(view, call.caller, name, call.line)
             if known is not None:
@@ -377,6 +391,23 @@ class Resolver:
             found = [Found(t, 0.8, "macro name") for t in self.program.macros(name)]
         return found
 
+    def _own_or_below(self, own: Thing, name: str) -> list[Found]:
+        """What `cls()` or `new this()` makes: the class, or a subclass with its own constructor."""
+        found = [Found(own, 0.95, name)]
+        if self.program.files[own.path].family not in SEVERAL:
+            return found
+        maker = "__init__" if name == "cls" else "constructor"
+        below = self.names.below(own)[: SEVERAL_MAX * 2]
+        others = [
+            Found(each, 0.9, OVERRIDDEN)
+            for each in below
+            if (f"{self.program.symbol(each).qualified}.{maker}")
+            in self.program.files[each.path].by_qualified
+        ][: SEVERAL_MAX - 1]
+        if others and len(others) == len(below) and not self.names.is_made_here(own):
+            found = [Found(own, 0.95, REPLACED)]
+        return found + others
+
     def _constructor(self, target: Found) -> list[Found]:
         """Calling a class reaches its constructor, if it defines one."""
         thing = target.thing
@@ -393,6 +424,11 @@ class Resolver:
                 else (self._held(target))
             )
         view = self.program.files[thing.path]
+        if view.family == "python" and "metaclass" in symbol.signature:
+            called = [f for f in self.names.member(thing, "__call__") if f.reason == "metaclass"]
+            if called:  # it decides whether there is an instance
+                made = Found(thing, target.confidence, CHANGED)
+                return [f._replace(reason=because(target, f.reason)) for f in called] + [made]
         full = view.full(thing.at)
         for name in ("__init__", "constructor", "initialize", "__construct", "init", symbol.name):
             made = [t for t in self.program.exact(view.family, f"{full}.{name}")

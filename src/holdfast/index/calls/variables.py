@@ -34,14 +34,18 @@ from holdfast.index.facts.model import (
 PASSING_MAX = 24
 """With more calls that pass something than this, the value of a parameter is unknown."""
 GROWN_MAX = 8
+FAR = 1_000
+"""The place of a parameter behind `*args`, which is passed only by its name."""
 _PLACED = frozenset({"+", MOVED})
 BRANCHES_MAX = 4
 _ANNOTATED = re.compile(r"(?:export\s+)?(?:(?:const|let|var)\s+)?[\w$]+\s*:\s*([^=]+?)\s*=(?!>)")
 
 
-def given(passed: Sequence[str], name: str, parameters: list[str], spread: str) -> str:
+def given(
+    passed: Sequence[str], name: str, parameters: list[str], spread: str, by_name: bool = False
+) -> str:
     """The expression that a call passes to a parameter; "" when it is not known."""
-    place = parameters.index(name)
+    place = parameters.index(name) if not by_name else FAR
     by_key = dict(each.partition("=")[::2] for each in passed)
     if spread == "*":
         rest = [
@@ -373,10 +377,13 @@ class Variables(Lookup):
         known = self.memo.get(key)
         if known is not None:
             return known
-        spread = self.shape(view, at).spread.get(name, "*" if name == "arguments" else "")
+        kinds = self.shape(view, at).spread
+        spread = kinds.get(name, "*" if name == "arguments" else "")
+        before = parameters[: parameters.index(name)]
+        by_name = any(kinds.get(each) == "*" for each in before)
         sites = self.sites.get((view.path, at, name))
         if sites is None:
-            sites = self._sites(view, at, name, parameters, spread)
+            sites = self._sites(view, at, name, parameters, spread, by_name)
             self.sites[view.path, at, name] = sites
         if not sites or self.blocked(key):
             return []
@@ -394,7 +401,7 @@ class Variables(Lookup):
                 if not any(f.thing in functions for f in reached):
                     continue
                 if self._on_class(site, call, symbol):
-                    value = given(without_first(call.passed), name, parameters, spread)
+                    value = given(without_first(call.passed), name, parameters, spread, by_name)
                 if call.kind == "decorator" and (made := self._made_below(site, call, value)):
                     found += made
                     continue
@@ -431,7 +438,7 @@ class Variables(Lookup):
         return any(self.is_type(f.thing) for f in owner) and "self" in method.signature
 
     def _sites(
-        self, view: View, at: int, name: str, parameters: list[str], spread: str
+        self, view: View, at: int, name: str, parameters: list[str], spread: str, by_name: bool
     ) -> list[tuple[str, int, str]]:
         """The calls that may pass something to a parameter, with the passed expressions."""
         symbol, passing, family = view.symbol(at), self.program.passing, view.family
@@ -448,7 +455,7 @@ class Variables(Lookup):
         for called in sorted(names):
             for path, number in passing(family, called):
                 call = self.program.files[path].facts.calls[number]
-                value = given(call.passed, name, parameters, spread)
+                value = given(call.passed, name, parameters, spread, by_name)
                 if value and (called != VALUE or self._may_call(path, call.receiver, inside)):
                     found[path, number] = value
                     if len(found) > PASSING_MAX:

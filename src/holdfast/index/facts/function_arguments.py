@@ -59,14 +59,20 @@ def values_passed(
         expression = _value(value, parameters, local, chain)
         if expression in ("partial()", "functools.partial()"):
             expression = read(place)  # what it calls
-        container = expression is None and value[:1] in ("[", "{", "(")
-        if container and not parameters.isdisjoint(_BETWEEN_NAMES.split(value)):
-            expression = read(place)
+        container = expression is None and (value[:1] in "[{(" or _REWRITTEN.match(value))
+        if container:
+            names = _BETWEEN_NAMES.split(value)[:NAMES_MAX]
+            if not parameters.isdisjoint(names) or any(n and local(n) for n in names):
+                expression = read(place)
         if expression and expression != "?":
             found.append(f"{key}={expression}")
     return tuple(found)
 
 
+NAMES_MAX = 24
+"""How many names of a list or an object are looked at."""
+_REWRITTEN = re.compile(r"(?:list|tuple|set|iter|sorted|reversed|deque|map|filter|zip|dict)\(")
+"""Functions of the platform that give what they are given."""
 _KEYED = re.compile(r"([A-Za-z_]\w*)\s*=(?![=>])\s*")
 _VALUE_MAX = 80
 

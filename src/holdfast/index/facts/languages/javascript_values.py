@@ -136,6 +136,8 @@ def declarator_rule(walk: Walk, node: Node) -> None:
     found = ""
     if value is not None and not (top and value.type == "object"):
         found = expressions.read_chain(walk, value)
+        if found == "?" and value.type == "array" and not value.named_child_count and not top:
+            found = "[]"  # the name is a variable here, whatever it means outside
     walk.bind(node, name, type=annotated, expression=found, last=_block_end(node))
     if not top and value is not None and _is_called_at_once(value):
         walk.define(node, name, "variable", opens=False, signature_end=value.start_byte)
@@ -209,6 +211,7 @@ def _in_callback(walk: Walk, node: Node) -> bool:
 
 def _members(walk: Walk, node: Node, index: int) -> None:
     """Bind the members of an object that have a named value; functions are symbols."""
+    keys: list[str] = []
     for each in node.named_children[:60]:
         if each.type == "shorthand_property_identifier":
             key = found = walk.text(each, 100)
@@ -225,7 +228,12 @@ def _members(walk: Walk, node: Node, index: int) -> None:
             if each.type == "spread_element" and PLAIN.match(spread := walk.text(each, 100)[3:]):
                 line = each.start_point[0] + 1
                 walk.inherit(walk.symbols[index].qualified, spread, "mixes in", line)
+                for before in keys:  # it may replace them
+                    walk.bind(each, before, expression="?", kind="field", scope=index,
+                              inside=MODULE, last=ANY_TIME)  # fmt: skip
+                keys.clear()
             continue
+        keys.append(key)
         walk.bind(each, key, expression=found, kind="field", scope=index,
                   inside=walk.symbols[index].parent)  # fmt: skip
 
@@ -334,6 +342,10 @@ def assignment_rule(walk: Walk, node: Node) -> None:
         found = expressions.read_chain(walk, right)
         last = -branch_end(node) if found != "?" else 0
         walk.bind(node, name, expression=found, last=last)
+        here = walk.symbol()
+        if here != MODULE and found != "?" and (at := home(walk, node, name)) != here:
+            # A variable of an enclosing function, or of the file.
+            walk.bind(node, name, expression=found, scope=at, inside=here, last=ANY_TIME)
 
 
 _SOMETIMES = frozenset({"||=", "??=", "&&="})
@@ -440,6 +452,10 @@ def added_rule(walk: Walk, node: Node) -> None:
     if call is not None and arguments is not None and arguments.named_child_count > 1:
         if call.receiver == "Object" and call.name in ("assign", "setPrototypeOf"):
             _mixed_in(walk, node, arguments)
+            return
+        if call.receiver == "Object" and call.name == "defineProperty":
+            owner, key = (walk.text(each, 100) for each in arguments.named_children[:2])
+            unknown_member(walk, node, owner.removesuffix(".prototype"), key.strip("'\""))
             return
         if call.receiver == "util" and call.name == "inherits":
             child, base = (walk.text(each, 100) for each in arguments.named_children[:2])

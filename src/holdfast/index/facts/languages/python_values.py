@@ -58,6 +58,8 @@ def assignment_rule(walk: Walk, node: Node) -> None:
     value = ""
     if right is not None and right.type not in LITERALS:
         value = expressions.read_chain(walk, right)
+        if value == "?" and right.type in _EMPTY and not right.named_child_count and walk.scopes:
+            value = "[]"  # the name is a variable here, whatever it means outside
     field = kind == "attribute" or walk.inside() in CONTAINERS
     last = 0
     if value and value != "?" and not field:
@@ -78,6 +80,7 @@ def assignment_rule(walk: Walk, node: Node) -> None:
         walk.define(node, name, constant, opens=False, exported=exported)
 
 
+_EMPTY = frozenset({"list", "dictionary"})
 PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
 LITERALS = frozenset({"string", "integer", "float", "true", "false", "none", "lambda",
                        "concatenated_string", "comparison_operator", "not_operator"})  # fmt: skip
