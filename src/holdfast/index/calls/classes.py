@@ -21,6 +21,8 @@ from holdfast.index.facts.model import ANY_TIME, MODULE
 GATHERED_MAX = 8
 """Maximum nesting of lookups of members declared outside their class."""
 BELOW_MAX = 64
+CHECKED_MAX = 256
+"""How many classes are looked at to find those below one."""
 FIELDS_MAX = 6
 """How many assignments of a field are followed: it may hold any of their values."""
 ABOVE_MAX = 64
@@ -174,8 +176,8 @@ class Classes(Lookup):
         if (known := self.under.get(start)) is not None:
             return known
         found: dict[Thing, None] = {}
-        level = [start]
-        while level and len(found) < BELOW_MAX:
+        level, left = [start], CHECKED_MAX
+        while level and len(found) < BELOW_MAX and left > 0:
             under: list[Thing] = []
             for base in level:
                 named = self.program.symbol(base).name
@@ -183,13 +185,27 @@ class Classes(Lookup):
                     view = self.program.files[path]
                     for index in view.by_qualified.get(child, ())[:BELOW_MAX]:
                         one = symbol_at(view, index)
-                        if one not in found and base in self.bases(one):
+                        left -= 1
+                        if one not in found and left > 0 and base in self.bases(one):
                             found[one] = None
                             under.append(one)
             level = under
         if cuts == self.cuts:
             self.under[start] = list(found)
         return list(found)
+
+    def at_or_below(self, thing: Thing) -> frozenset[Thing]:
+        """The subclasses of a class, and the other classes that they inherit."""
+        start = Thing("symbol", thing.path, thing.at)
+        known = self.beside.get(start)
+        if known is None:
+            cuts, found = self.cuts, set[Thing]()
+            for each in self.below(start):
+                found.update(self.in_order(each))
+            known = frozenset(found.difference(self.in_order(start)))
+            if cuts == self.cuts:
+                self.beside[start] = known
+        return known
 
     def in_order(self, thing: Thing) -> list[Thing]:
         """A class and its ancestors in Python's method resolution order; at most `ABOVE_MAX`.

@@ -34,6 +34,7 @@ MEMBERS_MAX = 8
 """With more members than this, an element by an unknown key is unknown."""
 
 
+_ITERATORS = ("[Symbol.iterator]", "[Symbol.asyncIterator]")
 _MOVED = "\0[?]"
 """The end of a literal that says that the elements of a container were moved or replaced."""
 
@@ -61,7 +62,8 @@ class Elements(Lookup):
         """The elements of things: by iteration ("*"), by `with`, or by a key."""
         several = EITHER if key else ANY
         first = key == "next"
-        key = "" if key == "_" else "*" if first else key
+        whole = key == "all"
+        key = "" if key in ("_", "all") else "*" if first else key
         items = unique(
             Found(
                 each.thing,
@@ -73,12 +75,16 @@ class Elements(Lookup):
         )
         if key == "*" and not first:
             return [f._replace(reason=EACH) if f.thing.kind == "literal" else f for f in items]
+        if whole:  # `Object.values(table)`: each of them
+            return [f._replace(reason=EACH) if f.reason in (ANY, "element") else f for f in items]
         if key in ("*", "with"):
             return either(items) if first else items
         if key and len(things) > 1 and all(f.reason == EACH for f in things):
             return items  # `for name, step in pairs`: one of each pair
         if key and any(f.thing.kind == "literal" and f.thing.name.endswith(_MOVED) for f in things):
             return [f._replace(reason=CHANGED) for f in items]
+        if several == EITHER and all(f.reason == EACH for f in items):
+            return items
         return either(items, several)
 
     def _item(self, thing: Thing, key: str) -> list[Found]:
@@ -105,6 +111,8 @@ class Elements(Lookup):
         if thing.kind != "instance":
             return []
         if self.program.files[thing.path].family != "python":
+            if key == "*":
+                return self._iterated(thing)
             return self.member(thing, key.strip("'")) if key.startswith("'") else []
         names = {"*": ("__iter__", "__aiter__"), "with": ("__enter__", "__aenter__")}
         found = [
@@ -129,6 +137,19 @@ class Elements(Lookup):
             else:
                 elements += self._item(each.thing, key)
         return elements
+
+    def _iterated(self, thing: Thing) -> list[Found]:
+        """What iterating over an instance of a script's class gives: `*[Symbol.iterator]() {…}`."""
+        found: list[Found] = []
+        for name in _ITERATORS:
+            for made in self.member(thing, name):
+                for each in self.result(made.thing):
+                    if each.kind == "literal":
+                        found += self._item(each, "*")
+                    elif each != thing:
+                        steps = [t for f in self.member(each, "next") for t in self.result(f.thing)]
+                        found += [f for t in steps for f in self.member(t, "value")]
+        return found
 
     def _is_script_object(self, thing: Thing) -> bool:
         view = self.program.files[thing.path]

@@ -135,8 +135,7 @@ class LinkedProgram:
         caller = MODULE if thing is None else thing.at
         answers = [
             answer
-            for number, call in enumerate(facts.calls)
-            if call.caller == caller
+            for number in self.resolver.program.files[facts.path].by_caller.get(caller, ())
             for answer in self._resolved(facts.path, number)
         ]
         edges = [answer for answer in answers if isinstance(answer, Edge)]

@@ -83,8 +83,12 @@ class Lookup(ABC):
         """Which classes have bases outside the program."""
         self.supers: dict[tuple[Thing, str], list[Found]] = {}
         """What `super()` means in classes, by the name of the member."""
+        self.twins: dict[Thing, bool] = {}
+        """Classes that share their full name with another."""
         self.under: dict[Thing, list[Thing]] = {}
         """The subclasses of classes."""
+        self.beside: dict[Thing, frozenset[Thing]] = {}
+        """The subclasses of classes, and what those inherit besides."""
         self.own: dict[tuple[str, str], list[Found]] = {}
         """What names mean at the top of the file that defines them."""
         self.busy: set[tuple[str, int, str, int]] = set()
@@ -120,6 +124,8 @@ class Lookup(ABC):
         self.after.clear()
         self.ordered.clear()
         self.under.clear()
+        self.twins.clear()
+        self.beside.clear()
         self.foreign.clear()
         self.closed.clear()
         self.supers.clear()

@@ -244,6 +244,8 @@ class Members(Lookup):
     def _member_in_order(self, thing: Thing, name: str) -> list[Found]:
         """A member of a class with several bases."""
         for each in self.in_order(thing):
+            if not self._may_own(each, name):
+                continue
             found = self._own_member(each._replace(kind=thing.kind), name)
             if found:
                 own = (each.path, each.at) == (thing.path, thing.at)
@@ -252,6 +254,20 @@ class Members(Lookup):
                     Found(f.thing, f.confidence * (0.97 if own else 0.95), reason) for f in found
                 ]
         return self._member_of_metaclass(thing, name)
+
+    def _may_own(self, thing: Thing, name: str) -> bool:
+        """Whether a Python class may have a member itself; decided without looking it up.
+
+        A class with as many as 64 ancestors is asked for every name that is called on it.
+        """
+        view = self.program.files[thing.path]
+        if name in view.own_names.get(thing.at, ()) or name in view.set_outside:
+            return True
+        several = self.twins.get(thing)
+        if several is None:  # a stub beside a module has the same full name
+            several = len(self.program.exact(view.family, view.full(thing.at))) > 1
+            self.twins[thing] = several
+        return several
 
     def above_in_order(self, thing: Thing, name: str) -> list[Found]:
         """The members that `super().name` may mean in a class.

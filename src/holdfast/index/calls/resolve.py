@@ -43,6 +43,8 @@ SEVERAL_MAX = 8
 OVERRIDDEN = "overridden in a subclass"
 REPLACED = "overridden in every subclass"
 ABSTRACT = "abstract"
+NEAR = 40
+"""Methods of one object literal are not further apart than this many lines."""
 NO_MEMBER = "no such member on the known receiver"
 
 
@@ -249,6 +251,8 @@ class Resolver:
                     found.extend(self._of_values(values))
             if found and receiver.reason == "super" and view.family == "python":
                 break  # the first base that has it
+        if not receivers and call.receiver == "this" and view.family == "js":
+            return self._beside(view, call), "the type of the receiver is not known"
         if any(f.thing.kind == "literal" for f in receivers):  # an object, and what was added
             found = either(found)
         if receivers and view.family in SEVERAL and call.kind != "implicit":
@@ -267,6 +271,22 @@ class Resolver:
         if receivers and not found and not all(self._is_open(f.thing) for f in receivers):
             return [], NO_MEMBER
         return found, "the type of the receiver is not known"
+
+    def _beside(self, view: View, call: Call) -> list[Found]:
+        """A member of the object literal that a method is in: `{ add() { this.get(); }, get() {} }`."""
+        at = call.caller
+        while at != MODULE and view.symbol(at).kind != "method":
+            at = view.symbol(at).parent
+        if at == MODULE:
+            return []
+        method = view.symbol(at)
+        around = method.qualified.rpartition(".")[0]
+        same = view.by_qualified.get(f"{around}.{call.name}" if around else call.name, ())
+        beside = [i for i in same if view.symbol(i).kind == "method"]
+        if len(beside) != 1 or view.symbol(beside[0]).parent != method.parent:
+            return []
+        near = abs(view.symbol(beside[0]).span.first_line - method.span.first_line)
+        return [Found(Thing("symbol", view.path, beside[0]), 0.9, "this")] if near < NEAR else []
 
     def _above(self, view: View, call: Call) -> list[Found]:
         """What `super().name` means: the next in the order of the class, or of a subclass."""
@@ -311,11 +331,26 @@ class Resolver:
             own = [each for each in own if not self._has_outside(each)]
         found: dict[Thing, Found] = {}
         for each in own[:1]:
+            if not self._is_defined_beside(each, name):
+                continue
             for below in self.names.below(each):
                 for f in self.names.member(below._replace(kind=each.kind), name):
                     if f.thing.kind == "symbol" and self._callable(f.thing):
                         found[f.thing] = Found(f.thing, 0.9, reason)
         return list(found.values()) if len(found) <= SEVERAL_MAX else []
+
+    def _is_defined_beside(self, thing: Thing, name: str) -> bool:
+        """Whether a subclass, or a class that one inherits besides, may define a member."""
+        classes = self.names.at_or_below(thing)
+        if not classes:
+            return False
+        named = self._named(self.program.files[thing.path].family, name)
+        if named is not None:
+            parents = {t._replace(at=self.program.symbol(t).parent) for t in named}
+            if not parents.isdisjoint(classes):
+                return True
+        files = self.program.files
+        return any(name in files[one.path].own_names.get(one.at, ()) for one in classes)
 
     def _has_outside(self, thing: Thing) -> bool:
         """Whether a base class is outside the program and may define the member."""
@@ -399,12 +434,12 @@ class Resolver:
         maker = "__init__" if name == "cls" else "constructor"
         below = self.names.below(own)[: SEVERAL_MAX * 2]
         others = [
-            Found(each, 0.9, OVERRIDDEN)
+            Found(each, 0.9, EITHER)
             for each in below
             if (f"{self.program.symbol(each).qualified}.{maker}")
             in self.program.files[each.path].by_qualified
         ][: SEVERAL_MAX - 1]
-        if others and len(others) == len(below) and not self.names.is_made_here(own):
+        if others and not self.names.is_made_here(own):
             found = [Found(own, 0.95, REPLACED)]
         return found + others
 

@@ -46,7 +46,7 @@ def called(walk: WalkView, function: Node, arguments: Node, read: Read) -> str:
         text = read(first)
         if text == "?":
             return text
-        return f"[{text}[]]" if name == "values" else f"[[?,{text}[]]]"
+        return f"[{text}[all]]" if name == "values" else f"[[?,{text}[all]]]"
     return ""
 
 

@@ -258,6 +258,10 @@ def assignment_rule(walk: Walk, node: Node) -> None:
         return
     if kind == "object" and walk.field(node, "left", 100).endswith(".prototype"):
         return  # its members are symbols
+    if kind in ("call_expression", "new_expression"):
+        made = _PROTOTYPE.fullmatch(walk.text(node, 200))
+        if made:  # `Dog.prototype = Object.create(Animal.prototype)`
+            walk.inherit(made.group(1), made.group(2), "extends", node.start_point[0] + 1)
     if left.type == "subscript_expression" and _element(walk, node, left, right):
         return
     target = walk.chain(walk.text(left, 200))
@@ -372,6 +376,12 @@ def sometimes_rule(walk: Walk, node: Node) -> None:
             walk.bind(
                 node, name, expression=found, kind="field", scope=scope, inside=walk.symbol()
             )
+
+
+_PROTOTYPE = re.compile(
+    r"([\w$.]+)\.prototype\s*=\s*(?:Object\.create\(\s*|new\s+)([\w$.]+?)(?:\.prototype)?\s*[(),].*",
+    re.DOTALL,
+)
 
 
 def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
