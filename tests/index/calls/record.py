@@ -29,7 +29,7 @@ Seen = set[tuple[str, int, str]]
 """Path, line and the label of what the line calls."""
 CALLABLE = ("function", "method", "constructor", "property")
 
-PYTHON = r'''
+PYTHON = r"""
 import ast, importlib, importlib.machinery, json, sys
 folder, entry, labels = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 sys.path.insert(0, folder)
@@ -124,7 +124,7 @@ sys.setprofile(profile)
 importlib.import_module(entry)
 sys.setprofile(None)
 print("\n" + json.dumps(sorted(seen)))
-'''
+"""
 
 SCRIPT = r"""
 const fs = require("fs");

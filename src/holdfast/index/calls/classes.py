@@ -126,8 +126,9 @@ class Classes(Lookup):
         self.busy.add(key)
         found: list[Thing] = []
         try:
+            scope = thing.at if symbol.kind == "function" else symbol.parent
             for base in view.bases_of(thing.at):
-                above = self._named_base(view, symbol.parent, base)
+                above = self._named_base(view, scope, base)
                 found.extend(t for t in above if t != Thing("symbol", thing.path, thing.at))
             for path, child, text in self._bases_apart(view.family, view.full(thing.at)):
                 if (path, child) != (view.path, symbol.qualified):
@@ -142,13 +143,27 @@ class Classes(Lookup):
     def _named_base(self, view: View, scope: int, base: str) -> list[Thing]:
         """The known classes that a class statement means by the name of a base."""
         above = [each.thing for each in self.type(view, scope, base)]
-        if not above and view.family == "python" and scope != MODULE:
+        if not above and view.family in ("python", "js") and scope != MODULE:
             held = self.evaluate(view, scope, base)  # a parameter
             above = [f.thing for f in held if self.is_type(f.thing)]
         if not above and view.family == "js":  # `extends Priced(Cart)`: its inner class
             named = [f.thing for f in self.name(view, scope, base)]
-            above = [t for t in named if t.kind == "symbol"]
+            above = [self._inner_class(t) for t in named if t.kind == "symbol"]
         return above
+
+    def _inner_class(self, thing: Thing) -> Thing:
+        """The class that a function defines, if it is the only one; otherwise the function."""
+        view = self.program.files[thing.path]
+        if view.symbol(thing.at).kind != "function":
+            return thing
+        prefix = f"{view.symbol(thing.at).qualified}."
+        inner = [
+            index
+            for name in sorted(view.own_names.get(thing.at, ()))[:BELOW_MAX]
+            for index in view.by_qualified.get(prefix + name, ())
+            if view.symbol(index).kind == "class"
+        ]
+        return symbol_at(view, inner[0]) if len(inner) == 1 else thing
 
     def is_abstract(self, method: Thing) -> bool:
         """Whether a method is declared only for subclasses to define it."""

@@ -51,12 +51,13 @@ RAN: dict[str, dict[str, tuple[int, int]]] = {
         "called back": (19, 20),
         "called back on an event": (0, 1),
         "decorated": (19, 19),
-        "inherited constructor": (8, 8),
-        "overridden in a subclass": (15, 17),
+        "inherited constructor": (15, 15),
+        "overridden in a subclass": (32, 37),
         "super past an unknown class": (0, 0),
         "abstract": (0, 1),
         "defined in a subclass": (4, 6),
-        "run by the constructor": (3, 3),
+        "run by the constructor": (8, 8),
+        "overridden in every subclass": (1, 11),
         "name by its beginning": (2, 2),
         "defined or imported": (4, 6),
         "any element": (23, 23),
@@ -67,9 +68,9 @@ RAN: dict[str, dict[str, tuple[int, int]]] = {
         "passed as an argument": (44, 46),
         "called back": (31, 31),
         "called back on an event": (1, 7),
-        "inherited constructor": (4, 4),
-        "overridden in a subclass": (11, 11),
-        "overridden in every subclass": (2, 9),
+        "inherited constructor": (8, 8),
+        "overridden in a subclass": (25, 30),
+        "overridden in every subclass": (4, 15),
         "any element": (26, 29),
         "one of several": (58, 101),
         "held in a variable": (7, 14),
@@ -85,7 +86,7 @@ FIXED = {
     "called back on an event": 0.55,  # the line registers the function, another line runs it
     "super past an unknown class": 0.65,  # as one of several
     "may have been replaced": 0.6,  # other code deletes, replaces or moves it
-    "overridden in every subclass": 0.55,  # runs only on instances of the base class itself
+    "overridden in every subclass": 0.3,  # runs only on instances of the base class itself
     "abstract": 0.55,  # a type checker names it, but what runs is an override
 }
 """Hardly more than a guess, although most are named for a reason."""
@@ -103,10 +104,8 @@ def _share(family: str, reason: str) -> float:
     return round((right + 1) / (edges + 2), 2)
 
 
-VALUES = {
-    family: {reason: _share(family, reason) for table in (*RAN.values(), FIXED) for reason in table}
-    for family in RAN
-}
+_REASONS = {*FIXED, *(reason for table in RAN.values() for reason in table)}
+VALUES = {family: {reason: _share(family, reason) for reason in _REASONS} for family in RAN}
 
 
 def calibrated(family: str, reason: str, estimate: float) -> float:

@@ -357,7 +357,9 @@ class Elements(Lookup):
             return later
         result = _method_result(first, text, key)
         if key in OTHER_RESULTS and result:
-            return [Found(thing._replace(kind="bound", name=f"{line}\0{result}\0"), 0.97, "element")]
+            return [
+                Found(thing._replace(kind="bound", name=f"{line}\0{result}\0"), 0.97, "element")
+            ]
         made = thing._replace(kind="bound", name=f"{line}\0{result}")
         return [Found(made, 0.97, "element")] if result else []
 

@@ -7,17 +7,15 @@ tables on demand, in `holdfast.index.calls.names`.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import insort
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from holdfast.index.calls.file_view import View as View
 from holdfast.index.calls.link_names import packages_of, passing_of
 from holdfast.index.calls.links import MEMBERS_APART
-from holdfast.index.facts.languages import FAMILIES
-from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol, file_id
+from holdfast.index.facts.model import MODULE, FileFacts, Symbol, file_id
 from holdfast.index.facts.walk import CONTAINERS
 
 TYPES = CONTAINERS | {"type"}

@@ -20,8 +20,6 @@ import msgspec
 from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.lookup import (
     ANY,
-    CALLABLE,
-    CHANGED,
     EITHER,
     SELF,
     SUPER,
@@ -29,19 +27,16 @@ from holdfast.index.calls.lookup import (
     because,
     either,
 )
+from holdfast.index.calls.makers import REPLACED, SEVERAL, SEVERAL_MAX, Makers
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, MemoryProgram, Program, Thing, View
 from holdfast.index.calls.wordlists import CALLBACK_TAKERS, COMMON_METHODS, EVENT_TAKERS
-from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, Import, file_id
+from holdfast.index.facts.model import MODULE, VALUE, Call, FileFacts, file_id
 from holdfast.index.facts.protocols import ACCESSOR, PROTOCOLS
 
 GUESS = 0.5
 LEADS_MAX = 8
-SEVERAL = frozenset({"python", "js"})
-"""Language families whose values are followed; if several symbols fit, all are callees."""
-SEVERAL_MAX = 8
 OVERRIDDEN = "overridden in a subclass"
-REPLACED = "overridden in every subclass"
 ABSTRACT = "abstract"
 NEAR = 40
 """Methods of one object literal are not further apart than this many lines."""
@@ -79,7 +74,7 @@ def _kind(call: Call) -> EdgeKind:
     return "call" if call.kind == "" or call.kind == "implicit" else call.kind
 
 
-class Resolver:
+class Resolver(Makers):
     """Resolves the calls of a program whose files may be replaced."""
 
     def __init__(self, files: Iterable[FileFacts] = (), program: Program | None = None) -> None:
@@ -273,7 +268,7 @@ class Resolver:
         return found, "the type of the receiver is not known"
 
     def _beside(self, view: View, call: Call) -> list[Found]:
-        """A member of the object literal that a method is in: `{ add() { this.get(); }, get() {} }`."""
+        """A member of the object literal that a method is in: `{ add() { this.get() }, get() {} }`."""
         at = call.caller
         while at != MODULE and view.symbol(at).kind != "method":
             at = view.symbol(at).parent
@@ -358,28 +353,6 @@ class Resolver:
         named = view.bases_of(thing.at)
         return len(self.names.bases(thing)) < len(named)
 
-    def _makes(self, thing: Thing) -> bool:
-        return self._callable(thing) or (
-            thing.kind == "symbol" and self.program.symbol(thing).kind in OWNERS
-        )
-
-    def _callable(self, thing: Thing) -> bool:
-        return thing.kind == "symbol" and self.program.symbol(thing).kind in CALLABLE
-
-    def _of_values(self, values: list[Found]) -> list[Found]:
-        """What calling values reaches: functions and classes, and `__call__` of an instance."""
-        found: list[Found] = []
-        for each in values:
-            if each.thing.kind in ("symbol", "external", "file"):
-                found += self._constructor(each)
-            elif each.thing.kind == "instance":
-                found += [
-                    Found(f.thing, f.confidence * each.confidence, each.reason)
-                    for f in self.names.member(each.thing, "__call__")
-                    if f.thing.kind == "symbol"
-                ]
-        return found
-
     def _bare(self, view: View, call: Call) -> list[Found] | None:
         names, name = self.names, call.name
         if name == "super" and view.family == "python":
@@ -425,99 +398,6 @@ class Resolver:
         if not found and view.family == "rust" and call.kind == "macro":
             found = [Found(t, 0.8, "macro name") for t in self.program.macros(name)]
         return found
-
-    def _own_or_below(self, own: Thing, name: str) -> list[Found]:
-        """What `cls()` or `new this()` makes: the class, or a subclass with its own constructor."""
-        found = [Found(own, 0.95, name)]
-        if self.program.files[own.path].family not in SEVERAL:
-            return found
-        maker = "__init__" if name == "cls" else "constructor"
-        below = self.names.below(own)[: SEVERAL_MAX * 2]
-        others = [
-            Found(each, 0.9, EITHER)
-            for each in below
-            if (f"{self.program.symbol(each).qualified}.{maker}")
-            in self.program.files[each.path].by_qualified
-        ][: SEVERAL_MAX - 1]
-        if others and not self.names.is_made_here(own):
-            found = [Found(own, 0.95, REPLACED)]
-        return found + others
-
-    def _constructor(self, target: Found) -> list[Found]:
-        """Calling a class reaches its constructor, if it defines one."""
-        thing = target.thing
-        if thing.kind == "file":
-            whole = self.names.default(thing)
-            return [e for f in whole for e in self._constructor(f._replace(reason=target.reason))]
-        if thing.kind != "symbol":
-            return [target] if thing.kind == "external" else []
-        symbol = self.program.symbol(thing)
-        if symbol.kind not in OWNERS:
-            return (
-                [target]
-                if symbol.kind in CALLABLE or symbol.kind == "type"
-                else (self._held(target))
-            )
-        view = self.program.files[thing.path]
-        if view.family == "python" and "metaclass" in symbol.signature:
-            called = [f for f in self.names.member(thing, "__call__") if f.reason == "metaclass"]
-            if called:  # it decides whether there is an instance
-                made = Found(thing, target.confidence, CHANGED)
-                return [f._replace(reason=because(target, f.reason)) for f in called] + [made]
-        full = view.full(thing.at)
-        for name in ("__init__", "constructor", "initialize", "__construct", "init", symbol.name):
-            made = [t for t in self.program.exact(view.family, f"{full}.{name}")
-                    if self.program.symbol(t).kind == "constructor"]  # fmt: skip
-            made = [t for t in made if self.program.symbol(t).defined] or made
-            if made:
-                return [Found(t, target.confidence, target.reason) for t in made]
-        if view.family not in SEVERAL:
-            return [target]
-        maker = "__init__" if view.family == "python" else "constructor"
-        above = [
-            Found(f.thing, target.confidence * 0.95, "inherited constructor")
-            for f in self.names.member(thing, maker)
-            if f.thing.kind == "symbol" and self.program.symbol(f.thing).kind == "constructor"
-        ]
-        if view.family == "python":  # of a data class
-            above += [
-                Found(f.thing, target.confidence * 0.95, "run by the constructor")
-                for f in self.names.member(thing, "__post_init__")
-                if f.thing.kind == "symbol"
-            ]
-        return [target, *above]
-
-    def _held(self, target: Found) -> list[Found]:
-        """Calling a variable reaches what it holds, if that is known."""
-        view = self.program.files[target.thing.path]
-        symbol = view.symbol(target.thing.at)
-        known = self.names.variable(view, symbol.parent, symbol.name, 0) or []
-        held = [
-            Found(f.thing, f.confidence * target.confidence, because(f, "assigned name"))
-            for f in known
-            if f.thing.kind == "external" or self._makes(f.thing)
-        ]
-        if view.family == "python" and not any(f.thing.kind == "symbol" for f in held):
-            # `def f`, followed by `f = faster.f`, perhaps in a branch.
-            same = self._of_one_name(view, symbol.qualified)
-            held = [Found(t, target.confidence, target.reason) for t in same] or held
-            if not held and symbol.parent == MODULE:  # `Cart = Cart` after an import of it
-                taken = [f for i in view.aliases.get(symbol.name, ()) for f in self._taken(view, i)]
-                held = [f for f in taken if f.thing.kind in ("symbol", "external")][:1]
-        if held:
-            classes = [f for f in held if self.names.is_type(f.thing)]
-            made = [each for f in classes for each in self._constructor(f)]
-            return [*(f for f in held if f not in classes), *made]
-        # The value is unknown, so the variable itself is the best answer.
-        return [Found(target.thing, target.confidence * 0.85, "held in a variable")]
-
-    def _taken(self, view: View, item: Import) -> list[Found]:
-        return [f for f in self.names.imported(view, item) if f.thing.kind != "file"]
-
-    def _of_one_name(self, view: View, qualified: str) -> list[Thing]:
-        """The last function or class with this name in a file."""
-        things = [Thing("symbol", view.path, i) for i in view.by_qualified.get(qualified, ())]
-        return [t for t in things if self._makes(t)][-1:]
 
     def _fitting(self, view: View, call: Call, things: list[Found]) -> list[Found]:
         """The overloads that accept the number of arguments."""

@@ -9,6 +9,8 @@ expressions that the resolver can evaluate:
     a[]   a[2]  a['k']  an element: by any key, by position, by a name
     a[_]              an element by one key that is not known: `a[KEYS.first]`
     a[*]              what an iteration gives
+    a[all]            each element, by a key that a loop takes from it: `for k in a: a[k]`
+    a[next]           one of what an iteration gives
     a[with]           what `with a` gives
     <T>               an instance of the type, as written: `cast(T, x)`, `x as T`
     a[1:]  a[-1]      a slice, and an element from the end
@@ -287,6 +289,8 @@ def _subscript(walk: Walk, node: Node, depth: int) -> str:
         return f"{text}.{key}"
     if (key := fixed_keys.exact(walk, index)) and node.named_child_count == 2:
         return f"{text}[{key}]"
+    if index.type == "identifier" and fixed_keys.is_loop_over(walk, node, owner, index):
+        return f"{text}[all]"
     return f"{text}[_]" if fixed_keys.is_fixed(walk, node) else f"{text}[]"
 
 

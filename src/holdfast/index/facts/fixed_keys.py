@@ -65,6 +65,32 @@ def is_fixed(walk: Walk, node: Node) -> bool:
     return all(_fixed(walk, key, 0) for key in keys) or _runs_once(node)
 
 
+def is_loop_over(walk: Walk, node: Node, owner: Node, index: Node) -> bool:
+    """Whether a loop around `table[key]` takes every key of the table, or counts up to its size."""
+    name, key, at = walk.text(owner, 60), walk.text(index, 60), node.parent
+    for _ in range(CLIMBED_MAX):
+        if at is None or at.type in _BODIES:
+            return False
+        if at.type in _LOOPS:
+            left, right = at.child_by_field_name("left"), at.child_by_field_name("right")
+            if left is not None and right is not None and walk.text(left, 60) == key:
+                keys = (name, f"{name}.keys()", f"Object.keys({name})", f"range(len({name}))")
+                return walk.text(right, 80) in keys
+            condition = at.child_by_field_name("condition")
+            if at.type == "for_statement" and condition is not None:
+                text = walk.text(condition, 120).replace(" ", "").rstrip(";")
+                return text == f"{key}<{name}.length"
+        at = at.parent
+    return False
+
+
+_LOOPS = frozenset({"for_statement", "for_in_statement"})
+_BODIES = frozenset({
+    "function_definition", "function_declaration", "method_definition", "class_body", "program",
+    "module", "class_definition", "generator_function_declaration",
+})  # fmt: skip
+
+
 def _fixed(walk: Walk, key: Node, depth: int) -> bool:
     kind = key.type
     if kind in _LITERALS or kind in _JOINED:

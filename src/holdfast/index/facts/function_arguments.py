@@ -26,14 +26,31 @@ def nameable(symbols: Iterable[_Named], imports: Iterable[Import]) -> set[str]:
     return known
 
 
-def names_passed(arguments: str, parameters: set[str]) -> tuple[str, ...]:
-    """The arguments that are one of the known names, each as `keyword=name` or `position=name`."""
-    if parameters.isdisjoint(_BETWEEN_NAMES.split(arguments)):
+CALLBACKS = frozenset({
+    "map", "filter", "forEach", "sort", "sorted", "reduce", "some", "every", "find", "then",
+    "setTimeout", "flatMap", "submit", "max", "min",
+})  # fmt: skip
+"""Functions of the platform that call what is passed to them."""
+
+
+def names_passed(
+    arguments: str, parameters: set[str], call: Call, local: Callable[[int, str], bool]
+) -> tuple[str, ...]:
+    """The arguments that are one of the known names, each as `keyword=name` or `position=name`.
+
+    What calls a function that is passed to it may be given one by a variable: `xs.forEach(visit)`.
+    """
+    calls_back = call.name in CALLBACKS
+    if not calls_back and parameters.isdisjoint(_BETWEEN_NAMES.split(arguments)):
         return ()
     return tuple(
         f"{key or place}={name}"
         for place, (key, name) in enumerate(map(_argument, _split(arguments)))
-        if name and name.rpartition(".")[2] in parameters
+        if name
+        and (
+            name.rpartition(".")[2] in parameters
+            or (calls_back and "." not in name and local(call.caller, name))
+        )
     )
 
 

@@ -278,7 +278,7 @@ class Walk(RawFacts):
                 read = partial(expressions.argument, self, span)
                 passed = values_passed(text, known, local, self.chain, read)
             else:
-                passed = names_passed(text, known)
+                passed = names_passed(text, known, call, self._local)
             if passed:
                 self.calls[number] = with_passed(self.calls[number], passed)
 

@@ -515,7 +515,7 @@ PROGRAMS = {
         drain().then(finish);
         // ^ calls a.drain
         // ^ calls a.finish
-        const range = { to: 2, *[Symbol.iterator]() { let n = 0; while (n++ < 2) yield make("n", n); } };
+        const range = { *[Symbol.iterator]() { let n = 0; while (n++ < 2) yield make(n, n); } };
         // ^ calls a.make
         for (const entry of range) entry.line();
         // ^ calls a.Entry.line

@@ -6,6 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.chains import LONGEST
+from holdfast.index.facts.languages.javascript_elements import (
+    added_rule,
+    deleted_rule,
+    sometimes_rule,
+)
 from holdfast.index.facts.languages.javascript_flow import (
     callback_rule,
     instance_rule,
@@ -14,16 +19,13 @@ from holdfast.index.facts.languages.javascript_flow import (
 )
 from holdfast.index.facts.languages.javascript_modules import export_rule, import_rule
 from holdfast.index.facts.languages.javascript_values import (
-    added_rule,
     assignment_rule,
     class_heritage,
     declarator_rule,
-    deleted_rule,
     field_rule,
     is_assigned,
     pair_rule,
     prototype_of,
-    sometimes_rule,
 )
 from holdfast.index.facts.languages.rules import PASSED_BYTES_MAX, calling, definition
 from holdfast.index.facts.model import MODULE, Kind

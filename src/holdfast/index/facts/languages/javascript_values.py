@@ -15,15 +15,8 @@ from holdfast.index.facts.languages.javascript_modules import (
     REQUIRE,
     specifiers,
 )
-from holdfast.index.facts.languages.rules import (
-    constant_string,
-    grow,
-    heritage,
-    home,
-    moved,
-    unknown_member,
-)
-from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, SAME_SCOPE, Kind
+from holdfast.index.facts.languages.rules import constant_string, grow, heritage, home
+from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
 if TYPE_CHECKING:
@@ -70,6 +63,8 @@ def assigned(
             walk.bind(node, own, expression=name)  # its name inside itself
         if block is not None and block.type != "statement_block" and index != MODULE:
             walk.bind(node, RESULT, expression=expressions.read_chain(walk, block))
+            if block.type == "class" and block.child_by_field_name("name") is None:
+                class_heritage(walk, block, index)  # `const Priced = (Base) => class extends Base`
     elif value.type == "class":
         index = walk.define(
             node,
@@ -176,15 +171,15 @@ _WHOLE_BODIES = FUNCTIONS | {
 
 def _is_called_at_once(value: Node) -> bool:
     """`var make = (function () {…}())`: counts as a definition, wherever it is."""
-    call = _unwrapped(value)
+    call = unwrapped(value)
     if call is None or call.type != "call_expression":
         return False
     called = call.child_by_field_name("function")
-    inner = _unwrapped(called) if called is not None else None
+    inner = unwrapped(called) if called is not None else None
     return inner is not None and inner.type in FUNCTIONS
 
 
-def _unwrapped(node: Node) -> Node | None:
+def unwrapped(node: Node) -> Node | None:
     is_group = node.type == "parenthesized_expression" and node.named_child_count == 1
     return node.named_child(0) if is_group else node
 
@@ -352,32 +347,6 @@ def assignment_rule(walk: Walk, node: Node) -> None:
             walk.bind(node, name, expression=found, scope=at, inside=here, last=ANY_TIME)
 
 
-_SOMETIMES = frozenset({"||=", "??=", "&&="})
-
-
-def sometimes_rule(walk: Walk, node: Node) -> None:
-    """`cart ??= new Cart()`: one more value that a variable or a field may have."""
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None or right.type in LITERALS or right.type in FUNCTIONS:
-        return
-    if walk.field(node, "operator", 3) not in _SOMETIMES:
-        return
-    found = expressions.read_chain(walk, right)
-    if found == "?":
-        return
-    if left.type == "identifier":
-        name, here = walk.text(left, 100), walk.symbol()
-        at = home(walk, node, name) if here != MODULE else MODULE
-        inside, last = (SAME_SCOPE, -walk.line) if at == here else (here, ANY_TIME)
-        walk.bind(node, name, expression=found, scope=at, inside=inside, last=last)
-    elif left.type == "member_expression" and walk.text(left, 5) == "this.":
-        name, scope = walk.text(left, 100)[5:], walk.enclosing_class()
-        if scope != MODULE and PLAIN.match(name.lstrip("#")):
-            walk.bind(
-                node, name, expression=found, kind="field", scope=scope, inside=walk.symbol()
-            )
-
-
 _PROTOTYPE = re.compile(
     r"([\w$.]+)\.prototype\s*=\s*(?:Object\.create\(\s*|new\s+)([\w$.]+?)(?:\.prototype)?\s*[(),].*",
     re.DOTALL,
@@ -395,115 +364,6 @@ def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
         key = item[item.rfind("[") + 1 : -1] if item.endswith("]") else ""
         grow(walk, node, walk.text(whole, 100), key, value)
     return True
-
-
-_GROWING = frozenset({"push", "unshift", "add", "set"})
-
-
-def deleted_rule(walk: Walk, node: Node) -> None:
-    """`delete Cart.prototype.total`, `delete table.key`."""
-    target = node.child_by_field_name("argument")
-    if target is None:
-        return
-    if target.type == "subscript_expression":
-        whole = target.child_by_field_name("object")
-        if whole is not None:
-            moved(walk, node, walk.text(whole, 100))
-    elif target.type == "member_expression":
-        owner, _, name = walk.text(target, 100).rpartition(".")
-        unknown_member(walk, node, owner.removesuffix(".prototype"), name)
-
-
-_MOVING = frozenset({"reverse", "sort", "shift", "splice", "pop", "fill", "copyWithin"})
-"""Methods after which elements are no longer where they were."""
-
-
-def _assigned_members(walk: Walk, node: Node, owner: str, literal: Node) -> None:
-    """`Object.assign(table, { k: f })`: the members of a literal, as those of another object."""
-    of_class = owner.removesuffix(".prototype")
-    for each in literal.named_children[:12]:
-        value = each.child_by_field_name("value")
-        if each.type == "shorthand_property_identifier":
-            key = text = walk.text(each, 80)
-        elif each.type == "method_definition" or (value is not None and value.type in FUNCTIONS):
-            key = walk.field(each, "name", 80) or walk.field(each, "key", 80).strip("'\"")
-            text = f".{key}"
-        elif value is not None:
-            key = walk.field(each, "key", 80).strip("'\"")
-            text = expressions.read_chain(walk, value)
-        else:
-            continue
-        if of_class != owner:
-            unknown_member(walk, each, of_class, key)
-        elif key.isidentifier():
-            grow(walk, node, owner, f"'{key}'", text)
-
-
-def _mixed_in(walk: Walk, node: Node, arguments: Node) -> None:
-    """`Object.assign(Cart.prototype, priced)`: the members of an object become those of a class."""
-    if walk.calls[-1].name == "assign":
-        first = walk.text(arguments.named_children[0], 100)
-        for each in arguments.named_children[1:6]:
-            if each.type == "object" and PLAIN.match(first) and first != "this":
-                _assigned_members(walk, node, first, each)
-    target, *others = [walk.text(each, 100) for each in arguments.named_children[:6]]
-    owner = target.removesuffix(".prototype")
-    if owner == target or not PLAIN.match(owner):
-        return
-    for other in others:
-        base = other.removesuffix(".prototype")
-        if PLAIN.match(base):
-            walk.inherit(owner, base, "mixes in", node.start_point[0] + 1)
-
-
-def added_rule(walk: Walk, node: Node) -> None:
-    """`steps.push(f)`, `table.set("k", f)`: elements added to a container."""
-    call, arguments = walk.calls[-1] if walk.calls else None, node.child_by_field_name("arguments")
-    if call is not None and arguments is not None and arguments.named_child_count > 1:
-        if call.receiver == "Object" and call.name in ("assign", "setPrototypeOf"):
-            _mixed_in(walk, node, arguments)
-            return
-        if call.receiver == "Object" and call.name == "defineProperty":
-            owner, key = (walk.text(each, 100) for each in arguments.named_children[:2])
-            unknown_member(walk, node, owner.removesuffix(".prototype"), key.strip("'\""))
-            return
-        if call.receiver == "util" and call.name == "inherits":
-            child, base = (walk.text(each, 100) for each in arguments.named_children[:2])
-            walk.inherit(child, base, "extends", node.start_point[0] + 1)
-            return
-    if call is not None and call.name in _MOVING and call.start == node.start_byte:
-        moved(walk, node, call.receiver)
-    if (
-        call is None
-        or call.name not in _GROWING
-        or arguments is None
-        or call.start != node.start_byte
-    ):
-        return
-    count = arguments.named_child_count
-    owner = _assigned_if_missing(walk, node) if call.receiver == "?" else call.receiver
-    if not owner or count != (2 if call.name == "set" else 1):
-        return
-    argument, first = arguments.named_child(count - 1), arguments.named_child(0)
-    if argument is None or first is None or argument.type in LITERALS:
-        return
-    key = "+"
-    if call.name == "set":
-        text = walk.text(first, 80).strip("'\"`")
-        key = f"'{text}'" if first.type == "string" and text.isidentifier() else ""
-    grow(walk, node, owner, key, expressions.read_chain(walk, argument))
-
-
-def _assigned_if_missing(walk: Walk, call: Node) -> str:
-    """The container in `(table[name] ||= []).push(f)`."""
-    function = call.child_by_field_name("function")
-    owner = function.child_by_field_name("object") if function is not None else None
-    inner = _unwrapped(owner) if owner is not None else None
-    if inner is None or inner.type != "augmented_assignment_expression":
-        return ""
-    if walk.field(inner, "operator", 4) not in ("||=", "??="):
-        return ""  # `+=` makes another value
-    return walk.field(inner, "left", 100)
 
 
 def pair_rule(walk: Walk, node: Node) -> None:

@@ -293,7 +293,9 @@ def grow(walk: Walk, node: tree_sitter.Node, owner: str, key: str, value: str) -
         inside = walk.symbol()
         named = f"{name}[{key}]"
         last = ANY_TIME if moved else 0
-        walk.bind(node, named, expression=value, kind="field", scope=scope, inside=inside, last=last)
+        walk.bind(
+            node, named, expression=value, kind="field", scope=scope, inside=inside, last=last
+        )
 
 
 def moved(walk: Walk, node: tree_sitter.Node, owner: str) -> None:
