@@ -354,8 +354,8 @@ CASES = {
         TABLE = {"go": go, "stop": stop}
         for KEY in TABLE:
             TABLE[KEY]()
-            # ^ calls a.go by one of several
-            # ^ calls a.stop by one of several
+            # ^ calls a.go by each element
+            # ^ calls a.stop by each element
         """,
     "members of an enumeration, tuples and odd strings are one key": """
         # --- a.py

@@ -96,7 +96,7 @@ NOT_LINKED = {
     "new Kind().run(text);",
     "new Made().total();",
     "return method(node)",
-    "return new this(name);",
+    "return new this(",
     "this.hooks.before?.(this);",
 }
 """The caller has no name of what it calls: `import()`, `default`, a name by its beginning."""

@@ -86,7 +86,7 @@ FIXED = {
     "called back on an event": 0.55,  # the line registers the function, another line runs it
     "super past an unknown class": 0.65,  # as one of several
     "may have been replaced": 0.6,  # other code deletes, replaces or moves it
-    "overridden in every subclass": 0.3,  # runs only on instances of the base class itself
+    "overridden in every subclass": 0.6,  # a type checker names it, most programs run others
     "abstract": 0.55,  # a type checker names it, but what runs is an override
 }
 """Hardly more than a guess, although most are named for a reason."""

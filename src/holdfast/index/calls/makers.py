@@ -77,8 +77,7 @@ class Makers:
         if view.family == "python" and "metaclass" in symbol.signature:
             called = [f for f in self.names.member(thing, "__call__") if f.reason == "metaclass"]
             if called:  # it decides whether there is an instance
-                own = Found(thing, target.confidence, CHANGED)
-                return [*(f._replace(reason=because(target, f.reason)) for f in called), own]
+                return [Found(thing, target.confidence, CHANGED)]
         full = view.full(thing.at)
         for name in ("__init__", "constructor", "initialize", "__construct", "init", symbol.name):
             made = [t for t in self.program.exact(view.family, f"{full}.{name}")

@@ -20,6 +20,7 @@ import msgspec
 from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.lookup import (
     ANY,
+    CHANGED,
     EITHER,
     SELF,
     SUPER,
@@ -268,7 +269,7 @@ class Resolver(Makers):
         return found, "the type of the receiver is not known"
 
     def _beside(self, view: View, call: Call) -> list[Found]:
-        """A member of the object literal that a method is in: `{ add() { this.get() }, get() {} }`."""
+        """A member of the object literal of a method: `{ add() { this.get() }, get() {} }`."""
         at = call.caller
         while at != MODULE and view.symbol(at).kind != "method":
             at = view.symbol(at).parent
@@ -281,7 +282,10 @@ class Resolver(Makers):
         if len(beside) != 1 or view.symbol(beside[0]).parent != method.parent:
             return []
         near = abs(view.symbol(beside[0]).span.first_line - method.span.first_line)
-        return [Found(Thing("symbol", view.path, beside[0]), 0.9, "this")] if near < NEAR else []
+        # A function that makes a class for a base (a mixin): a subclass may define it, too.
+        mixin = method.parent != MODULE and view.symbol(method.parent).qualified in view.bases
+        found = Found(Thing("symbol", view.path, beside[0]), 0.9, CHANGED if mixin else "this")
+        return [found] if near < NEAR else []
 
     def _above(self, view: View, call: Call) -> list[Found]:
         """What `super().name` means: the next in the order of the class, or of a subclass."""
@@ -344,8 +348,14 @@ class Resolver(Makers):
             parents = {t._replace(at=self.program.symbol(t).parent) for t in named}
             if not parents.isdisjoint(classes):
                 return True
-        files = self.program.files
-        return any(name in files[one.path].own_names.get(one.at, ()) for one in classes)
+        for one in classes:
+            view = self.program.files[one.path]
+            if name in view.own_names.get(one.at, ()):
+                return True
+            full = f"{view.symbol(one.at).qualified}.{name}"
+            if view.family == "js" and full in view.by_qualified:
+                return True  # `Dog.prototype.bark = …`
+        return False
 
     def _has_outside(self, thing: Thing) -> bool:
         """Whether a base class is outside the program and may define the member."""

@@ -204,8 +204,7 @@ class Walk(RawFacts):
             self.callees.clear()
         self.scopes: list[OpenScope] = []
         self.wrapper: tuple[int, int, int] | None = None
-        self.loops: dict[str, str] = {}
-        """The names bound by loops around the current expression."""
+        self.loops: dict[str, str] = {}  # names bound by loops around the current expression
         self.elsewhere: dict[tuple[int, str], int] = {}
         """Names that a function declares as global or nonlocal, and their scope."""
         self.strings: dict[str, str] = {}
@@ -213,10 +212,11 @@ class Walk(RawFacts):
         self._constants: frozenset[str] | None = None
         self.searched: dict[tuple[int, str], int] = {}
         self.has_subclass_hook = b"__init_subclass__" in source
+        self.other_this = (0, 0)  # where a function ends that has its own `this`, and its depth
         self.imported_values = ImportedValues(language, self.imports, self.bindings, self.symbols)
         self._bound: set[str] | None = None
         self.passing: list[tuple[int, int, int]] = []
-        """Calls whose arguments may name a function: call number, start and end of arguments."""
+        """Calls with arguments: call number, start and end of the arguments."""
 
     def run(self) -> None:
         rules = _rules(self.language)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from holdfast.index.facts.chains import LONGEST
 from holdfast.index.facts.languages.javascript_elements import (
     added_rule,
@@ -104,8 +106,14 @@ _CALL = calling()
 
 
 def _call(walk: Walk, node: Node) -> None:
+    before = len(walk.calls)
     _CALL(walk, node)
     added_rule(walk, node)
+    end, depth = walk.other_this
+    if node.start_byte < end and depth == len(walk.scopes) and len(walk.calls) > before:
+        call = walk.calls[-1]
+        if call.receiver == "this" or call.receiver.startswith("this."):
+            walk.calls[-1] = msgspec.structs.replace(call, receiver="?")
 
 
 def _jsx(walk: Walk, node: Node) -> None:
