@@ -17,16 +17,20 @@ from tests.index.calls.more_python_features import PROGRAMS as MORE_PYTHON
 from tests.index.calls.python_micro_programs import PROGRAMS as PYTHON_MICRO
 from tests.index.calls.recorded.javascript_by_feature import PROGRAMS as JAVASCRIPT_BY_FEATURE
 from tests.index.calls.recorded.javascript_everyday import PROGRAMS as JAVASCRIPT_EVERYDAY
+from tests.index.calls.recorded.javascript_latest import PROGRAMS as JAVASCRIPT_LATEST
 from tests.index.calls.recorded.javascript_newest import PROGRAMS as JAVASCRIPT_NEWEST
 from tests.index.calls.recorded.javascript_unseen import PROGRAMS as JAVASCRIPT_UNSEEN
 from tests.index.calls.recorded.python_by_feature import PROGRAMS as PYTHON_BY_FEATURE
 from tests.index.calls.recorded.python_everyday import PROGRAMS as PYTHON_EVERYDAY
+from tests.index.calls.recorded.python_latest import PROGRAMS as PYTHON_LATEST
 from tests.index.calls.recorded.python_newest import PROGRAMS as PYTHON_NEWEST
 from tests.index.calls.recorded.python_unseen import PROGRAMS as PYTHON_UNSEEN
 from tests.index.calls.recorded_javascript import PROGRAMS as RECORDED_JAVASCRIPT
 from tests.index.calls.recorded_more_javascript import PROGRAMS as RECORDED_MORE_JAVASCRIPT
 from tests.index.calls.recorded_more_python import PROGRAMS as RECORDED_MORE_PYTHON
 from tests.index.calls.recorded_python import PROGRAMS as RECORDED_PYTHON
+from tests.index.calls.replaced_programs import JAVASCRIPT as REPLACED_JAVASCRIPT
+from tests.index.calls.replaced_programs import PYTHON as REPLACED_PYTHON
 from tests.index.claims import resolved, split
 
 
@@ -97,6 +101,7 @@ NOT_LINKED = {
     "new Made().total();",
     "return method(node)",
     "return new this(",
+    "outer().next().value();",
     "this.hooks.before?.(this);",
 }
 """The caller has no name of what it calls: `import()`, `default`, a name by its beginning."""
@@ -152,7 +157,7 @@ def test_calls_of_everyday_programs(
     assert len(programs) == 30
     claims, found, edges, notes = counted(programs)
     assert found / claims >= found_at_least, notes
-    assert found / edges >= 0.95, notes
+    assert found / edges >= 0.945, notes
     claims, found, edges, notes = counted(programs, SURE)
     assert found / claims >= sure_at_least, notes
     assert found / edges >= 0.99, notes
@@ -176,8 +181,8 @@ def test_calls_of_programs_that_nothing_was_changed_for(programs: dict[str, str]
 @pytest.mark.parametrize(
     ("programs", "least", "sure_least"),
     [
-        (PYTHON_NEWEST, (0.955, 0.925), (0.835, 0.98)),
-        (JAVASCRIPT_NEWEST, (0.92, 0.905), (0.835, 0.97)),
+        (PYTHON_NEWEST, (0.955, 0.925), (0.85, 0.99)),
+        (JAVASCRIPT_NEWEST, (0.925, 0.905), (0.83, 0.98)),
     ],
     ids=["python", "javascript"],
 )
@@ -191,6 +196,37 @@ def test_calls_of_the_last_programs(
         claims, found, edges, notes = counted(programs, confidence)
         assert found / claims >= share[0], notes
         assert found / edges >= share[1], notes
+
+
+@pytest.mark.parametrize(
+    ("programs", "least", "sure_least"),
+    [
+        (PYTHON_LATEST, (0.945, 0.94), (0.885, 0.98)),
+        (JAVASCRIPT_LATEST, (0.94, 0.935), (0.885, 0.98)),
+    ],
+    ids=["python", "javascript"],
+)
+@pytest.mark.shows("CALLS-FEATURES", "CALLS-CALIBRATED")
+def test_calls_of_the_latest_programs(
+    programs: dict[str, str], least: tuple[float, float], sure_least: tuple[float, float]
+) -> None:
+    """Asked first, by edges of at least 0.9: 83 % found at 97 % right, and 86 % at 97 %."""
+    assert len(programs) == 10
+    for share, confidence in ((least, 0.0), (sure_least, SURE)):
+        claims, found, edges, notes = counted(programs, confidence)
+        assert found / claims >= share[0], notes
+        assert found / edges >= share[1], notes
+
+
+@pytest.mark.parametrize(
+    "programs", [REPLACED_PYTHON, REPLACED_JAVASCRIPT], ids=["python", "javascript"]
+)
+@pytest.mark.shows("CALLS-CALIBRATED")
+def test_what_is_replaced_moved_or_decided_late_is_not_certain(programs: dict[str, str]) -> None:
+    """Of the edges of at least 0.9 there, 18 of 60 in Python and 33 of 122 were wrong."""
+    assert len(programs) >= 35
+    wrong = [note for note in counted(programs, SURE)[3] if ": wrong" in note]
+    assert not wrong
 
 
 @pytest.mark.parametrize(
@@ -213,6 +249,10 @@ def test_calls_of_the_last_programs(
         JAVASCRIPT_UNSEEN,
         PYTHON_NEWEST,
         JAVASCRIPT_NEWEST,
+        PYTHON_LATEST,
+        JAVASCRIPT_LATEST,
+        REPLACED_PYTHON,
+        REPLACED_JAVASCRIPT,
     ],
     ids=[
         "p",
@@ -232,6 +272,10 @@ def test_calls_of_the_last_programs(
         "ju",
         "pn",
         "jn",
+        "pl",
+        "jl",
+        "rep",
+        "rej",
     ],
 )
 def test_a_call_is_among_the_callers_of_what_it_reaches(programs: dict[str, str]) -> None:
