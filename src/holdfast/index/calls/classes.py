@@ -180,9 +180,10 @@ class Classes(Lookup):
         return any(base.rpartition(".")[2] in _ENUMERATIONS for base in view.bases_of(thing.at))
 
     def is_made_here(self, thing: Thing) -> bool:
-        """Whether the file of a class makes instances of it, not only of subclasses."""
+        """Whether the file of a class makes instances of it, or another one with arguments."""
         view = self.program.files[thing.path]
-        return view.symbol(thing.at).name in view.calls
+        name = view.symbol(thing.at).name
+        return name in view.calls or any(True for _ in self.program.passing(view.family, name))
 
     def below(self, thing: Thing) -> list[Thing]:
         """The subclasses of a class, direct ones first; may stop after `BELOW_MAX`."""
