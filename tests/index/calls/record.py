@@ -153,6 +153,8 @@ function caller(frames) {
 globalThis.__enter = (label, field) => {
   let frames = sites().slice(1);
   if (field) frames = frames.slice(1);
+  const name = (frames[0]?.getFunctionName() || "").replace(/^.* /, "");
+  if (field && frames[0]?.isConstructor() && implicit.has(name)) return; // of a subclass
   const at = caller(frames) || origin;
   if (at) seen.add(JSON.stringify([...at, label]));
 };

@@ -164,7 +164,10 @@ class Members(Lookup):
                 if binding.value and binding.value != name:
                     found = self.evaluate(view, MODULE, binding.value)
                     if found:
-                        return [Found(f.thing, f.confidence * 0.98, "re-export") for f in found]
+                        return [
+                            Found(f.thing, f.confidence * 0.98, because(f, "re-export"))
+                            for f in found
+                        ]
             for item in reversed(view.aliases.get(name, [])):
                 if view.family in ("python", "lua") or item.reexport or view.family == "js":
                     found = self.imported(view, item)

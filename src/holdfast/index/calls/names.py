@@ -454,7 +454,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 for each in self.member(f.thing, item.name)
             ]
         again = "re-export" if any("re-export" in f.reason for f in found) else reason
-        return [Found(f.thing, min(f.confidence, 0.97), again) for f in found]
+        return [Found(f.thing, min(f.confidence, 0.97), because(f, again)) for f in found]
 
     def rust_path(self, view: View, path: str) -> list[Found]:
         parts = path.split(".")

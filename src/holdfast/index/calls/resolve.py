@@ -249,9 +249,10 @@ class Resolver(Makers):
                 break  # the first base that has it
         if not receivers and call.receiver == "this" and view.family == "js":
             return self._beside(view, call), "the type of the receiver is not known"
-        if any(f.thing.kind == "literal" for f in receivers):  # an object, and what was added
-            if len({f.thing for f in found if f.thing.kind == "symbol"}) > 1:
-                found = either(found)
+        if any(f.thing.kind == "literal" for f in receivers) and (
+            len({f.thing for f in found if f.thing.kind == "symbol"}) > 1
+        ):  # an object, and what was added to it
+            found = either(found)
         if receivers and view.family in SEVERAL and call.kind != "implicit":
             if not found:
                 found = self._in_subclasses(receivers, name, "defined in a subclass")

@@ -139,8 +139,8 @@ def callback_rule(walk: Walk, node: Node) -> None:
     if parent is None or parent.type not in ("arguments", "return_statement"):
         return
     if node.type == "function_expression" and parent.type == "arguments":
-        last = last_child(parent)
-        if last is None or last.type != "this":  # `xs.forEach(function () {…}, this)`
+        final = last_child(parent)
+        if final is None or final.type != "this":  # `xs.forEach(function () {…}, this)`
             walk.other_this = (node.end_byte, len(walk.scopes))
     parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     if parameters is None:
