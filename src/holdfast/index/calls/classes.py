@@ -181,9 +181,13 @@ class Classes(Lookup):
 
     def is_made_here(self, thing: Thing) -> bool:
         """Whether the file of a class makes instances of it, or another one with arguments."""
-        view = self.program.files[thing.path]
-        name = view.symbol(thing.at).name
-        return name in view.calls or any(True for _ in self.program.passing(view.family, name))
+        key = (thing.path, thing.at)
+        if key not in self.made:
+            view = self.program.files[thing.path]
+            name = view.symbol(thing.at).name
+            passing = self.program.passing(view.family, name)
+            self.made[key] = name in view.calls or next(passing, None) is not None
+        return self.made[key]
 
     def below(self, thing: Thing) -> list[Thing]:
         """The subclasses of a class, direct ones first; may stop after `BELOW_MAX`."""
@@ -210,15 +214,17 @@ class Classes(Lookup):
             self.under[start] = list(found)
         return list(found)
 
-    def at_or_below(self, thing: Thing) -> frozenset[Thing]:
-        """The subclasses of a class, and the other classes that they inherit."""
+    def names_beside(self, thing: Thing) -> frozenset[str]:
+        """The members of the subclasses of a class, and of the other classes that they inherit."""
         start = Thing("symbol", thing.path, thing.at)
         known = self.beside.get(start)
         if known is None:
-            cuts, found = self.cuts, set[Thing]()
+            cuts, found, names = self.cuts, set[Thing](), set[str]()
             for each in self.below(start):
                 found.update(self.in_order(each))
-            known = frozenset(found.difference(self.in_order(start)))
+            for one in found.difference(self.in_order(start)):
+                names |= self.program.files[one.path].own_names.get(one.at, set())
+            known = frozenset(names)
             if cuts == self.cuts:
                 self.beside[start] = known
         return known

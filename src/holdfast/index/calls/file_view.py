@@ -79,6 +79,9 @@ class View:
         table: dict[int, set[str]] = defaultdict(set)
         for symbol in self.facts.symbols:
             table[symbol.parent].add(symbol.name)
+            if symbol.parent == MODULE and "." in symbol.qualified:  # `Dog.prototype.bark = …`
+                for owner in self.by_qualified.get(symbol.qualified.rpartition(".")[0], ())[:1]:
+                    table[owner].add(symbol.name)
         for binding in self.facts.bindings:
             table[binding.scope].add(binding.name.partition("[")[0])
         return dict(table)

@@ -87,8 +87,10 @@ class Lookup(ABC):
         """Classes that share their full name with another."""
         self.under: dict[Thing, list[Thing]] = {}
         """The subclasses of classes."""
-        self.beside: dict[Thing, frozenset[Thing]] = {}
-        """The subclasses of classes, and what those inherit besides."""
+        self.beside: dict[Thing, frozenset[str]] = {}
+        """The members of the subclasses of classes, and of what those inherit besides."""
+        self.made: dict[tuple[str, int], bool] = {}
+        """Classes that a call makes an instance of."""
         self.own: dict[tuple[str, str], list[Found]] = {}
         """What names mean at the top of the file that defines them."""
         self.busy: set[tuple[str, int, str, int]] = set()
@@ -126,6 +128,7 @@ class Lookup(ABC):
         self.under.clear()
         self.twins.clear()
         self.beside.clear()
+        self.made.clear()
         self.foreign.clear()
         self.closed.clear()
         self.supers.clear()

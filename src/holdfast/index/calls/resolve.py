@@ -332,32 +332,13 @@ class Resolver(Makers):
             own = [each for each in own if not self._has_outside(each)]
         found: dict[Thing, Found] = {}
         for each in own[:1]:
-            if not self._is_defined_beside(each, name):
+            if name not in self.names.names_beside(each):
                 continue
             for below in self.names.below(each):
                 for f in self.names.member(below._replace(kind=each.kind), name):
                     if f.thing.kind == "symbol" and self._callable(f.thing):
                         found[f.thing] = Found(f.thing, 0.9, reason)
         return list(found.values()) if len(found) <= SEVERAL_MAX else []
-
-    def _is_defined_beside(self, thing: Thing, name: str) -> bool:
-        """Whether a subclass, or a class that one inherits besides, may define a member."""
-        classes = self.names.at_or_below(thing)
-        if not classes:
-            return False
-        named = self._named(self.program.files[thing.path].family, name)
-        if named is not None:
-            parents = {t._replace(at=self.program.symbol(t).parent) for t in named}
-            if not parents.isdisjoint(classes):
-                return True
-        for one in classes:
-            view = self.program.files[one.path]
-            if name in view.own_names.get(one.at, ()):
-                return True
-            full = f"{view.symbol(one.at).qualified}.{name}"
-            if view.family == "js" and full in view.by_qualified:
-                return True  # `Dog.prototype.bark = …`
-        return False
 
     def _has_outside(self, thing: Thing) -> bool:
         """Whether a base class is outside the program and may define the member."""
