@@ -91,6 +91,18 @@ def deep_names(n: int) -> str:
     return text + "".join(f"class S{i}(Mid, Top): pass\n" for i in range(n))
 
 
+def set_outside(n: int) -> str:
+    """Fields that are set from outside, each from the field of another instance."""
+    text = "class C:\n    def __init__(self): self.f = None\n    def run(self): self.f.run()\n"
+    text += "".join(f"o{i} = C()\n" for i in range(n))
+    return text + "".join(f"o{i}.f = o{(i + 1) % n}.f\no{i}.f.run()\n" for i in range(n))
+
+
+def moved(n: int) -> str:
+    text = "".join(f"const t{i} = [f];\n" for i in range(n))
+    return text + "".join(f"t{i}.reverse();\nt{i}[0]();\ndelete t{i}.x;\n" for i in range(n))
+
+
 def records(n: int) -> str:
     text = "from dataclasses import dataclass\n"
     for i in range(n):
@@ -174,6 +186,8 @@ CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "bases in turned order": ("a.py", inconsistent),
     "a wide grid of bases": ("a.py", wide_grid),
     "names of a class above": ("a.py", deep_names),
+    "fields that are set from outside": ("a.py", set_outside),
+    "lists that are turned": ("a.js", moved),
     "data classes": ("a.py", records),
     "classes of one name": ("a.py", one_name),
     "a data class with many fields": ("a.py", many_fields),
