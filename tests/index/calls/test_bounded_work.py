@@ -21,6 +21,7 @@ LARGER = {
     "bases in turned order": 150,
     "a wide grid of bases": 240,
     "names of a class above": 80,
+    "wildcard imports": 150,
 }
 """Up to 64 classes are looked at above and below each, so these cases begin above that."""
 
@@ -177,6 +178,31 @@ def many_fields(n: int) -> str:
     return text + "def h(): ...\n" + "".join(f"D(h, h, f{i}=h)\n" for i in range(n))
 
 
+def imports(n: int) -> str:
+    return "from lib import apply\napply()\n" * n
+
+
+def import_sources(n: int) -> str:
+    return "".join(f"from lib{i} import apply\napply()\n" for i in range(n))
+
+
+def inner_imports(n: int) -> str:
+    return "".join(f"def f{i}():\n    from lib import apply\n    apply()\n" for i in range(n))
+
+
+def stars(n: int) -> str:
+    return "".join(f"from lib{i} import *\nname{i}()\n" for i in range(n))
+
+
+def decorated(n: int) -> str:
+    return "def register(f):\n    return f\n" + "@register\ndef one(): ...\none()\n" * n
+
+
+def mixins(n: int) -> str:
+    one = "const Timed = (Base) => class T extends Base { tick() { return this.save(); } };\n"
+    return (one + "class User extends Timed(Model) { all() { return this.tick(); } }\n") * n
+
+
 CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "a grid of bases": ("a.py", grid),
     "diamonds": ("a.py", diamonds),
@@ -202,6 +228,12 @@ CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "lists that are made when they are missing": ("a.js", missing),
     "defaults in patterns": ("a.js", defaults),
     "subscripts": ("a.py", subscripts),
+    "one import many times": ("a.py", imports),
+    "one name from many modules": ("a.py", import_sources),
+    "imports in functions": ("a.py", inner_imports),
+    "wildcard imports": ("a.py", stars),
+    "one decorated name many times": ("a.py", decorated),
+    "one mixin many times": ("a.js", mixins),
 }
 
 

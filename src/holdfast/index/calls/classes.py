@@ -169,8 +169,7 @@ class Classes(Lookup):
         """Whether a method is declared only for subclasses to define it."""
         view = self.program.files[method.path]
         symbol = view.symbol(method.at)
-        made = view.decorated.get((symbol.parent, symbol.name), ())
-        return any(m.name == "abstractmethod" for m in made)
+        return any(made.name == "abstractmethod" for made in view.decorators(symbol))
 
     def is_enumeration(self, thing: Thing) -> bool:
         """Whether a class has its instances as members: `class Level(Enum)`."""

@@ -1,19 +1,47 @@
-"""One file of a program, with the tables that lookups need; each is made when it is asked for."""
+"""One file of a program, with the tables that lookups need; each is made when it is asked for.
+
+Files that mean harm repeat a name thousands of times. Tables that every call of a name goes through
+have a bound for that, far above what programs have.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from holdfast.index.calls.link_names import passing_of, record_fields
 from holdfast.index.calls.links import FileLinks
 from holdfast.index.facts.languages import FAMILIES
-from holdfast.index.facts.model import MODULE, Binding, Call, FileFacts, Import, Symbol
+from holdfast.index.facts.model import (
+    MODULE,
+    Binding,
+    Call,
+    FileFacts,
+    Import,
+    Inheritance,
+    Symbol,
+)
+from holdfast.index.facts.walk import CONTAINERS
 
 CALLED_MAX = 64
 """How many calls of one name in a file are looked at for what they pass to it."""
+IMPORTS_MAX = 16
+"""From how many places one name of a file may be imported; the last ones count."""
+WILDCARDS_MAX = 64
+"""How many modules of which a file imports all names are looked into; the first ones count."""
+DECORATORS_MAX = 16
+"""How many decorators of the definitions of one name are looked at, the last ones."""
+
+
+def _distinct(imports: Iterable[Import]) -> list[Import]:
+    """Imports without those that are repeated later."""
+    last: dict[tuple[str, str], Import] = {}
+    for item in imports:
+        last.pop((item.module, item.name), None)
+        last[item.module, item.name] = item
+    return list(last.values())
 
 
 class View:
@@ -125,6 +153,36 @@ class View:
         return dict(table)
 
     @cached_property
+    def taken(self) -> dict[str, list[Import]]:
+        """The same, with few imports of a name that is imported very often."""
+        return {
+            name: items if len(items) <= IMPORTS_MAX else _distinct(items)[-IMPORTS_MAX:]
+            for name, items in self.aliases.items()
+        }
+
+    @cached_property
+    def inner_imports(self) -> dict[tuple[int, str], Import]:
+        """The first import of a name in each function."""
+        table: dict[tuple[int, str], Import] = {}
+        for item in self.facts.imports:
+            if item.alias and item.scope != MODULE:
+                table.setdefault((item.scope, item.alias), item)
+        return table
+
+    @cached_property
+    def types(self) -> dict[str, int]:
+        """The first class, interface or type of each qualified name."""
+        table: dict[str, int] = {}
+        for index, symbol in enumerate(self.facts.symbols):
+            if symbol.kind in CONTAINERS or symbol.kind in ("namespace", "type"):
+                table.setdefault(symbol.qualified, index)
+        return table
+
+    def decorators(self, symbol: Symbol) -> Sequence[Call]:
+        """The decorators of a function or class, the outermost first."""
+        return self.decorated.get((symbol.parent, symbol.name), ())[-DECORATORS_MAX:]
+
+    @cached_property
     def heads(self) -> dict[str, list[Import]]:
         """Imports of dotted modules by their first part: `import a.b` also binds `a`."""
         table: dict[str, list[Import]] = defaultdict(list)
@@ -135,12 +193,17 @@ class View:
 
     @cached_property
     def wildcards(self) -> list[Import]:
-        return [item for item in self.facts.imports if item.name == "*"]
+        every = [item for item in self.facts.imports if item.name == "*"]
+        return every if len(every) <= WILDCARDS_MAX else _distinct(every)[:WILDCARDS_MAX]
 
     @cached_property
     def bases(self) -> dict[str, list[str]]:
+        """The bases of each class; in Python one for each of its `_base_lines`, else once."""
         table: dict[str, list[str]] = defaultdict(list)
-        for item in self.facts.inherits:
+        items: Iterable[Inheritance] = self.facts.inherits
+        if self.family != "python":
+            items = {(item.child, item.base): item for item in items}.values()
+        for item in items:
             table[item.child].append(item.base)
         return dict(table)
 

@@ -116,7 +116,7 @@ class Makers:
             same = self._of_one_name(view, symbol.qualified)
             held = [Found(t, target.confidence, target.reason) for t in same] or held
             if not held and symbol.parent == MODULE:  # `Cart = Cart` after an import of it
-                taken = [f for i in view.aliases.get(symbol.name, ()) for f in self._taken(view, i)]
+                taken = [f for i in view.taken.get(symbol.name, ()) for f in self._taken(view, i)]
                 held = [f for f in taken if f.thing.kind in ("symbol", "external")][:1]
         if held:
             classes = [f for f in held if self.names.is_type(f.thing)]

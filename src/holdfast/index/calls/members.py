@@ -134,7 +134,7 @@ class Members(Lookup):
         symbol = view.symbol(thing.at)
         return [
             each
-            for made in view.decorated.get((symbol.parent, symbol.name), ())
+            for made in view.decorators(symbol)
             for f in self.decorator(view, made)
             if f.thing.kind == "symbol" and self.is_type(f.thing)
             for each in self.member(instance_of(f.thing), name)
@@ -168,7 +168,7 @@ class Members(Lookup):
                             Found(f.thing, f.confidence * 0.98, because(f, "re-export"))
                             for f in found
                         ]
-            for item in reversed(view.aliases.get(name, [])):
+            for item in reversed(view.taken.get(name, [])):
                 if view.family in ("python", "lua") or item.reexport or view.family == "js":
                     found = self.imported(view, item)
                     if found and found[0].thing.kind != "external":

@@ -294,9 +294,9 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 inner = [i for i in inner if view.symbol(i).kind != "method"]
                 if inner:
                     return [Found(symbol_at(view, inner[-1]), 0.98, "same scope")]
-                for item in view.aliases.get(name, ()):
-                    if item.scope == at:
-                        return self.imported(view, item)
+                item = view.inner_imports.get((at, name))
+                if item is not None:
+                    return self.imported(view, item)
             at = symbol.parent
         owner = self.owner_name(view, scope)
         if owner and view.family in MEMBERS_IN_SCOPE:
@@ -324,7 +324,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 known = [Found(thing, 0.98, reason) for thing in self.defined(view, local)]
                 self.own[view.path, name] = known
             return known
-        taken = view.aliases.get(name, [])
+        taken = view.taken.get(name, [])
         if len(taken) > 1 and view.family == "python":  # `try: … except ImportError: …`
             several = [f for item in taken for f in self.imported(view, item)]
             inside = [f for f in several if f.thing.kind != "external"]

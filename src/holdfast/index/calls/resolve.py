@@ -145,7 +145,7 @@ class Resolver(Makers):
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         found: list[Found] = []
-        for made in view.decorated.get((symbol.parent, symbol.name), ()):
+        for made in view.decorators(symbol):
             if found:
                 break  # the outermost decorator's function calls those of the others
             for maker in self.names.decorator(view, made):

@@ -139,11 +139,8 @@ class Types(Lookup):
         if thing.kind != "symbol" or self.is_type(thing):
             return thing
         view = self.program.files[thing.path]
-        for index in view.by_qualified.get(view.symbol(thing.at).qualified, ()):
-            other = Thing("symbol", thing.path, index)
-            if self.is_type(other):
-                return other
-        return thing
+        index = view.types.get(view.symbol(thing.at).qualified)
+        return thing if index is None else Thing("symbol", thing.path, index)
 
     def _bound_of(self, view: View, scope: int, name: str) -> list[Found]:
         """The bound of a type variable of the enclosing function or class."""

@@ -255,7 +255,7 @@ class Variables(Lookup):
             return []  # `self` is not among the parameters
         if view.symbol(symbol.parent).kind not in OWNERS:
             return []
-        made = {m.name for m in view.decorated.get((symbol.parent, symbol.name), ())}
+        made = {m.name for m in view.decorators(symbol)}
         if "staticmethod" in made:
             return []
         kind = "symbol" if "classmethod" in made else "instance"
@@ -423,7 +423,7 @@ class Variables(Lookup):
         """Whether a called value may be the result of a function, perhaps under another name."""
         if f"{name}()" in receiver:
             return True
-        aliases = self.program.files[path].aliases.get(receiver.removesuffix("()"), ())
+        aliases = self.program.files[path].taken.get(receiver.removesuffix("()"), ())
         return any(item.name == name for item in aliases)
 
     def is_local(self, view: View, scope: int, name: str) -> bool:
