@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import threading
 from pathlib import Path
@@ -215,7 +216,11 @@ def test_a_run_that_died_is_mentioned_if_another_one_is_served(
 
 
 def deny(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
-    """Make a directory one that may not be listed, which to a superuser none is."""
+    """Make a directory one that may not be listed, which to a superuser none is.
+
+    Its mode is set, to what it was: a change of rights shows in the directory's times.
+    """
+    os.chmod(folder, stat.S_IMODE(os.stat(folder).st_mode))
     real = os.scandir
 
     def listing(path: Any = ".") -> Any:
