@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from holdfast.index.calls.equivalents import Equivalents
@@ -62,6 +63,8 @@ class LinkedProgram:
         self.partial: set[str] = set()
         """The ids of symbols whose list of callers may be incomplete."""
         self._known: dict[tuple[str, int], tuple[Edge | OpenCall, ...]] = {}
+        self._numbers: dict[tuple[str, tuple[str, ...]], frozenset[int]] = {}
+        """The calls of a file by some names, so that symbols of one name read each file once."""
         self._equivalents: dict[str, Equivalents] = {}
         self.targets: dict[tuple[str, str, str, str], frozenset[Thing]] = {}
         """Cache for `references`: things that count as one symbol, by path, family, name, kind."""
@@ -91,6 +94,7 @@ class LinkedProgram:
     def forget(self) -> None:
         """Clear everything that was resolved with older facts."""
         self._known.clear()
+        self._numbers.clear()
         self._equivalents.clear()
         self.targets.clear()
         self.partial.clear()
@@ -124,6 +128,17 @@ class LinkedProgram:
             if len(self._known) > KNOWN_MAX:
                 self._known.clear()
             known = self._known[path, number] = self.resolver.calls(view, view.facts.calls[number])
+        return known
+
+    def _called(self, path: str, keys: AbstractSet[str]) -> frozenset[int]:
+        """The calls of a file by these names, as positions among its calls."""
+        key = path, tuple(sorted(keys))
+        known = self._numbers.get(key)
+        if known is None:
+            if len(self._numbers) > KNOWN_MAX:
+                self._numbers.clear()
+            links = self.resolver.program.files[path].links
+            known = self._numbers[key] = frozenset(links.called(keys))
         return known
 
     def outgoing(self, identity: str) -> tuple[list[Edge], list[OpenCall]]:
@@ -161,7 +176,7 @@ class LinkedProgram:
         if self._add_others(table, holders, named, others):
             self.partial.add(identity)
         for path in sorted({*named, *others}):
-            numbers = files[path].links.called(named.get(path, _NONE)) | others.get(path, set())
+            numbers = self._called(path, named.get(path, _NONE)) | others.get(path, set())
             for number in sorted(numbers):
                 for one in self._resolved(path, number):
                     if isinstance(one, Edge) and one.callee in wanted:

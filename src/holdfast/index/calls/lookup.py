@@ -63,6 +63,17 @@ class Found(NamedTuple):
     reason: str
 
 
+class PassingCall(NamedTuple):
+    """A call that passes a value."""
+
+    path: str
+    number: int
+    """Its position among the calls of the file."""
+    call: Call
+    imported: frozenset[str]
+    """What the file imports under the name of the called value."""
+
+
 class Lookup(ABC):
     """The state of lookups over one program. Results are cached until `forget`.
 
@@ -105,6 +116,8 @@ class Lookup(ABC):
         """The enclosing class of each scope."""
         self.owners: dict[str, set[str]] = {}
         """By path: the names of a script whose members are assigned one by one."""
+        self.passers: dict[tuple[str, str], list[PassingCall] | None] = {}
+        """The calls of a name that pass a value, by family and name; None if they are too many."""
         self.sites: dict[tuple[str, int, str], list[tuple[str, int, str]]] = {}
         """The calls that may pass something to a parameter, with what they pass."""
         self.members_apart: dict[tuple[str, str, str], dict[str, Thing]] = {}
@@ -134,6 +147,7 @@ class Lookup(ABC):
         self.supers.clear()
         self.own.clear()
         self.members.clear()
+        self.passers.clear()
         self.sites.clear()
         self.owners.clear()
         self.classes.clear()

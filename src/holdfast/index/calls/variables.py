@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import islice
 from operator import attrgetter
 
 from holdfast.index.calls.lookup import (
@@ -13,6 +14,7 @@ from holdfast.index.calls.lookup import (
     MEMBERS_IN_SCOPE,
     Found,
     Lookup,
+    PassingCall,
     because,
     either,
     unique,
@@ -34,6 +36,12 @@ from holdfast.index.facts.model import (
 
 PASSING_MAX = 24
 """With more calls that pass something than this, the value of a parameter is unknown."""
+PASSERS_MAX = 500
+"""With more calls of its name than this, whichever parameter they pass something to, it is too."""
+VALUES_PASSERS_MAX = 5_000
+"""The same for calls of values (`decorate(3)(function)`), which have no name."""
+CACHED_MAX = 2_000
+"""For how many names the calls that pass something are cached."""
 GROWN_MAX = 8
 _PLACED = frozenset({"+", MOVED})
 BRANCHES_MAX = 4
@@ -393,7 +401,7 @@ class Variables(Lookup):
         self, view: View, at: int, name: str, parameters: list[str], spread: str, by_name: bool
     ) -> list[tuple[str, int, str]]:
         """The calls that may pass something to a parameter, with the passed expressions."""
-        symbol, passing, family = view.symbol(at), self.program.passing, view.family
+        symbol = view.symbol(at)
         around = view.symbol(symbol.parent) if symbol.parent != MODULE else None
         names = {symbol.name}
         if around is not None and symbol.kind == "constructor":
@@ -403,28 +411,41 @@ class Variables(Lookup):
             inside = around.name
         if inside:  # `decorate(3)(function)`
             names.add(VALUE)
-        found: dict[tuple[str, int], str] = {}
+        sites: dict[tuple[str, int, int], str] = {}
         for called in sorted(names):
-            for path, number in passing(family, called):
-                call = self.program.files[path].facts.calls[number]
-                value = given(call.passed, name, parameters, spread, by_name)
-                if value and (called != VALUE or self._may_call(path, call.receiver, inside)):
-                    found[path, number] = value
-                    if len(found) > PASSING_MAX:
+            passing = self._passing(view.family, called)
+            if passing is None:
+                return []
+            for path, number, call, imported in passing:
+                # A called value may be the result of the function, perhaps under another name.
+                if (
+                    called == VALUE
+                    and f"{inside}()" not in call.receiver
+                    and inside not in imported
+                ):
+                    continue
+                if value := given(call.passed, name, parameters, spread, by_name):
+                    sites[path, call.start, number] = value
+                    if len(sites) > PASSING_MAX:
                         return []
-        # By path, then by position in the file.
-        files = self.program.files
-        return sorted(
-            ((path, number, value) for (path, number), value in found.items()),
-            key=lambda one: (one[0], files[one[0]].facts.calls[one[1]].start),
-        )
+        return [(path, number, value) for (path, _, number), value in sorted(sites.items())]
 
-    def _may_call(self, path: str, receiver: str, name: str) -> bool:
-        """Whether a called value may be the result of a function, perhaps under another name."""
-        if f"{name}()" in receiver:
-            return True
-        aliases = self.program.files[path].taken.get(receiver.removesuffix("()"), ())
-        return any(item.name == name for item in aliases)
+    def _passing(self, family: str, called: str) -> list[PassingCall] | None:
+        """The calls of a name that pass a value; None if they are too many."""
+        key = family, called
+        if key in self.passers:
+            return self.passers[key]
+        most = VALUES_PASSERS_MAX if called == VALUE else PASSERS_MAX
+        calls = []
+        for path, number in islice(self.program.passing(family, called), most + 1):
+            view = self.program.files[path]
+            call = view.facts.calls[number]
+            items = view.taken.get(call.receiver.removesuffix("()"), ()) if called == VALUE else ()
+            calls.append(PassingCall(path, number, call, frozenset(item.name for item in items)))
+        if len(self.passers) >= CACHED_MAX:
+            self.passers.clear()
+        self.passers[key] = calls if len(calls) <= most else None
+        return self.passers[key]
 
     def is_local(self, view: View, scope: int, name: str) -> bool:
         """Whether an enclosing function binds the name, as a variable or a parameter."""

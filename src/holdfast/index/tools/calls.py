@@ -6,7 +6,7 @@ Read-only. Callers are leads to verify: a call through a value of unknown type i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -64,7 +64,23 @@ def call_graph(
     limit: int = CALLS_DEFAULT,
 ) -> CallGraphAnswer:
     """Follow calls from a symbol."""
-    if not symbol_ref.file or not (symbol_ref.symbol_id or symbol_ref.symbol_label):
+    (answer,) = call_graphs(
+        index, path, [symbol_ref], direction=direction, depth=depth, limit=limit
+    )
+    return answer
+
+
+def call_graphs(
+    index: CodeIndex,
+    path: str,
+    symbol_refs: Sequence[SymbolRef],
+    *,
+    direction: Direction | Literal["bidirectional"] = "both",
+    depth: int = 1,
+    limit: int = CALLS_DEFAULT,
+) -> list[CallGraphAnswer]:
+    """Follow calls from each symbol, in one state of the tree."""
+    if not all(ref.file and (ref.symbol_id or ref.symbol_label) for ref in symbol_refs):
         raise UsageError(
             "the symbol is not named (invalid_symbol_ref)",
             hint="pass symbolRef with file and symbolId, as search_code and file_outline give it",
@@ -74,41 +90,53 @@ def call_graph(
     if limit < 1:
         raise UsageError(f"limit must be at least 1 (got {limit})")
     requested, record = index.root_of(path)
-    answer = CallGraphAnswer(
-        status="ok",
-        supported=False,
-        path=requested,
-        symbol_ref=symbol_ref,
-        direction="both" if direction == "bidirectional" else direction,
-        depth=depth,
-        limit=limit,
-        nodes=(),
-        edges=(),
-        notes=(),
-    )
+    answers = [
+        CallGraphAnswer(
+            status="ok",
+            supported=False,
+            path=requested,
+            symbol_ref=ref,
+            direction="both" if direction == "bidirectional" else direction,
+            depth=depth,
+            limit=limit,
+            nodes=(),
+            edges=(),
+            notes=(),
+        )
+        for ref in symbol_refs
+    ]
 
-    def read(gate: Open) -> CallGraphAnswer:
-        root = gate.record.root
-        with index.backend.reader(root) as reader:
-            key = file_key(root, requested, symbol_ref.file)
-            graph = _follow(index, gate, reader, key, answer)
-        return replace(graph, hints=Hints(debug_proof_check=proof_check(gate)).or_none())
+    def read(gate: Open) -> list[CallGraphAnswer]:
+        with index.backend.reader(gate.record.root) as reader:
+            graphs = _follow(index, gate, reader, requested, answers)
+        hints = Hints(debug_proof_check=proof_check(gate)).or_none()
+        return [replace(graph, hints=hints) for graph in graphs]
 
-    return read_if_open(index, record, lambda gate: _refused(index, answer, gate), read)
+    def refuse(gate: Gate) -> list[CallGraphAnswer]:
+        return [_refused(index, answer, gate) for answer in answers]
+
+    return read_if_open(index, record, refuse, read)
 
 
 def _follow(
-    index: CodeIndex, gate: Open, reader: Reader, key: str, answer: CallGraphAnswer
-) -> CallGraphAnswer:
-    """The current graph; a recent check of the tree is reused if no file of the answer changed."""
+    index: CodeIndex, gate: Open, reader: Reader, requested: str, answers: list[CallGraphAnswer]
+) -> list[CallGraphAnswer]:
+    """The current graphs; a recent check of the tree is reused if no file of them changed."""
     root = gate.record.root
+    keys = [file_key(root, requested, answer.symbol_ref.file) for answer in answers]
+
+    def graphs(fresh: FreshFiles) -> list[CallGraphAnswer]:
+        return [
+            _graph(index, root, reader, key, answer, fresh)
+            for key, answer in zip(keys, answers, strict=True)
+        ]
+
     recent = index.recent_check(gate.record, reader)
     if recent is not None:
-        graph = _graph(index, root, reader, key, answer, recent)
-        if not moved(root, {key, *_files(graph)}, recent):
-            return graph
-    overlay = index.check_freshness(gate.record, reader)
-    return _graph(index, root, reader, key, answer, overlay)
+        recent_graphs = graphs(recent)
+        if not moved(root, {*keys, *(f for g in recent_graphs for f in _files(g))}, recent):
+            return recent_graphs
+    return graphs(index.check_freshness(gate.record, reader))
 
 
 def _files(answer: CallGraphAnswer) -> set[str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from holdfast.index.answers import CallGraphAnswer, SymbolRef
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.search_answers import SearchResult
-from holdfast.index.tools.calls import Direction, call_graph
+from holdfast.index.tools.calls import Direction, call_graphs
 from holdfast.index.tools.find_symbol import NamedSymbols, symbols_called
 from holdfast.index.tools.limits import CALLS_DEFAULT
 from holdfast.index.tools.references import references
@@ -63,10 +63,9 @@ def calls_of_name(
         message = f"no symbol {where} is named {name}{similar}"
         return replace(empty, reason="missing_symbol", message=message)
     named = declared or tuple(_reference(one) for one in symbols.symbols)
-    answers = [
-        call_graph(index, tree, one, direction=direction, depth=depth, limit=limit)
-        for one in named[:ANSWERED]
-    ]
+    answers = call_graphs(
+        index, tree, named[:ANSWERED], direction=direction, depth=depth, limit=limit
+    )
     merged = _merged([one for one in answers if one.status == "ok"] or answers[:1])
     if declared or (len(symbols.symbols) == 1 and symbols.complete):
         return merged
