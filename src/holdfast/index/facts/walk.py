@@ -207,8 +207,8 @@ class Walk(RawFacts):
         self.loops: dict[str, str] = {}  # names bound by loops around the current expression
         self.elsewhere: dict[tuple[int, str], int] = {}
         """Names that a function declares as global or nonlocal, and their scope."""
-        self.strings: dict[str, str] = {}
-        """The constants of the module that are strings."""
+        self.strings: dict[str, str] = {}  # the constants of the module that are strings
+        self.latest: dict[str, int] = {}  # the latest symbol of each qualified name
         self._constants: frozenset[str] | None = None
         self.searched: dict[tuple[int, str], int] = {}
         self.has_subclass_hook = b"__init_subclass__" in source
@@ -428,7 +428,7 @@ class Walk(RawFacts):
                 defined,
             )
         )
-        index = len(self.symbols) - 1
+        self.latest[full] = index = len(self.symbols) - 1
         if opens:
             self.scopes.append(OpenScope(node.end_byte, index, full, kind))
         return index

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from holdfast.index.facts.chains import LONGEST
+from holdfast.index.facts.languages.javascript_assignments import assignment_rule
 from holdfast.index.facts.languages.javascript_elements import (
     added_rule,
     deleted_rule,
@@ -21,7 +22,6 @@ from holdfast.index.facts.languages.javascript_flow import (
 )
 from holdfast.index.facts.languages.javascript_modules import export_rule, import_rule
 from holdfast.index.facts.languages.javascript_values import (
-    assignment_rule,
     class_heritage,
     declarator_rule,
     field_rule,

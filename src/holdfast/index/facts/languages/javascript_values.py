@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import expressions
-from holdfast.index.facts.branches import branch_end
 from holdfast.index.facts.chains import PLAIN
 from holdfast.index.facts.expression_text import either
 from holdfast.index.facts.languages.javascript_modules import (
@@ -15,7 +14,7 @@ from holdfast.index.facts.languages.javascript_modules import (
     REQUIRE,
     specifiers,
 )
-from holdfast.index.facts.languages.rules import constant_string, grow, heritage, home
+from holdfast.index.facts.languages.rules import constant_string, heritage
 from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
@@ -148,7 +147,7 @@ def declarator_rule(walk: Walk, node: Node) -> None:
             signature_end=value.start_byte if kind == "object" and value else None,
         )
         if kind == "object" and value is not None and index != MODULE:
-            _members(walk, value, index)
+            members(walk, value, index)
 
 
 def _block_end(node: Node) -> int:
@@ -204,7 +203,7 @@ def _in_callback(walk: Walk, node: Node) -> bool:
     return False
 
 
-def _members(walk: Walk, node: Node, index: int) -> None:
+def members(walk: Walk, node: Node, index: int) -> None:
     """Bind the members of an object that have a named value; functions are symbols."""
     keys: list[str] = []
     for each in node.named_children[:60]:
@@ -236,134 +235,7 @@ def _members(walk: Walk, node: Node, index: int) -> None:
 _NAMED_VALUES = frozenset({
     "identifier", "member_expression", "call_expression", "new_expression", "object", "array",
 })  # fmt: skip
-_ATTRIBUTE_VALUES = frozenset({"identifier", "member_expression", "new_expression"})
-
-
-def assignment_rule(walk: Walk, node: Node) -> None:
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None:
-        return
-    kind = right.type
-    if kind in LITERALS and kind != "null":
-        return
-    if kind == "object" and walk.scopes:
-        return
-    if left.type in ("array_pattern", "object_pattern"):
-        unpack(walk, left, expressions.read_chain(walk, right))
-        return
-    if kind == "object" and walk.field(node, "left", 100).endswith(".prototype"):
-        return  # its members are symbols
-    if kind in ("call_expression", "new_expression"):
-        made = _PROTOTYPE.fullmatch(walk.text(node, 200))
-        if made:  # `Dog.prototype = Object.create(Animal.prototype)`
-            walk.inherit(made.group(1), made.group(2), "extends", node.start_point[0] + 1)
-    if left.type == "subscript_expression" and _element(walk, node, left, right):
-        return
-    target = walk.chain(walk.text(left, 200))
-    owner, _, name = target.rpartition(".")
-    if owner == "this":
-        scope = walk.enclosing_class()
-        if scope == MODULE:
-            scope = walk.symbol()  # a function used as a constructor
-        if right.type in FUNCTIONS:
-            owned = walk.symbols[scope].qualified if scope != MODULE else ""
-            assigned(walk, node, name, right, f"{owned}.{name}" if owned else None)
-            if owned:
-                walk.symbols[-1].parent = scope
-        else:
-            value = expressions.read_chain(walk, right)
-            annotated = documented(walk, node)
-            walk.bind(node, name, type=annotated, expression=value, kind="field", scope=scope,
-                      inside=walk.symbol())  # fmt: skip
-        return
-    if target == "module.exports":
-        named = walk.field(right, "name", 120)
-        if right.type == "class" and named:  # the class defines itself
-            walk.bind(node, "default", value=named, scope=MODULE)
-            return
-        if not assigned(walk, node, "default", right, "default"):
-            if right.type == "object":
-                walk.define(node, "default", "object", signature_end=right.start_byte)
-                for key, local in specifiers(walk.text(right, 4_000)):
-                    if re.fullmatch(r"[\w$.]+", local) and key != local:
-                        walk.bind(node, key, value=local, scope=MODULE)
-            else:
-                walk.bind(node, "default", value=walk.text(right), scope=MODULE)
-        return
-    if not target or "?" in target:  # `makers[1] = function makeOne() {…}`
-        named = walk.field(right, "name", 120) if right.type in FUNCTIONS else ""
-        if named:
-            assigned(walk, node, named, right, None)
-        return
-    if owner.endswith(".prototype") and right.type not in FUNCTIONS and right.type != "class":
-        if name != "constructor" and PLAIN.match(owner):
-            held = expressions.read_chain(walk, right).replace(".prototype.", ".")
-            of = owner.removesuffix(".prototype")
-            for at in range(len(walk.symbols) - 1, -1, -1):
-                if held != "?" and walk.symbols[at].qualified == of:
-                    walk.bind(node, name, expression=held, kind="field", scope=at, inside=MODULE)
-                    break
-            walk.define(
-                node,
-                name,
-                "property",
-                opens=False,
-                qualified=f"{owner.removesuffix('.prototype')}.{name}",
-            )
-        return
-    owner = owner.removesuffix(".prototype")
-    if kind == "object" and owner and owner not in ("exports", "module.exports"):
-        at = walk.define(node, name, "object", signature_end=right.start_byte, qualified=target)
-        if at != MODULE:
-            _members(walk, right, at)
-        return
-    if owner in ("exports", "module.exports"):
-        if not assigned(walk, node, name, right, name):
-            walk.bind(node, name, value=walk.text(right), scope=MODULE)
-    elif owner:
-        if inner := walk.prefix():  # a member of something defined in this function
-            local = f"{inner}.{owner}"
-            if any(s.qualified == local for s in walk.symbols[-60:]):
-                owner = local
-        if not assigned(walk, node, name, right, f"{owner}.{name}") and kind in _ATTRIBUTE_VALUES:
-            found = expressions.read_chain(walk, right)
-            own = walk.symbol()
-            if walk.inside() == "class" and walk.symbols[own].name == owner:  # a static block
-                walk.bind(node, name, expression=found, kind="field", scope=own, inside=MODULE)
-            walk.bind(node, f"{owner}.{name}", expression=found)
-    elif right.type in FUNCTIONS:
-        here = walk.symbol()
-        at = home(walk, node, name) if here != MODULE else MODULE
-        assigned(walk, node, name, right, None)
-        if at != here:  # a variable of an enclosing function
-            walk.bind(node, name, expression=f".{name}", scope=at, inside=here, last=ANY_TIME)
-    else:
-        found = expressions.read_chain(walk, right)
-        last = -branch_end(node) if found != "?" else 0
-        walk.bind(node, name, expression=found, last=last)
-        here = walk.symbol()
-        if here != MODULE and found != "?" and (at := home(walk, node, name)) != here:
-            # A variable of an enclosing function, or of the file.
-            walk.bind(node, name, expression=found, scope=at, inside=here, last=ANY_TIME)
-
-
-_PROTOTYPE = re.compile(
-    r"([\w$.]+)\.prototype\s*=\s*(?:Object\.create\(\s*|new\s+)([\w$.]+?)(?:\.prototype)?\s*[(),].*",
-    re.DOTALL,
-)
-
-
-def _element(walk: Walk, node: Node, left: Node, right: Node) -> bool:
-    """`table["k"] = f`: an element of a container. False for a function or class."""
-    if right.type in FUNCTIONS or right.type == "class":
-        return False
-    whole = left.child_by_field_name("object")
-    value = expressions.read_chain(walk, right)
-    if whole is not None and value != "?":
-        item = expressions.read(walk, left)
-        key = item[item.rfind("[") + 1 : -1] if item.endswith("]") else ""
-        grow(walk, node, walk.text(whole, 100), key, value)
-    return True
+ATTRIBUTE_VALUES = frozenset({"identifier", "member_expression", "new_expression"})
 
 
 def pair_rule(walk: Walk, node: Node) -> None:
