@@ -122,6 +122,10 @@ def test_every_command_and_process_uses_the_same_directory(machine: Machine) -> 
         assert server.stdout is not None
         token = json.loads(server.stdout.readline())["token"]
     assert (machine.home / "token").read_text().strip() == token
+    with machine.process("serve", "--port", "0") as server:
+        assert server.stdout is not None
+        words = [server.stdout.readline() for _ in range(4)][-1]
+    assert str(machine.home / "token") in words, "the file itself, not where it usually is"
     assert machine.home.stat().st_mode & 0o077 == 0
     assert {path.name for path in machine.home.iterdir()} >= {"spaces", "index", "run", "keys"}
     assert list(machine.home.rglob("home")) == [], "no home inside the home"

@@ -161,7 +161,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     try:
         printed_token = token if args.show_token or sys.stdout.isatty() else None
         drain = partial(served.drain, args.drain)
-        announcing(config, args.json, printed_token, drain).run(None if bound is None else [bound])
+        server = announcing(config, args.json, app.home.token, printed_token, drain)
+        server.run(None if bound is None else [bound])
     except SystemExit as stop:
         # The web server has printed the reason.
         if not stop.code:
@@ -242,6 +243,7 @@ def _key(path: Path) -> bytes:
 def announcing(
     config: uvicorn.Config,
     as_json: bool,
+    token_file: Path,
     token: str | None = None,
     drain: Callable[[], Awaitable[None]] | None = None,
 ) -> uvicorn.Server:
@@ -259,7 +261,8 @@ def announcing(
             await super().startup(sockets)
             if self.servers:
                 host, port = self.servers[0].sockets[0].getsockname()[:2]
-                _announce(f"[{host}]" if ":" in host else host, port, as_json, token)
+                where = f"[{host}]" if ":" in host else host
+                _announce(where, port, as_json, token_file, token)
                 self._watchdog.listeners = [
                     listener.dup() for server in self.servers for listener in server.sockets
                 ]
@@ -279,7 +282,7 @@ def announcing(
     return Announcing(config)
 
 
-def _announce(host: str, port: int, as_json: bool, token: str | None) -> None:
+def _announce(host: str, port: int, as_json: bool, token_file: Path, token: str | None) -> None:
     sync, base = f"ws://{host}:{port}/sync", f"http://{host}:{port}"
     page = f"{base}/" if token is None else f"{base}/?token={token}"
     if as_json:
@@ -291,6 +294,4 @@ def _announce(host: str, port: int, as_json: bool, token: str | None) -> None:
     header = "Bearer <token>" if token is None else f"Bearer {token}"
     print(f"agents       {base}/mcp   Authorization: {header}", flush=True)
     if token is None:
-        print(
-            "the token is in ~/.holdfast/token (HOLDFAST_HOME); --show-token prints it", flush=True
-        )
+        print(f"the token is in {token_file}; --show-token prints it", flush=True)
