@@ -357,6 +357,7 @@ def test_several_trees_at_once(
         (["lang:pyhton", "eggs"], 0, "did you mean lang:python?"),
         (["must:unicorn"], 0, "no chunk contains 'unicorn'"),
         (["re:class \\w+"], 0, 're:"class \\w+"'),
+        (["eggs", "--path", "nowhere"], 1, "nowhere does not exist"),
         ([], 2, ""),
         (["x", "--cursor", "nonsense"], 2, ""),
         (["x", "--budget", "3"], 2, ""),

@@ -145,6 +145,8 @@ def run(args: argparse.Namespace, app: App) -> int:
         # After the answer, which does not wait for it.
         if large is not None:
             start_host(app, large)
+    if not answer.results and any(one.startswith("PATH_MISSING:") for one in answer.warnings):
+        return exit_code("missing")
     return exit_code(answer.status)
 
 

@@ -47,3 +47,11 @@ def test_a_name_is_looked_up_in_the_whole_tree_from_any_of_its_directories(world
     assert answer.status == "ok"
     assert {node.symbol_label for node in answer.nodes} == {"pay", "buy"}
     assert [one.file for one in symbols_called(world.index, f"{world.root}/docs", "pay").symbols]
+
+
+def test_a_name_unlike_all_others_has_no_similar_ones(world: World) -> None:
+    """`holdfast explore zzz` suggested what is nearest by meaning, which has nothing in common."""
+    world.index.extract = extract_facts
+    world.write("src/pay.py", "def pay(): ...\ndef buy(): pay()\n")
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    assert symbols_called(world.index, world.root, "zzzqqq").similar == ()

@@ -11,6 +11,7 @@ from holdfast.index.search.limits import LIMIT_MAX
 from holdfast.index.search.roles import role_of
 from holdfast.index.search_answers import SearchAnswer, SearchResult
 from holdfast.index.tools.search import search_code
+from holdfast.index.tools.unmatched_words import UNMATCHED
 
 LISTED = 10
 """How many symbols are listed."""
@@ -72,6 +73,8 @@ def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
     labels: list[str] = []
     for query in (name, *(f"sym:{end}" for end in ends)):
         answer = search_code(index, tree, query, scope="mixed", limit=LIMIT_MAX)
+        if any(warning.startswith(f"{UNMATCHED}:") for warning in answer.warnings):
+            continue  # What has none of its words is not similar to a name.
         labels += [p.symbol_label or "" for one in answer.results for p in one.places]
     names = list(dict.fromkeys(filter(None, labels)))
     alike = {label: _alike(name, label) for label in names}
