@@ -329,7 +329,7 @@ hostile_lines = hostile_entries.map(lambda entry: json.dumps(entry).encode())
 
 
 @pytest.mark.shows("READ-BAD-SESSIONS")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.lists(
         hostile_entries.map(lambda e: json.dumps(e).encode()) | st.binary(max_size=40), max_size=8

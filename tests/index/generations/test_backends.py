@@ -265,7 +265,10 @@ steps = st.lists(
 
 
 @pytest.mark.shows("INDEX-BACKEND-INCREMENTAL", "INDEX-RANK-TWIN")
-@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(15),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(generations=st.lists(steps, min_size=1, max_size=3))
 def test_changes_on_top_of_changes_equal_a_build_from_nothing(
     backend: Backend, generations: list[list[tuple[str, str | None]]]

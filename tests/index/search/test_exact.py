@@ -153,7 +153,7 @@ texts = st.lists(
 
 
 @pytest.mark.shows("ANSWER-RE", "ANSWER-RE-VERIFIED")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @example(["a\n\r"], "a*")
 @example(["\r\n\r", "a\n\n\r"], "^$")
 @given(st.lists(texts, min_size=1, max_size=3), patterns)

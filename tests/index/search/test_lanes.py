@@ -116,7 +116,7 @@ def grep(root: Path, pattern: str) -> set[tuple[str, int]]:
 @settings(
     max_examples=examples(12),
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps)
 def test_every_lane_answers_alike_whatever_was_synced_and_where(

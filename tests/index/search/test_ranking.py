@@ -86,7 +86,7 @@ def tree(**files: str) -> dict[str, PreparedFile]:
 @settings(
     max_examples=examples(8),
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(generations=st.lists(trees, min_size=1, max_size=3), asked=st.lists(queries, max_size=3))
 def test_both_backends_answer_in_the_same_order_with_the_same_scores(
@@ -116,7 +116,7 @@ def test_both_backends_answer_in_the_same_order_with_the_same_scores(
 @settings(
     max_examples=examples(25),
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(before=trees, after=trees, query=queries)
 def test_changed_files_rank_from_memory_as_they_will_when_synced(
@@ -140,7 +140,7 @@ def test_changed_files_rank_from_memory_as_they_will_when_synced(
 @settings(
     max_examples=examples(25),
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     generations=st.lists(
@@ -192,7 +192,7 @@ def test_a_note_of_another_generation_is_not_followed(backend: Backend, tmp_path
 @settings(
     max_examples=examples(20),
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(files=trees, query=queries, wanted=st.integers(1, 6))
 def test_only_kept_files_are_shown_and_the_best_first(
