@@ -605,3 +605,39 @@ def test_a_pass_opens_the_repositories_that_its_key_may_read_and_nothing_else(
             assert httpx2.post(url, headers=valid).status_code == 401, route
     finally:
         web.stop()
+
+
+def test_a_repository_that_cannot_be_read_opens_no_other_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that could not be read once was hidden for good, and its name then led to the other."""
+    home = Home(tmp_path / "home")
+    for name in ("one", "two"):
+        root = tmp_path / name / "shop"
+        root.mkdir(parents=True)
+        (root / "a.py").write_text(f"{name} = 1\n")
+        git(root, "init", "-q")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", name)
+        Repositories(home).add(str(root))
+    repositories = Repositories(home)
+    lists = {"shop": "anyone"}
+
+    def opened() -> list[GitTree]:
+        return repositories.readable(lists, lambda acl, _: acl == "anyone")
+
+    real, broken = Path.read_bytes, min(home.repositories.glob("*.tree"))
+
+    def failing(self: Path) -> bytes:
+        if self == broken:
+            raise OSError(24, "Too many open files")
+        return real(self)
+
+    with monkeypatch.context() as failed:
+        failed.setattr(Path, "read_bytes", failing)
+        assert len(repositories.known()) == 1
+        assert opened() == []
+    assert len(repositories.known()) == 2
+    assert opened() == []
+    broken.write_bytes(b"damaged")
+    assert opened() == []

@@ -323,15 +323,13 @@ class App:
     def readable_repositories(self, principal: str | None) -> list[GitTree]:
         """The repositories without a checkout that a principal may read, by `[access]` of the
         settings; None is the owner."""
-        trees = self.repositories().known()
         if principal is None:
-            return trees
+            return self.repositories().known()
         from holdfast.files.workspace import settings_table
-        from holdfast.repositories import readable
         from holdfast.sync.server.access import may_read
 
         lists = settings_table(self.home.settings, "access")
-        return readable(trees, lists, lambda acl, name: may_read(acl, principal, name))
+        return self.repositories().readable(lists, lambda acl, name: may_read(acl, principal, name))
 
     def repository_workspace(self, principal: str) -> Workspace:
         """The files that a principal with a pass may read: those of its repositories."""

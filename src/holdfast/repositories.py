@@ -124,6 +124,8 @@ class Repositories:
         self._home, self._directory = home, home.repositories
         self._listed: dict[str, tuple[tuple[int, int, int], GitTree | None]] = {}
         """What was read about each tree, with the state of its file at that time."""
+        self.unclear: frozenset[str] = frozenset()
+        """The names of trees whose files could not be read when they were listed."""
 
     def known(self) -> list[GitTree]:
         """Every tree, without its objects: a server with many asks this for every name."""
@@ -133,7 +135,20 @@ class Repositories:
             return []
         for name in self._listed.keys() - set(names):
             self._listed.pop(name, None)
-        return [tree for name in names if (tree := self._list(name))]
+        listed = {name: self._list(name) for name in names}
+        # A file that has gone meanwhile is not a repository any more.
+        self.unclear = frozenset(
+            name.rpartition("-")[0]
+            for name, tree in listed.items()
+            if tree is None and os.path.lexists(self._directory / name)
+        )
+        return [tree for tree in listed.values() if tree is not None]
+
+    def readable(
+        self, lists: Mapping[str, object], may_read: Callable[[object, str], bool]
+    ) -> list[GitTree]:
+        """The trees that access lists open; see `readable`."""
+        return readable(self.known(), lists, may_read, self.unclear)
 
     def _list(self, name: str) -> GitTree | None:
         """A tree without its objects; its file is read when it has changed."""
@@ -147,7 +162,9 @@ class Repositories:
             try:
                 listed = _decode_listed((self._directory / name).read_bytes())
                 tree = listed.tree() if listed.version == TREE_VERSION else None
-            except (OSError, msgspec.DecodeError, ValueError):
+            except OSError:
+                return None  # perhaps only now
+            except (msgspec.DecodeError, ValueError):
                 tree = None
             known = self._listed[name] = (state, tree)
         return known[1]
@@ -298,13 +315,14 @@ def readable(
     trees: Sequence[GitTree],
     lists: Mapping[str, object],
     may_read: Callable[[object, str], bool],
+    unclear: frozenset[str] = frozenset(),
 ) -> list[GitTree]:
     """The trees that `may_read` opens, by the access lists of the settings.
 
     A list is named by the source of a repository or by its name. A name that different
-    repositories have opens none of them.
+    repositories have opens none of them, nor does one in `unclear`, which others may have.
     """
-    unclear = names_of_several(trees)
+    unclear |= names_of_several(trees)
 
     def list_of(tree: GitTree) -> object:
         return lists.get(tree.source, None if tree.name in unclear else lists.get(tree.name))

@@ -15,7 +15,7 @@ import pytest
 from holdfast.files import disk, listing_store
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat, moved, stamp_of
-from holdfast.index.building.build import Built, build, confirmed
+from holdfast.index.building.build import Built, build, confirmed, kept_doubts
 from tests.index.world import World
 
 LATER_NS = 5 * RACY_NS
@@ -113,3 +113,40 @@ def test_a_file_that_is_still_new_is_not_read_in_vain(
     found_ns = confirmed(str(tmp_path), entries, entries, written_ns, written_ns + RACY_NS)
     stats = {"a.py": entries["a.py"].stat}
     assert moved(Snapshot(entries, found_ns), stats)[0] == ["a.py"]
+
+
+def test_what_an_earlier_build_read_too_early_stays_in_doubt(tmp_path: Path) -> None:
+    """A sync of one file settled all others: one that had been written twice within a tick, and
+    read between, was never read again."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.py").write_text("x = 1\n")
+    entries = {name: entry_of(tmp_path, name) for name in ("a.py", "b.py")}
+    read_ns = max(stamp_of(entry.stat) for entry in entries.values())
+    before = Snapshot(entries, read_ns + 1)
+    taken_ns = kept_doubts(before, {"b.py"}, read_ns + LATER_NS)
+    assert moved(Snapshot(entries, taken_ns), disk.walk(str(tmp_path)).stats)[0] == ["a.py", "b.py"]
+    assert kept_doubts(before, entries, read_ns + LATER_NS) == read_ns + LATER_NS
+    settled = Snapshot(entries, read_ns + LATER_NS)
+    assert kept_doubts(settled, (), read_ns + 2 * LATER_NS) == read_ns + 2 * LATER_NS
+
+
+def test_a_new_file_that_a_sync_cannot_read_is_read_by_the_next(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sync published a later time, so the next one took the file as unchanged."""
+    written_ns = walked_at(world.tree)
+    built(world, written_ns, written_ns + 1)
+    name = "src/cart.py"
+    real = disk.read_file
+
+    def failing(root: str, path: str) -> tuple[bytes, Stat]:
+        if path == name:
+            raise OSError(24, "Too many open files")
+        return real(root, path)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(disk, "read_file", failing)
+        built(world, written_ns + LATER_NS, whole=False)
+    with world.backend.reader(world.root) as reader:
+        stored = reader.snapshot()
+    assert name in moved(stored, disk.walk(world.root, Policy()).stats)[0]

@@ -319,6 +319,23 @@ def test_with_the_team_away_what_was_taken_still_answers(tmp_path: Path, reposit
     assert [warning.code for warning in synced.warnings] == ["SHARED_INDEX_AWAY"]
 
 
+def test_a_server_that_failed_a_moment_ago_is_used_when_it_answers(
+    tmp_path: Path, repository: Path
+) -> None:
+    """For half a minute after a failure the manifest was called damaged, and the tree was built."""
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    member = joined(tmp_path / "member", store)
+    assert member.index.team is not None
+    store.fails = "no route to host"
+    member.index.team.cache.get([b"k" * 32])
+    store.fails = ""
+    answer = manage_index(member.index, "create", str(there))
+    assert "Using the team's generation" in answer.human_text
+    assert not member.extracted
+
+
 @pytest.mark.shows("TEAM-GENERATION-CHECKED")
 def test_any_damaged_row_of_a_generation_is_noticed(tmp_path: Path, repository: Path) -> None:
     store = MemoryRows()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -126,17 +126,20 @@ def _build(
         steps = synced
     plan = steps.plan
     unread: dict[str, Entry] = {}
+    unread_ns = 0
     compatible = whole and keeps and bool(plan.unreadable) and _is_compatible(root, tools)
     with tools.backend.writer(root) as writer:
         if whole and keeps:
             refuse_emptied_tree(root, snapshot, writer.totals().files)
         if compatible:
+            unread_ns = writer.snapshot().taken_ns
             unread = _remove_readable(writer, plan.unreadable)
         elif whole:
             writer.start_over()
         elif writer.follows != steps.follows:
             # Another process has published since the snapshot was read.
             plan = make_plan(writer.snapshot(), snapshot)
+        earlier = plan.before if not whole else Snapshot(unread, unread_ns)
         files = PutFiles(root, plan.before, snapshot, tools, writer, meter)
         files.put_changed(plan.todo)
         unreadable = compressed(files.unreadable)
@@ -149,6 +152,7 @@ def _build(
             _settle_listings(root, policy, tools.now_ns)
             writer.put_listings(stored_listings(root, policy))
         confirmed_ns = confirmed(root, files.just_written, files.entries, taken_ns, tools.now_ns())
+        confirmed_ns = kept_doubts(earlier, files.entries, confirmed_ns)
         totals = writer.totals()
         meter.publishing(totals.files)
         status = markers.LIMIT_REACHED if files.limit_reached else markers.COMPLETED
@@ -247,6 +251,19 @@ def confirmed(
         if not same:
             found_ns = max(taken_ns, min(found_ns, stamp_of(entry.stat) + RACY_NS))
     return found_ns
+
+
+def kept_doubts(before: Snapshot, read: Container[str], taken_ns: int) -> int:
+    """The latest time that may be published without settling what was not read now.
+
+    A file that had just been written when an earlier build read it may have been written again
+    within the same tick. Until a build reads it, every check has to.
+    """
+    still_ns = before.taken_ns - RACY_NS
+    for path, (stat, _) in before.entries.items():
+        if (stat[1] >= still_ns or stat[2] >= still_ns) and path not in read:
+            taken_ns = min(taken_ns, stamp_of(stat) + RACY_NS)
+    return taken_ns
 
 
 def _stored_listings(root: str, backend: Backend) -> bytes | None:

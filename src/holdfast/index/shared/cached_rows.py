@@ -34,13 +34,22 @@ class CachedRows:
         self._local, self._remote, self._seal = local, remote, seal
         self._clock, self._away_until = clock, 0.0
 
+    @property
+    def away(self) -> bool:
+        """Whether the server failed so recently that it is not asked."""
+        return self._remote is not None and self._clock() < self._away_until
+
+    def back(self) -> None:
+        """Ask the server again: it has just answered."""
+        self._away_until = 0.0
+
     def get(self, keys: Sequence[bytes], *, ask: bool = True) -> dict[bytes, memoryview]:
         """The values under these keys, from the local copy first; never raises."""
         rows: dict[bytes, memoryview] = {}
         with suppress(CodeIndexError):
             rows = self._opened(self._local.get(keys).items())
         missing = [key for key in keys if key not in rows]
-        if not missing or self._remote is None or not ask or self._clock() < self._away_until:
+        if not missing or self._remote is None or not ask or self.away:
             return rows
         try:
             for at in range(0, len(missing), ASK_MAX):

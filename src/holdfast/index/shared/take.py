@@ -69,6 +69,7 @@ def take(
     except CodeIndexError as error:
         hint = f" ({error.hint})" if error.hint else ""
         return NotTaken(f"{index.shared.store.name} cannot be used now: {error}{hint}", away=True)
+    team.cache.back()
     behind = next((number for number, key in enumerate(keys) if key in there), None)
     if behind is None:
         return NotTaken(
@@ -77,6 +78,8 @@ def take(
         )
     key = keys[behind]
     manifest = team.manifest(key)
+    if manifest is None and team.cache.away:
+        return NotTaken(f"{index.shared.store.name} does not answer now", away=True)
     if manifest is None or (manifest.commit, manifest.repository) != (
         commits[behind],
         identity.name,
