@@ -204,6 +204,18 @@ def mixins(n: int) -> str:
     return (one + "class User extends Timed(Model) { all() { return this.tick(); } }\n") * n
 
 
+def literals(n: int) -> str:
+    return "use({ get() { this.get() } });\n" * n
+
+
+def inner_classes(n: int) -> str:
+    inside = "".join(f"  class C{i} {{}}\n" for i in range(n))
+    users = "".join(
+        f"class U{i} extends mix(Base) {{ go() {{ this.run(); }} }}\n" for i in range(n)
+    )
+    return f"function mix(Base) {{\n{inside}  return Base;\n}}\n{users}"
+
+
 CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "a grid of bases": ("a.py", grid),
     "diamonds": ("a.py", diamonds),
@@ -235,6 +247,8 @@ CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "wildcard imports": ("a.py", stars),
     "one decorated name many times": ("a.py", decorated),
     "one mixin many times": ("a.js", mixins),
+    "literals with a method of one name": ("a.js", literals),
+    "classes in a function that makes bases": ("a.js", inner_classes),
 }
 
 

@@ -156,13 +156,7 @@ class Classes(Lookup):
         view = self.program.files[thing.path]
         if view.symbol(thing.at).kind != "function":
             return thing
-        prefix = f"{view.symbol(thing.at).qualified}."
-        inner = [
-            index
-            for name in sorted(view.own_names.get(thing.at, ()))[:BELOW_MAX]
-            for index in view.by_qualified.get(prefix + name, ())
-            if view.symbol(index).kind == "class"
-        ]
+        inner = view.inner_classes.get(thing.at, ())
         return symbol_at(view, inner[0]) if len(inner) == 1 else thing
 
     def is_abstract(self, method: Thing) -> bool:
@@ -176,7 +170,12 @@ class Classes(Lookup):
         view = self.program.files[thing.path]
         if view.family != "python" or view.symbol(thing.at).kind != "class":
             return False
-        return any(base.rpartition(".")[2] in _ENUMERATIONS for base in view.bases_of(thing.at))
+        around = view.symbol(thing.at).parent
+        return any(
+            base.rpartition(".")[2] in _ENUMERATIONS
+            and not any(self.is_type(f.thing) for f in self.name(view, around, base))
+            for base in view.bases_of(thing.at)
+        )
 
     def is_made_here(self, thing: Thing) -> bool:
         """Whether the file of a class makes instances of it, or another one with arguments."""

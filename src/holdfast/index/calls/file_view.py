@@ -102,6 +102,15 @@ class View:
         return dict(table)
 
     @cached_property
+    def inner_classes(self) -> dict[int, list[int]]:
+        """The classes that each symbol contains."""
+        table: dict[int, list[int]] = defaultdict(list)
+        for index, symbol in enumerate(self.facts.symbols):
+            if symbol.kind == "class":
+                table[symbol.parent].append(index)
+        return dict(table)
+
+    @cached_property
     def own_names(self) -> dict[int, set[str]]:
         """The names that each symbol has as members, by a definition or an assignment."""
         table: dict[int, set[str]] = defaultdict(set)

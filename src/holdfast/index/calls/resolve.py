@@ -39,6 +39,8 @@ GUESS = 0.5
 LEADS_MAX = 8
 OVERRIDDEN = "overridden in a subclass"
 ABSTRACT = "abstract"
+SAME_MAX = 16
+"""With more symbols of one name than this, none is taken to be in the same object literal."""
 NEAR = 40
 """Methods of one object literal are not further apart than this many lines."""
 NO_MEMBER = "no such member on the known receiver"
@@ -191,7 +193,8 @@ class Resolver(Makers):
         things: list[Found],
     ) -> OpenCall:
         dot = "" if call.name == VALUE else "."
-        text = f"{call.receiver}{dot}{call.name}" if call.receiver else call.name
+        receiver = call.receiver.partition("|[")[0]  # without what `map` makes of a list
+        text = f"{receiver}{dot}{call.name}" if receiver else call.name
         ids = tuple(self.program.symbol(f.thing).id for f in things)
         return OpenCall(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
 
@@ -280,13 +283,17 @@ class Resolver(Makers):
         method = view.symbol(at)
         around = method.qualified.rpartition(".")[0]
         same = view.by_qualified.get(f"{around}.{call.name}" if around else call.name, ())
+        if len(same) > SAME_MAX:
+            return []
         beside = [i for i in same if view.symbol(i).kind == "method"]
         if len(beside) != 1 or view.symbol(beside[0]).parent != method.parent:
             return []
         near = abs(view.symbol(beside[0]).span.first_line - method.span.first_line)
-        # A function that makes a class for a base (a mixin): a subclass may define it, too.
-        mixin = method.parent != MODULE and view.symbol(method.parent).qualified in view.bases
-        found = Found(Thing("symbol", view.path, beside[0]), 0.9, CHANGED if mixin else "this")
+        # Only a literal with a name is known to be the same one. A function that makes a class for
+        # a base (a mixin) is in no literal, and a subclass may define the member, too.
+        owner = view.symbol(method.parent) if method.parent != MODULE else None
+        named = owner is not None and owner.kind == "object"
+        found = Found(Thing("symbol", view.path, beside[0]), 0.9, "this" if named else CHANGED)
         return [found] if near < NEAR else []
 
     def _above(self, view: View, call: Call) -> list[Found]:
@@ -332,7 +339,9 @@ class Resolver(Makers):
             own = [each for each in own if not self._has_outside(each)]
         found: dict[Thing, Found] = {}
         for each in own[:1]:
-            if name not in self.names.names_beside(each):
+            # Files of JavaScript may assign members to classes of other files.
+            script = self.program.files[each.path].family == "js"
+            if not script and name not in self.names.names_beside(each):
                 continue
             for below in self.names.below(each):
                 for f in self.names.member(below._replace(kind=each.kind), name):

@@ -86,7 +86,7 @@ class Results(Lookup):
             if thing.kind == "instance" and view.family == "python":
                 called = self.member(thing, "__call__")
                 return [t for f in called for t in self.result(f.thing)]
-            return self._made(view, thing) or [instance_of(thing)]
+            return self._made(view, thing)
         if symbol.kind in CALLABLE:
             return self._returned(view, thing, symbol)
         if symbol.kind in ("variable", "constant"):
@@ -95,16 +95,24 @@ class Results(Lookup):
         return []
 
     def _made(self, view: View, thing: Thing) -> list[Thing]:
-        """What a constructor returns in place of a new instance: `return new Other()`."""
+        """A new instance, or what a constructor may return in its place: `return new Other()`.
+
+        Only in Python does a constructor without `return` make nothing.
+        """
+        own = instance_of(thing)
         maker = {"python": "__new__", "js": "constructor"}.get(view.family)
         if maker is None:
-            return []
-        found: list[Thing] = []
+            return [own]
+        others: list[Thing] = []
+        always = view.family == "python"
         for made in self.program.exact(view.family, f"{view.full(thing.at)}.{maker}")[-1:]:
             there = self.program.files[made.path]
             for each in there.bindings.get((made.at, RESULT), ())[:RESULTS_MAX]:
-                found += [f.thing for f in self.evaluate(there, made.at, each.value, each.line)]
-        return [t for t in dict.fromkeys(found) if t.kind == "instance"]
+                found = self.evaluate(there, made.at, each.value, each.line)
+                instances = [f.thing for f in found if f.thing.kind == "instance"]
+                always = always and bool(instances)
+                others += instances
+        return list(dict.fromkeys(others if always and others else [own, *others]))
 
     def as_owner(self, method: Thing, result: Thing, owner: Thing | None) -> Thing:
         """What an inherited method returns on its owner: `return self` is an owner, not a base."""
