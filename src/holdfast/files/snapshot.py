@@ -9,7 +9,7 @@ read now is not deleted: its files are never reported as removed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -77,6 +77,15 @@ def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[s
     same = len(stats) - len(todo)
     gone = set() if same == len(entries) else entries.keys() - stats.keys()
     return todo, set(gone)
+
+
+def in_doubt(before: Snapshot) -> Iterator[str]:
+    """The files that had just been written when they were read: their times do not show whether
+    they were written again."""
+    still_ns = before.taken_ns - RACY_NS
+    for path, (stat, _) in before.entries.items():
+        if stat[1] >= still_ns or stat[2] >= still_ns:
+            yield path
 
 
 def stamp_of(stat: Stat) -> int:

@@ -16,6 +16,7 @@ from holdfast.files import disk, listing_store
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat, moved, stamp_of
 from holdfast.index.building.build import Built, build, confirmed, kept_doubts
+from holdfast.index.building.plan import make_plan
 from tests.index.world import World
 
 LATER_NS = 5 * RACY_NS
@@ -150,3 +151,17 @@ def test_a_new_file_that_a_sync_cannot_read_is_read_by_the_next(
     with world.backend.reader(world.root) as reader:
         stored = reader.snapshot()
     assert name in moved(stored, disk.walk(world.root, Policy()).stats)[0]
+
+
+def test_a_sync_of_some_files_reads_those_that_are_in_doubt_too(tmp_path: Path) -> None:
+    """Otherwise the files of a day's edits would stay in doubt, and every check would read them."""
+    for name in ("a.py", "b.py", "c.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    walk = disk.walk(str(tmp_path))
+    entries = {name: entry_of(tmp_path, name) for name in walk.stats}
+    last_ns = max(stamp_of(entry.stat) for entry in entries.values())
+    os.utime(tmp_path / "c.py", ns=(1, 1))
+    early = Entry(Stat(6, 1, 1), entries["c.py"].digest)
+    before = Snapshot({**entries, "c.py": early}, last_ns + 1)
+    assert make_plan(before, walk, {"a.py"}).todo == ["a.py", "b.py"]
+    assert make_plan(before, walk, set()).todo == []

@@ -30,6 +30,7 @@ from holdfast.files.snapshot import (
     Snapshot,
     compressed,
     covered,
+    in_doubt,
     stamp_of,
 )
 from holdfast.files.watched_tree import Look
@@ -259,10 +260,9 @@ def kept_doubts(before: Snapshot, read: Container[str], taken_ns: int) -> int:
     A file that had just been written when an earlier build read it may have been written again
     within the same tick. Until a build reads it, every check has to.
     """
-    still_ns = before.taken_ns - RACY_NS
-    for path, (stat, _) in before.entries.items():
-        if (stat[1] >= still_ns or stat[2] >= still_ns) and path not in read:
-            taken_ns = min(taken_ns, stamp_of(stat) + RACY_NS)
+    for path in in_doubt(before):
+        if path not in read:
+            taken_ns = min(taken_ns, stamp_of(before.entries[path].stat) + RACY_NS)
     return taken_ns
 
 

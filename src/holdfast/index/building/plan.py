@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from holdfast.files.disk import Walk
-from holdfast.files.snapshot import Changes, Entry, Snapshot, compare, compressed, moved
+from holdfast.files.snapshot import (
+    Changes,
+    Entry,
+    Snapshot,
+    compare,
+    compressed,
+    in_doubt,
+    moved,
+)
 from holdfast.index.errors import RootMissing
 
 
@@ -54,11 +62,15 @@ class Plan:
 
 
 def make_plan(before: Snapshot, walk: Walk, touched: Collection[str] | None = None) -> Plan:
-    """The plan for a listing; `touched` are the only files that may have changed, if known."""
+    """The plan for a listing; `touched` are the only files that may have changed, if known.
+
+    With these, files that were read too early are read again: their number stays small so.
+    """
     if touched is None:
         todo, absent = moved(before, walk.stats)
     else:
-        todo = sorted(path for path in touched if path in walk.stats)
+        read = {*touched, *in_doubt(before)} if touched else touched
+        todo = sorted(path for path in read if path in walk.stats)
         absent = {path for path in touched if path in before.entries and path not in walk.stats}
     return Plan(before, todo, absent, compressed(walk.unreadable))
 
