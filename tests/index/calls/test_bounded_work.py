@@ -15,6 +15,7 @@ import pytest
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
+from tests.scale import first_in_quick
 
 SMALL = 60
 LARGER = {
@@ -291,7 +292,7 @@ def work(path: str, text: str, most: int) -> int:
     return calls
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", first_in_quick(CASES))
 @pytest.mark.shows("CALLS-CALLERS-BOUNDED")
 def test_twice_the_source_takes_about_twice_the_work(case: str) -> None:
     """A grid of 600 classes took a minute, and nested functions in 12 KB took 20 s."""
@@ -303,6 +304,7 @@ def test_twice_the_source_takes_about_twice_the_work(case: str) -> None:
     assert large <= 2.5 * small + 10_000, (small, large)
 
 
+@pytest.mark.long
 @pytest.mark.shows("CALLS-CALLERS-BOUNDED")
 def test_a_class_with_all_earlier_classes_as_bases_takes_bounded_work() -> None:
     """Each call took up to 64 x 64 lookups of members: 4.5 s for 113 KB."""
