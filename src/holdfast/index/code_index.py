@@ -163,8 +163,8 @@ class CodeIndex:
         remote, seal = (None, Seal()) if shared is None else (shared.store, shared.seal)
         self.shared = shared
         self.team = TeamBackend(
-            self.backend, directory, CachedRows(copy, remote, seal), self.runtime,
-            self.provider.dimension, lambda: self.extract,
+            self.backend, directory, CachedRows(copy, remote, seal, directory=directory),
+            self.runtime, self.provider.dimension, lambda: self.extract,
         )  # fmt: skip
         self._use(self.team)
 

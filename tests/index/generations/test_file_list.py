@@ -15,6 +15,7 @@ from msgspec.structs import replace as changed_struct
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.generations import file_list
+from holdfast.index.generations.file_list import ListedManifest
 from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from tests.index.generations.test_backends import ROOT, prepared
@@ -51,7 +52,15 @@ def check(backend: SqliteBackend) -> tuple[int, bool]:
     connection = connection_of(backend)
     run = str(tables.meta(connection)["run"])
     stored = file_lists.stored(connection, run)
-    assert file_lists.snapshot(connection) == tables.snapshot(connection)
+    whole = tables.snapshot(connection)
+    assert file_lists.snapshot(connection) == whole
+    manifest = file_lists.manifest(connection)
+    if isinstance(manifest, ListedManifest):
+        for some in (PATHS[::3], ["missing.py"], PATHS):
+            made = manifest.entries_of(some)
+            assert {path: made.get(path) for path in some} == {
+                path: whole.entries.get(path) for path in some
+            }
     listed = file_lists.placed_files(connection)
     assert sorted(listed) == sorted(tables.placed_files(connection))
     file_lists.verify(connection)

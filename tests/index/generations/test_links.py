@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from mmap import mmap
 from pathlib import Path
 
 import apsw
@@ -335,6 +336,14 @@ def test_damaged_links_on_a_server_are_not_believed_and_made_again(
     server_tree.publish({"more.py": _prepared("more.py", "from shop import price\nprice(1)\n")})
     server_tree.check()
     backend.verify(ROOT)
+
+
+@pytest.mark.shows("FACT-STORED-CALLS")
+def test_links_from_a_server_are_not_kept_in_memory(server_tree: Tree) -> None:
+    """They are a seventh of the source of the tree."""
+    server_tree.publish(_shop(), anew=True)
+    with server_tree.backend.reader(ROOT) as reader:
+        assert {type(one.data) for one in reader.links({}).values()} == {mmap}
 
 
 @pytest.mark.shows("FACT-STORED-CALLS")

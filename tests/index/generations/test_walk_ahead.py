@@ -17,7 +17,8 @@ from holdfast.files.snapshot import Snapshot
 from holdfast.index import frozen_process
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.generations import walk_ahead
-from holdfast.index.generations.freshness import FreshFiles
+from holdfast.index.generations.file_list import ListedManifest
+from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.walk_ahead import WalkAhead
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
@@ -284,3 +285,16 @@ def test_the_manifest_of_a_check_is_made_once_and_only_when_it_is_used() -> None
     assert not made
     assert fresh.before is fresh.before
     assert len(made) == 1
+
+
+def test_comparing_the_files_of_an_answer_makes_no_entry_for_each_file_of_the_tree(
+    home: Path, tree: Path
+) -> None:
+    index, some = opened(home), ["part0/file0.py", "part1/file1.py"]
+    with index.backend.reader(str(tree)) as reader:
+        fresh = FreshFiles(reader.identity, reader.snapshot_later(), 0.0)
+    index.close()
+    assert not moved(str(tree), some, fresh)
+    edit(tree)
+    assert moved(str(tree), some, fresh)
+    assert isinstance(fresh.manifest, ListedManifest)

@@ -49,7 +49,8 @@ class PutFiles:
         """Files that are kept as plain text, because parsing them was given up."""
         self._budget = ParseBudget()
         self._waiting: list[PreparedFile] = []
-        self._done: set[str] = set()
+        self._unput: set[str] = set()
+        """Files that were read and not put yet; a few at a time, unlike those that were put."""
         provider = tools.provider
         self._shared = (
             None
@@ -73,7 +74,7 @@ class PutFiles:
                     self.limit_reached = True
                     break
                 self._put(file)
-                self._done.add(file.path)
+                self._unput.discard(file.path)
                 done += 1
                 done_bytes += file.entry.stat.size_bytes
                 self._meter.extracted(done, len(todo), min(1.0, done_bytes / total_bytes))
@@ -84,10 +85,8 @@ class PutFiles:
             self._shared.flush()
         if self.limit_reached:
             # Forget files that were read but not put, so that a later sync reads them again.
-            paths_put = self._done | known
-            self.entries = {
-                path: entry for path, entry in self.entries.items() if path in paths_put
-            }
+            for path in self._unput - known:
+                self.entries.pop(path, None)
 
     def _prepared(self, todo: Sequence[str], total_bytes: int) -> Iterator[PreparedFile]:
         """The files to put, from the cache or newly prepared, a few in memory at a time."""
@@ -152,13 +151,16 @@ class PutFiles:
         except OSError:
             self.unreadable.add(path)
             return None
-        entry = Entry(stat, disk.digest(source))
+        listed = self._walk.stats.get(path)
+        # Nearly always the same as in the listing: then it is not kept twice.
+        entry = Entry(listed if listed == stat else stat, disk.digest(source))
         self.entries[path] = entry
         if stamp_of(stat) >= read_ns - RACY_NS:
             self.just_written.append(path)
         known = self._before.entries.get(path)
         if known is not None and known.digest == entry.digest:
             return None
+        self._unput.add(path)
         return SourceFile(path, source, entry)
 
     def _put(self, file: PreparedFile) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from holdfast.index.recent_memo import RecentMemo
+
 PIECES_VERSION = 1
 """1: parts of identifiers in lower case, longest start first."""
 
@@ -67,18 +69,12 @@ def pieces(part: str, number: Mapping[str, int]) -> list[int]:
     return numbers
 
 
-class Vocabulary(dict[str, tuple[int, ...]]):
+class Vocabulary(RecentMemo[tuple[int, ...]]):
     """A cache from words to the numbers of their pieces."""
 
-    _MEMO_MAX = 200_000
-
     def __init__(self, words: list[str]) -> None:
-        super().__init__()
+        super().__init__(self._numbers)
         self.number = {word: i for i, word in enumerate(words)}
 
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        if len(self) > self._MEMO_MAX:
-            self.clear()
-        numbers = tuple(i for part in parts(word) for i in pieces(part, self.number))
-        self[word] = numbers
-        return numbers
+    def _numbers(self, word: str) -> tuple[int, ...]:
+        return tuple(i for part in parts(word) for i in pieces(part, self.number))

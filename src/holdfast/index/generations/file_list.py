@@ -23,7 +23,8 @@ from itertools import repeat
 
 import msgspec
 
-from holdfast.files.snapshot import Entry, Stat
+from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations.segments import FileRow
 
 VERSION = 1
@@ -77,6 +78,21 @@ class FileList(msgspec.Struct, array_like=True, frozen=True, weakref=True):
                     del by_path[path]
         return by_path
 
+    def entries_of(self, paths: Collection[str], changed: Collection[int]) -> dict[str, Entry]:
+        """The same of some paths, without making the others."""
+
+        def at(column: bytes, place: int) -> int:
+            return int.from_bytes(column[8 * place : 8 * place + 8], "little", signed=True)
+
+        return {
+            path: Entry(
+                Stat(at(self.sizes, place), at(self.mtimes, place), at(self.ctimes, place)),
+                self.digests[place],
+            )
+            for place, path in enumerate(self.paths)
+            if path in paths and at(self.numbers, place) not in changed
+        }
+
     def placed(self, changed: Collection[int]) -> list[FileRow]:
         """The files that have chunks, but for the changed ones."""
         languages = map(self.languages.__getitem__, _integers(self.language_of))
@@ -87,6 +103,32 @@ class FileList(msgspec.Struct, array_like=True, frozen=True, weakref=True):
         if changed:
             return [row for row in rows if row[3] != _NONE and row[0] not in changed]
         return [row for row in rows if row[3] != _NONE]
+
+
+class ListedManifest(msgspec.Struct, frozen=True):
+    """Makes the manifest of a generation from the list, and what the tables say of the rest."""
+
+    listed: FileList
+    changed: frozenset[int]
+    """The files that the list does not decide on."""
+    since: dict[str, Entry]
+    """What these are now."""
+    files: int
+    taken_ns: int
+
+    def __call__(self) -> Snapshot:
+        """The whole manifest."""
+        entries = self.listed.entries(self.changed)
+        entries.update(self.since)
+        if len(entries) != self.files:
+            raise DamagedBackend(f"the index has {len(entries)} of {self.files} files")
+        return Snapshot(entries, self.taken_ns)
+
+    def entries_of(self, paths: Collection[str]) -> dict[str, Entry]:
+        """The entries of some paths: of a large tree the whole manifest takes long to make."""
+        entries = self.listed.entries_of(paths, self.changed)
+        entries.update(self.since)
+        return entries
 
 
 def encode(stated: Iterable[StatedRow], placed: Iterable[PlacedRow]) -> bytes:

@@ -37,7 +37,7 @@ from holdfast.files import disk
 from holdfast.files.listing_store import use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.quiet_walk import QuietWalk
-from holdfast.files.snapshot import Snapshot
+from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.files.tree_watch import CannotWatch
 from holdfast.files.watched_tree import COMPARED_MS_MAX, WALKED_MS_MAX, Look, WatchedTree
 from holdfast.index.generations.changed_files import (
@@ -46,6 +46,7 @@ from holdfast.index.generations.changed_files import (
     differences,
     read_files,
 )
+from holdfast.index.generations.file_list import ListedManifest
 from holdfast.index.generations.model import Identity, PreparedFile, Reader
 from holdfast.index.generations.walk_ahead import (
     Manifest,
@@ -106,9 +107,17 @@ class FreshFiles(msgspec.Struct):
     @property
     def before(self) -> Snapshot:
         """The manifest of the generation, made on first use."""
-        if not isinstance(self.manifest, Snapshot):
-            self.manifest = self.manifest()
-        return self.manifest
+        made = self.manifest  # read once: threads of a host share a check
+        if not isinstance(made, Snapshot):
+            made = self.manifest = made()
+        return made
+
+    def entries_of(self, paths: Collection[str]) -> Mapping[str, Entry]:
+        """The stored entries of some files, and perhaps of others."""
+        manifest = self.manifest
+        if isinstance(manifest, ListedManifest):
+            return manifest.entries_of(paths)
+        return self.before.entries
 
     def is_still_so(self, root: str, policy: Policy) -> bool:
         """Whether the tree is watched and nothing was reported since the check."""
@@ -437,8 +446,9 @@ def _threshold_ms(took_ms: float) -> int:
 def moved(root: str, paths: Iterable[str], fresh: FreshFiles) -> bool:
     """Whether one of these files differs from what the check saw."""
     top = root.rstrip("/") + "/"
-    entries, lstat = fresh.before.entries, os.lstat
-    for path in paths:
+    some = frozenset(paths)
+    entries, lstat = fresh.entries_of(some), os.lstat
+    for path in some:
         made = fresh.changed.get(path)
         known = made.entry if made is not None else entries.get(path)
         try:

@@ -18,6 +18,8 @@ from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.posting_segment import PostingSegment
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from holdfast.index.generations.change_log import Change
     from holdfast.index.generations.model import PreparedFile
 
@@ -108,7 +110,7 @@ def to_merge(standings: Iterable[SegmentUse]) -> list[list[int]]:
     return groups
 
 
-def digest(data: bytes, vectors: bytes) -> str:
+def digest(data: bytes | mmap, vectors: bytes) -> str:
     """The digest that identifies a stored segment in every process."""
     hasher = hashlib.blake2b(data, digest_size=16)
     hasher.update(vectors)

@@ -21,6 +21,7 @@ import msgspec
 from holdfast.index.search.fields import FIELDS, Field, column_sums
 from holdfast.index.search.name_table import NameTable
 from holdfast.index.search.posting_segment import PostingSegment, in_words
+from holdfast.index.search.row_columns import Column, Ties
 from holdfast.index.search.sign_filter import count_differences, fewest_differences, lost_weight
 from holdfast.index.search.vector_columns import columns, products, products_of_bytes
 
@@ -98,17 +99,13 @@ class Corpus:
             self.files += [file for file in part.files if file is not None]
             of_rows.append(numbers[part.segment.slots])
         self.file_of: NDArray[np.int64] = _joined(of_rows, np.int64)
-        self.ordinals: NDArray[np.int64] = _joined(
-            [p.segment.ordinals for p in self.parts], np.int64
-        )
-        self.lengths: NDArray[np.uint16] = _joined(
-            [part.segment.lengths for part in self.parts], np.uint16
-        ).reshape(-1, FIELDS)
-        """The number of terms in each field of each row."""
         paths = [file.path for file in self.files]
         by_path = sorted(range(len(paths)), key=paths.__getitem__)
         self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
-        self._lengths = column_sums(self.lengths) - column_sums(self.lengths[self.file_of < 0])
+        self._lengths = np.zeros(FIELDS, dtype=np.int64)
+        for part, files in zip(self.parts, of_rows, strict=True):
+            lengths = part.segment.lengths
+            self._lengths += column_sums(lengths) - column_sums(lengths[files < 0])
         self.names = NameTable()
         self._finish()
 
@@ -122,13 +119,17 @@ class Corpus:
             self.firsts.append(at)
             at += part.segment.rows
         self.rows = at
+        self.ordinals = Column([p.segment.ordinals for p in self.parts], self.firsts, np.int64)
+        lengths = [part.segment.lengths for part in self.parts]
+        none = np.empty((0, FIELDS), dtype=np.uint16)
+        self.lengths = Column(lengths or [none], self.firsts, np.uint16)
+        """The number of terms in each field of each row."""
         self.alive: NDArray[np.bool_] = self.file_of >= 0
         self.chunks = int(self.alive.sum())
         ranks = np.empty(len(self.files) + 1, dtype=np.int64)
         ranks[self._by_path] = np.arange(len(self.files))
         ranks[-1] = len(self.files)
-        self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + self.ordinals
-        """Decides between equal scores: by path, then by position in the file."""
+        self.ties = Ties(ranks, self.file_of, self.ordinals)
         self._places: dict[tuple[str, bool], Sequence[_Range]] = {}
         self._norms: dict[object, NDArray[np.float32]] = {}
         self._by_function: dict[Callable[[str], int], NDArray[np.int8]] = {}
@@ -139,10 +140,11 @@ class Corpus:
         """Tells this corpus from all others of the process, in keys of caches."""
 
     @cached_property
-    def lines(self) -> NDArray[np.int64]:
+    def lines(self) -> Column:
         import numpy as np
 
-        return _joined([part.segment.lines for part in self.parts], np.int64).reshape(-1, 2)
+        lines = [part.segment.lines for part in self.parts]
+        return Column(lines or [np.empty((0, 2), dtype=np.uint32)], self.firsts, np.int64)
 
     @cached_property
     def kinds(self) -> NDArray[np.uint8]:
@@ -162,7 +164,8 @@ class Corpus:
         """The length normalisation of each file: a word's frequency is divided by it."""
         import numpy as np
 
-        body = self.lengths[:, Field.BODY][self.alive]
+        bodies = [piece[:, Field.BODY] for piece in self.lengths.pieces]
+        body = _joined(bodies, np.uint16)[self.alive]
         totals = np.bincount(self.file_of[self.alive], weights=body, minlength=len(self.files))
         average = float(totals.sum()) / max(1, self.filled) or 1.0
         return 1.0 - FILE_SLOPE + FILE_SLOPE * (totals / average)
@@ -196,9 +199,8 @@ class Corpus:
         made.file_of = np.concatenate(
             [*(file_of[rows] for rows in kept), np.where(own >= 0, own + left, -1)]
         )
-        made.ordinals = np.concatenate([*(self.ordinals[rows] for rows in kept), after.ordinals])
-        made.lengths = np.concatenate([*(self.lengths[rows] for rows in kept), after.lengths])
-        went = self.lengths[(self.file_of >= 0) & (file_of < 0)].sum(axis=0, dtype=np.int64)
+        went = self.lengths[np.flatnonzero((self.file_of >= 0) & (file_of < 0))]
+        went = went.sum(axis=0, dtype=np.int64)
         made._lengths = self._lengths - went + after._lengths
         by_path = renamed[self._by_path]
         by_path = by_path[by_path >= 0]
@@ -274,11 +276,11 @@ class Corpus:
             worth: NDArray[np.float32] = (weight[field] / np.maximum(norm, 1e-3)).astype(np.float32)
             return worth
 
+        cells, pieces = self.lengths.cells, self.lengths.pieces
         if known is None and self._asked <= ASKED_BEFORE_TABLE:
-            lengths = self.lengths.reshape(-1)
-            return lambda rows, fields: worths(lengths.take(rows * FIELDS + fields), fields)
+            return lambda rows, fields: worths(cells(rows, fields), fields)
         if known is None:
-            known = worths(self.lengths, slice(None)).reshape(-1)
+            known = np.concatenate([worths(piece, slice(None)).reshape(-1) for piece in pieces])
             with self._lock:
                 if len(self._norms) > 4:
                     self._norms.clear()

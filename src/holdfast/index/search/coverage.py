@@ -64,7 +64,7 @@ def coverage_of(words: Sequence[Within], corpus: Corpus, rows: Rows, places: Row
             in_stem += weight * here
         in_file += weight * (word.in_files.take(places) > 0)
     total = total or 1.0
-    lengths = np.maximum(corpus.lengths[rows, Field.STEM], 1)
+    lengths = np.maximum(corpus.lengths[rows][:, Field.STEM], 1)
     return Coverage(
         in_chunk / total,
         in_file / total,

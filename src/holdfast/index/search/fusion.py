@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from holdfast.index.search.row_columns import Ties
+
     Floats = NDArray[np.float64]
 
 SCALED_OVER = 200
@@ -38,7 +40,7 @@ def min_max_scaled(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
 
 
 def top_rows(
-    scores: NDArray[Any], ties: NDArray[np.int64], limit: int, floor: float
+    scores: NDArray[Any], ties: NDArray[np.int64] | Ties, limit: int, floor: float
 ) -> NDArray[np.int64]:
     """The rows with the highest scores above a floor, best first; ties by `ties`."""
     import numpy as np

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from holdfast.index.recent_memo import RecentMemo
+
 WORD_CHARACTERS_MAX = 64
 DIGITS_MAX = 6
 """Longer runs of digits are hashes and ids, whose parts are not searched for."""
@@ -116,31 +118,9 @@ def split(word: str) -> tuple[str, ...]:
     return tuple(stems)
 
 
-_MEMO_MAX = 200_000
-
-
-class _Stems(dict[str, str]):
-    """A cache of stems by part: a part is in many words."""
-
-    def __missing__(self, part: str) -> str:
-        if len(self) > _MEMO_MAX:
-            self.clear()
-        found = self[part] = stem(part)
-        return found
-
-
-_stems = _Stems()
-
-
-class _Memo(dict[str, tuple[str, ...]]):
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        if len(self) > _MEMO_MAX:
-            self.clear()
-        found = self[word] = split(word)
-        return found
-
-
-_memo = _Memo()
+_stems = RecentMemo(stem)
+"""By part: a part is in many words."""
+_memo = RecentMemo(split)
 
 
 terms_of = _memo.__getitem__

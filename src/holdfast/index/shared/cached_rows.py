@@ -9,11 +9,14 @@ a failure the server is left alone for a while, and answers come from the copy a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from mmap import mmap
+from pathlib import Path
 
 from holdfast import system
 from holdfast.errors import CodeIndexError
+from holdfast.index.generations.unnamed_files import mapped_parts
 from holdfast.index.shared.rows import Seal
 from holdfast.index.shared.store import ASK_MAX, SharedStore
 
@@ -30,8 +33,11 @@ class CachedRows:
         remote: SharedStore | None,
         seal: Seal,
         clock: Callable[[], float] = system.monotonic,
+        directory: Path | None = None,
     ) -> None:
+        """`directory` is where values may be put into files without a name."""
         self._local, self._remote, self._seal = local, remote, seal
+        self._directory = directory
         self._clock, self._away_until = clock, 0.0
 
     @property
@@ -68,13 +74,22 @@ class CachedRows:
 
     def whole(self, keys: Sequence[bytes]) -> bytes | None:
         """The values under all keys, joined; None if one is missing."""
-        parts = []
+        with suppress(KeyError):
+            return b"".join(self._parts(keys))
+        return None
+
+    def mapped(self, keys: Sequence[bytes]) -> mmap | bytes | None:
+        """The same in a mapped file; in memory if there is no room for one."""
+        try:
+            return mapped_parts(self._parts(keys), self._directory)
+        except KeyError:
+            return None
+        except (OSError, ValueError):
+            return self.whole(keys)
+
+    def _parts(self, keys: Sequence[bytes]) -> Iterator[memoryview]:
         for key in keys:  # One at a time: each may be megabytes large.
-            part = self.get([key]).get(key)
-            if part is None:
-                return None
-            parts.append(part)
-        return b"".join(parts)
+            yield self.get([key])[key]
 
     def close(self) -> None:
         self._local.close()

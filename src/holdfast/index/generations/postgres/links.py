@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from mmap import mmap
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.errors import DamagedBackend
@@ -10,6 +12,7 @@ from holdfast.index.generations.checksums import blob_check, crc32, row_check
 from holdfast.index.generations.link_files import LinkRow, checked, open_links, placed
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.segments import digest
+from holdfast.index.generations.unnamed_files import mapped_parts
 
 if TYPE_CHECKING:
     import psycopg
@@ -53,7 +56,7 @@ class PostgresLinks:
     ) -> dict[str, LinkSegment]:
         return open_links(self._data, rows, open_segments or {})
 
-    def _data(self, one: LinkRow) -> bytes:
+    def _data(self, one: LinkRow) -> mmap | bytes:
         row = (
             self._connection.cursor(binary=True)
             .execute(
@@ -65,6 +68,8 @@ class PostgresLinks:
         data = b"" if row is None else bytes(row[0])
         if len(data) != one.size_bytes or crc32(data) != one.check:
             raise DamagedBackend("a segment of the index is damaged: its checksum differs")
+        with suppress(OSError, ValueError):
+            return mapped_parts([data])
         return data
 
     def write(self, data: bytes) -> str:

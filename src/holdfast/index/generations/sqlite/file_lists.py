@@ -18,7 +18,7 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations import file_list
 from holdfast.index.generations.checksums import crc32, row_check
-from holdfast.index.generations.file_list import FileList
+from holdfast.index.generations.file_list import FileList, ListedManifest
 from holdfast.index.generations.segments import FileRow
 from holdfast.index.generations.sqlite import tables
 
@@ -59,14 +59,8 @@ def manifest(connection: apsw.Connection) -> Callable[[], Snapshot]:
                 raise tables.damaged_file(row[1])
             since[row[1]] = Entry(Stat(*row[3:6]), row[2])
 
-    def made() -> Snapshot:
-        entries = listed.entries(changed)
-        entries.update(since)
-        if len(entries) != known.get("files", 0):
-            raise DamagedBackend(f"the index has {len(entries)} of {known.get('files', 0)} files")
-        return Snapshot(entries, int(known.get("taken_ns") or 0))
-
-    return made
+    files, taken_ns = int(known.get("files") or 0), int(known.get("taken_ns") or 0)
+    return ListedManifest(listed, changed, since, files, taken_ns)
 
 
 def placed_files(connection: apsw.Connection) -> list[FileRow]:

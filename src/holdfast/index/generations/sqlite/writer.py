@@ -53,8 +53,9 @@ class SqliteWriter:
         self.published = False
         self.follows: Identity = (self.generation - 1, str(known.get("run") or ""))
         self._noted = change_log.decode(known.get("changes"))
-        self._put_anew: set[str] | None = None
-        """The files added since the tables were emptied; no other rows exist. None before that."""
+        self._put_anew: set[int] | None = None
+        """The hashes of the paths that were added since the tables were emptied; no other rows
+        exist. None before that."""
         self._load_counters()
 
     def _load_counters(self) -> None:
@@ -113,10 +114,11 @@ class SqliteWriter:
     def put(self, file: PreparedFile) -> bool:
         replaced = False
         self._totals = None
-        if self._put_anew is None or file.path in self._put_anew:
+        hashed = hash(file.path)
+        if self._put_anew is None or hashed in self._put_anew:
             replaced = self.remove(file.path)
         else:
-            self._put_anew.add(file.path)
+            self._put_anew.add(hashed)
         run, stat = self._connection.execute, file.entry.stat
         number = self._next_file
         self._next_file += 1
