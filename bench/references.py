@@ -2,8 +2,13 @@
 
 `python -m bench.references [--only PACKAGE…] [--symbols N] [--show N] [--record]` samples symbols
 of each package, asks basedpyright (Python) or the TypeScript compiler for their references, and
-prints how many of these `references` finds, leaves undecided and misses, and how many it names that
-the judge does not.
+prints how many of these `references` finds, leaves undecided and misses.
+
+A judge does not name every reference: the TypeScript compiler stops at the `require` of a CommonJS
+module, at a class that a call makes and at values without a type. So a certain place that it does
+not name is asked for itself. From definition to definition it leads to the symbol ("asked"), to
+something else ("other"), or to nothing that the judge knows ("nothing"). Only "other" is an error
+by the judge, and "nothing" is counted apart.
 """
 
 from __future__ import annotations
@@ -16,9 +21,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, unquote, urlparse
 
 from bench.calls.__main__ import PACKAGES, files_of, judge_folder
@@ -36,8 +42,18 @@ SEED = 11
 SYMBOLS = 60
 KINDS = ("class", "interface", "type", "function", "method", "property", "constant", "variable")
 CERTAIN = 0.9
+STEPS_MAX = 16
 Place = tuple[str, int]
 """A path and the byte at which the name starts."""
+
+
+class Judged(NamedTuple):
+    """What a judge says about a symbol."""
+
+    known: set[Place]
+    """Its references."""
+    leads: Sequence[str]
+    """Where each of our places leads: "asked", "other" or "nothing"."""
 
 
 @dataclass
@@ -48,18 +64,23 @@ class Score:
     found: int = 0
     undecided: int = 0
     extra: int = 0
-    certain_extra: int = 0
+    followed: int = 0
+    """Certain places that are not among the references of the judge, but lead to one."""
+    contradicted: int = 0
+    unjudged: int = 0
     named: int = 0
     missed: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
 
     def line(self, name: str) -> str:
         share = self.found / max(1, self.known)
-        right = 1 - self.certain_extra / max(1, self.named)
         return (
             f"{name}: {self.found} of {self.known} references ({share:.1%}), "
             f"{self.undecided} undecided, {len(self.missed)} missed; "
-            f"{self.certain_extra} of {self.named} certain ones are not the judge's ({right:.1%})"
+            f"of {self.named} certain ones {self.followed} lead to a reference of the judge, "
+            f"{self.contradicted} elsewhere ({self.contradicted / max(1, self.named):.2%}), "
+            f"and of {self.unjudged} the judge knows nothing"
         )
 
 
@@ -111,15 +132,22 @@ class Package:
         return search.judge(target, files)
 
 
-def typescript(package: Package, asked: list[Place]) -> Iterator[set[Place] | None]:
-    """The references by the TypeScript compiler; offsets become bytes."""
+def typescript(
+    package: Package, asked: list[Place], places: list[list[Place]]
+) -> Iterator[Judged | None]:
+    """What the TypeScript compiler says; offsets become bytes."""
     texts = {path: source.decode("utf-8", "replace") for path, source in package.sources.items()}
-    symbols = [
-        [path, len(package.sources[path][:start].decode("utf-8", "replace"))]
-        for path, start in asked
-    ]
+
+    def offset(place: Place) -> list[str | int]:
+        return [place[0], len(package.sources[place[0]][: place[1]].decode("utf-8", "replace"))]
+
+    questions = {
+        "files": sorted(package.sources),
+        "symbols": [offset(place) for place in asked],
+        "places": [[offset(place) for place in each] for each in places],
+    }
     with tempfile.NamedTemporaryFile("w", suffix=".json") as listed:
-        json.dump({"files": sorted(package.sources), "symbols": symbols}, listed)
+        json.dump(questions, listed)
         listed.flush()
         run = subprocess.run(
             ["node", str(HERE / "typescript_references.cjs"), str(judge_folder("typescript")),
@@ -131,11 +159,18 @@ def typescript(package: Package, asked: list[Place]) -> Iterator[set[Place] | No
         if found is None:
             yield None
             continue
-        yield {(path, len(texts[path][:at].encode())) for path, at, size in found if path in texts}
+        known = {
+            (path, len(texts[path][:at].encode()))
+            for path, at, _ in found["references"]
+            if path in texts
+        }
+        yield Judged(known, found["leads"])
 
 
-def python(package: Package, asked: list[Place]) -> Iterator[set[Place] | None]:
-    """The references by basedpyright."""
+def python(
+    package: Package, asked: list[Place], places: list[list[Place]]
+) -> Iterator[Judged | None]:
+    """What basedpyright says."""
     root, home = package.folder.resolve(), judge_folder("basedpyright").resolve()
     process = subprocess.Popen(
         [sys.executable, str(home / "bin" / "basedpyright-langserver"), "--stdio"],
@@ -153,23 +188,58 @@ def python(package: Package, asked: list[Place]) -> Iterator[set[Place] | None]:
             document = {"uri": f"{root.as_uri()}/{quote(path)}", "languageId": "python",
                         "version": 1, "text": source.decode("utf-8", "replace")}  # fmt: skip
             server.send("textDocument/didOpen", {"textDocument": document}, answer=False)
-        for path, at in asked:
-            before = package.sources[path][:at].decode("utf-8", "replace")
-            line, column = before.count("\n"), len(before) - before.rfind("\n") - 1
-            number = server.send(
-                "textDocument/references",
-                {"textDocument": {"uri": f"{root.as_uri()}/{quote(path)}"},
-                 "position": {"line": line, "character": column},
-                 "context": {"includeDeclaration": True}},
-            )  # fmt: skip
-            yield {
-                place
-                for one in server.answers({number})[number] or ()
-                if (place := _place(package, root, one)) is not None
-            }
+        ask = Questions(package, root, server)
+        for symbol, each in zip(asked, places, strict=True):
+            known = set(ask.places("references", symbol)) | {symbol}
+            yield Judged(known, [ask.leads(place, known) for place in each])
     finally:
         process.kill()
         process.wait()
+
+
+@dataclass
+class Questions:
+    """Asks a language server about places of a package."""
+
+    package: Package
+    root: Path
+    server: LanguageServer
+    outside: bool = False
+    """Whether the last answer had a place outside of the package."""
+
+    def places(self, method: str, place: Place) -> list[Place]:
+        path, at = place
+        before = self.package.sources[path][:at].decode("utf-8", "replace")
+        line, column = before.count("\n"), len(before) - before.rfind("\n") - 1
+        question: dict[str, object] = {
+            "textDocument": {"uri": f"{self.root.as_uri()}/{quote(path)}"},
+            "position": {"line": line, "character": column},
+        }
+        if method == "references":
+            question["context"] = {"includeDeclaration": True}
+        number = self.server.send(f"textDocument/{method}", question)
+        found = [
+            _place(self.package, self.root, one)
+            for one in self.server.answers({number})[number] or ()
+        ]
+        self.outside = None in found
+        return [one for one in found if one is not None]
+
+    def leads(self, place: Place, known: set[Place]) -> str:
+        """Where a place leads, from definition to definition."""
+        seen: set[Place] = set()
+        queue, other = [place], False
+        while queue and len(seen) < STEPS_MAX:
+            one = queue.pop()
+            if one in known:
+                return "asked"
+            if one in seen:
+                continue
+            seen.add(one)
+            found = self.places("definition", one)
+            other = other or self.outside or one in found
+            queue += found
+        return "other" if other else "nothing"
 
 
 def _place(package: Package, root: Path, one: dict[str, object]) -> Place | None:
@@ -186,30 +256,49 @@ def _place(package: Package, root: Path, one: dict[str, object]) -> Place | None
 def judged(package: Package, count: int) -> Score:
     score = Score()
     symbols = package.symbols(count)
+    answers = [package.ours(identity) for identity, _ in symbols]
+    names = [_name(package, identity) for identity, _ in symbols]
+    certain = [
+        [
+            (one.path, one.start)
+            for one in answer.found
+            if one.confidence >= CERTAIN and one.name == name
+        ]
+        for answer, name in zip(answers, names, strict=True)
+    ]
     judge = python if package.language == "python" else typescript
-    answers = judge(package, [place for _, place in symbols])
-    for (identity, place), known in zip(symbols, answers, strict=True):
-        if not known or place not in known:
+    judgements = judge(package, [place for _, place in symbols], certain)
+    for place, name, found, sure, judgement in zip(
+        (place for _, place in symbols), names, answers, certain, judgements, strict=True
+    ):
+        if not judgement or place not in judgement.known:
             continue  # the judge does not see a symbol there
-        name = package.program.resolver.program.symbol(
-            package.program.resolver.program.by_id[identity]
-        ).name.encode()
-        whole = re.compile(re.escape(name) + rb"(?![\w$])")
-        known = {(p, at) for p, at in known if whole.match(package.sources[p], at)}
-        found = package.ours(identity)
-        ours = {(one.path, one.start): one for one in found.found if one.name.encode() == name}
+        whole = re.compile(re.escape(name.encode()) + rb"(?![\w$])")
+        known = {(p, at) for p, at in judgement.known if whole.match(package.sources[p], at)}
+        ours = {(one.path, one.start) for one in found.found if one.name == name}
         open_ones = {(one.path, one.start) for one in found.undecided}
-        certain = {at for at, one in ours.items() if one.confidence >= CERTAIN}
         score.known += len(known)
-        score.found += len(known & ours.keys())
-        score.undecided += len((known & open_ones) - ours.keys())
-        score.named += len(certain)
-        score.certain_extra += len(certain - known)
-        score.extra += len(ours.keys() - known)
-        label = name.decode()
-        score.missed += [_shown(package, label, p) for p in known - ours.keys() - open_ones]
-        score.wrong += [_shown(package, label, p) for p in certain - known]
+        score.found += len(known & ours)
+        score.undecided += len((known & open_ones) - ours)
+        score.missed += [_shown(package, name, p) for p in known - ours - open_ones]
+        score.named += len(sure)
+        where = f"{name} of {place[0]}"
+        for one, leads in zip(sure, judgement.leads, strict=True):
+            if one in known:
+                continue
+            score.followed += leads == "asked"
+            score.contradicted += leads == "other"
+            score.unjudged += leads == "nothing"
+            if leads != "asked":
+                (score.wrong if leads == "other" else score.open).append(
+                    _shown(package, where, one)
+                )
     return score
+
+
+def _name(package: Package, identity: str) -> str:
+    program = package.program.resolver.program
+    return program.symbol(program.by_id[identity]).name
 
 
 def _shown(package: Package, name: str, place: Place) -> str:
@@ -228,8 +317,13 @@ def summary(language: str, total: Score, packages: int) -> Iterator[Row]:
     met = None if goal is None else value >= goal
     note = f"of {total.known:,} in {packages} packages; {total.undecided:,} named as undecided"
     yield Row(f"{language}: found", value, "%", f"≥ {goal}" if goal else "", met, note)
-    wrong = 100 * total.certain_extra / max(1, total.named)
-    yield Row(f"{language}: certain and not the judge's", wrong, "%", note=f"of {total.named:,}")
+    counts = {
+        "certain, and the judge leads elsewhere": total.contradicted,
+        "certain, and the judge knows nothing": total.unjudged,
+    }
+    for what, number in counts.items():
+        share = 100 * number / max(1, total.named)
+        yield Row(f"{language}: {what}", share, "%", note=f"of {total.named:,}")
 
 
 def main() -> int:
@@ -252,13 +346,14 @@ def main() -> int:
         program = LinkedProgram(Resolver(extract(p, s) for p, s in sources.items()))
         one = judged(Package(folder, language, sources, program), args.symbols)
         print(one.line(name))
-        for heading, rows in (("missed", one.missed), ("not the judge's", one.wrong)):
+        shown = {"missed": one.missed, "elsewhere": one.wrong, "not judged": one.open}
+        for heading, rows in shown.items():
             for row in rows[: args.show]:
                 print(f"  {heading}: {row}")
         counted[language] += 1
         total = totals.setdefault(language, Score())
-        for member in ("known", "found", "undecided", "certain_extra", "named", "missed"):
-            setattr(total, member, getattr(total, member) + getattr(one, member))
+        for each in fields(Score):
+            setattr(total, each.name, getattr(total, each.name) + getattr(one, each.name))
     for language, total in totals.items():
         print(total.line(language))
     if args.record or not args.only:

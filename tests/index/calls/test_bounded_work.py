@@ -12,8 +12,10 @@ from types import FrameType
 
 import pytest
 
+from holdfast.index.calls import modules
 from holdfast.index.calls.linked_program import LinkedProgram
-from holdfast.index.calls.resolve import Resolver
+from holdfast.index.calls.program import Program, Thing, View
+from holdfast.index.calls.resolve import Edge, Resolver
 from holdfast.index.facts.extract import extract
 from tests.scale import first_in_quick
 
@@ -217,6 +219,19 @@ def inner_classes(n: int) -> str:
     return f"function mix(Base) {{\n{inside}  return Base;\n}}\n{users}"
 
 
+def returned_classes(n: int) -> str:
+    text = "class B { m() {} }\n"
+    for i in range(n):
+        text += f"function f{i}(C) {{ return class K extends C {{ k() {{ this.m(); }} }}; }}\n"
+    return (
+        text
+        + "new (f0(B))().m();\n"
+        + "".join(
+            f"const K{i} = f{i}({f'K{i - 1}' if i else 'B'});\nnew K{i}().m();\n" for i in range(n)
+        )
+    )
+
+
 CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "a grid of bases": ("a.py", grid),
     "diamonds": ("a.py", diamonds),
@@ -250,6 +265,7 @@ CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "one mixin many times": ("a.js", mixins),
     "literals with a method of one name": ("a.js", literals),
     "classes in a function that makes bases": ("a.js", inner_classes),
+    "classes that functions return": ("a.js", returned_classes),
 }
 
 
@@ -348,3 +364,51 @@ def test_the_calls_of_a_name_are_gathered_once(monkeypatch: pytest.MonkeyPatch) 
     for call in facts.calls:
         resolver.calls(view, call)
     assert asked["put"] == 1
+
+
+@pytest.mark.shows("CALLS-CALLERS-BOUNDED")
+def test_a_name_of_a_package_is_looked_up_once_in_what_it_imports_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every call of a function of NetworkX looked into each of the hundred modules that its
+    package imports with `*`."""
+    sources = {f"p/m{i}.py": f"def f{i}(): ...\n" for i in range(12)}
+    package = "".join(f"from .m{i} import *\n" for i in range(12))
+    calls = "import p\ndef run():\n" + "    p.f11()\n" * 5
+    files = {**sources, "p/__init__.py": package, "a.py": calls}
+    facts = [extract(path, text.encode()) for path, text in files.items()]
+    resolver, asked, find = Resolver(facts), Counter[str](), modules.find
+
+    def counted(program: Program, view: View, module: str) -> Thing:
+        asked[module] += 1
+        return find(program, view, module)
+
+    monkeypatch.setattr(modules, "find", counted)
+    view = resolver.program.files["a.py"]
+    reached = [resolver.calls(view, call) for call in facts[-1].calls]
+    target = facts[11].symbols[0].id
+    assert [edges[0].callee for edges in reached if isinstance(edges[0], Edge)] == [target] * 5
+    assert asked[".m11"] == 1
+
+
+@pytest.mark.shows("CALLS-CALLERS-BOUNDED")
+def test_modules_that_export_each_other_whole_end() -> None:
+    circle = {
+        "a.js": "module.exports = require('./b');\nexports.z = require('./b').z;\n",
+        "b.js": "module.exports = require('./a');\nexports.z = require('./a').z;\n",
+        "use.js": "const a = require('./a');\na.x();\na.z();\nnew a();\na.x.y();\n",
+    }
+    row = {f"m{i}.js": f"module.exports = require('./m{i + 1}');\n" for i in range(400)}
+    row["m400.js"] = "class Cart { add() {} }\nmodule.exports = Cart;\n"
+    row["near.js"] = "const Near = require('./m395');\nnew Near().add();\n"
+    row["far.js"] = "const Far = require('./m0');\nnew Far().add();\nFar.add();\n"
+    facts = [extract(path, text.encode()) for path, text in (circle | row).items()]
+    resolver = Resolver(facts)
+    found = [
+        (each.path, each.line)
+        for one in facts
+        for call in one.calls
+        for each in resolver.calls(resolver.program.files[one.path], call)
+        if isinstance(each, Edge) and each.confidence >= 0.9
+    ]
+    assert found == [("near.js", 2), ("near.js", 2)]

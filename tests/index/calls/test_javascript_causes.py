@@ -4,10 +4,93 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
-from tests.index.claims import check
+from tests.index.claims import check, resolved
 
 CASES = {
+    "modules that export what others export": """
+        // --- cart.js
+        class Cart { add() {} }
+        module.exports = Cart;
+        // --- tools.js
+        exports.total = function total() {};
+        // --- whole.js
+        module.exports = require("./cart");
+        // --- parts.js
+        exports.Cart = require("./cart");
+        exports.sum = require("./tools").total;
+        // --- literal.js
+        module.exports = {
+          name: "shop",
+          Cart: require("./cart"), // the first one
+          sum: require("./tools").total,
+          tools: require("./tools"),
+        };
+        // --- main.js
+        const Whole = require("./whole");
+        const parts = require("./parts");
+        const { Cart, sum, tools } = require("./literal");
+        new Whole().add();
+        // ^ calls cart.Cart
+        // ^ calls cart.Cart.add
+        new parts.Cart().add();
+        // ^ calls cart.Cart
+        // ^ calls cart.Cart.add
+        parts.sum();
+        // ^ calls tools.total
+        new Cart().add();
+        // ^ calls cart.Cart
+        // ^ calls cart.Cart.add
+        sum();
+        // ^ calls tools.total
+        tools.total();
+        // ^ calls tools.total
+        """,
+    "a constructor that calls itself with new": """
+        // --- a.js
+        function Cart(name) {
+          if (!(this instanceof Cart)) return new Cart(name);
+          // ^ calls a.Cart
+          this.name = name;
+        }
+        Cart.prototype.add = function () { return this; };
+        Cart.open = (name) => new Cart(name);
+        // ^ calls a.Cart
+        Cart("a").add();
+        // ^ calls a.Cart
+        // ^ calls a.Cart.add
+        new Cart("b").add().add();
+        // ^ calls a.Cart
+        // ^ calls a.Cart.add
+        Cart.open("c").add();
+        // ^ calls a.Cart.open
+        // ^ calls a.Cart.add
+        """,
+    "a class that a function returns": """
+        // --- a.js
+        class Item { label() {} }
+        function named(Base) {
+          return class Named extends Base {
+            own() { return this.label(); }
+            // ^ calls a.Item.label
+          };
+        }
+        const NamedItem = named(Item);
+        // ^ calls a.named
+        new NamedItem().own();
+        // ^ calls a.named.Named
+        // ^ calls a.named.Named.own
+        """,
+    "static members with words before them": """
+        // --- a.ts
+        class Node {
+          public static make() { return 1; }
+          make() { return this.other(); }
+          // ^ calls a.Node.other
+          other() {}
+        }
+        """,
     "a class expression with a name of its own": """
         // --- util.js
         exports.Codec = class Codec { decode() {} };
@@ -210,3 +293,29 @@ def test_what_a_function_called_at_once_makes_is_in_the_outline_wherever_it_is()
     """
     facts = extract("a.js", source.encode())
     assert [s.qualified for s in facts.symbols] == ["lib", "lib.make", "lib.use"]
+
+
+def test_of_two_modules_that_one_exports_by_a_condition_neither_is_certain() -> None:
+    """React's `index.js`: calls went to the last one with a confidence of .99."""
+    member = "exports.pay = function pay() {}\n"
+    index = 'if (fast) exports.pay = require("./a").pay; else exports.pay = require("./b").pay;\n'
+    files = {
+        "a.js": member,
+        "b.js": member,
+        "i.js": index,
+        "u.js": 'const s = require("./i");\ns.pay();\n',
+    }
+    facts = [extract(path, text.encode()) for path, text in files.items()]
+    edges, _ = resolved(Resolver(facts), "u.js")
+    reached = {edge.callee: edge.confidence for edge in edges if edge.line == 2}
+    assert set(reached) == {one.symbols[0].id for one in facts[:2]}
+    assert max(reached.values()) < 0.9
+
+
+def test_a_string_in_exports_is_no_comment() -> None:
+    source = """
+        function go() {}
+        module.exports = { url: "http://shop", run: go, glob: "src/*", stop: go };
+    """
+    bound = {one.name for one in extract("a.js", source.encode()).bindings}
+    assert {"run", "stop"} <= bound

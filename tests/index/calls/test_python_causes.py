@@ -296,6 +296,22 @@ CASES = {
         table["four"]()
         # ^ calls a.two
         """,
+    "the key of setdefault": """
+        # --- a.py
+        def one(): ...
+        def two(): ...
+        def make(**options):
+            options.setdefault("first", one)
+            return run(**options)
+            # ^ calls a.run
+        def run(first=None, second=None):
+            first()
+            # ^ calls a.one
+            second()
+            # ^ calls a.two
+        make(second=two)
+        # ^ calls a.make
+        """,
 }
 
 

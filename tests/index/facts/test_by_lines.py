@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.index.facts.extract import extract
+from holdfast.index.facts.languages import OPTIONAL
 from holdfast.index.facts.languages.line_patterns import TABLE
 from holdfast.index.facts.model import MODULE, decode, encode
 from tests.index.wire import call_graph, file_outline, manage_index, search_code
@@ -548,7 +549,7 @@ def test_every_language_of_the_table_has_a_sample() -> None:
         "awk",
         "batch",
         "css",
-        "julia",  # By lines only where its grammar is missing, see test_optional_grammars.py.
+        *OPTIONAL,  # By lines only where the grammar is missing, see test_optional_grammars.py.
         "just",
         "nix",
         "starlark",

@@ -1,4 +1,4 @@
-"""Julia's grammar is an optional extra: without it files are searched, not outlined."""
+"""Some grammars are in an optional extra: without them files are searched, not outlined."""
 
 from __future__ import annotations
 
@@ -55,6 +55,82 @@ def test_without_its_grammar_a_language_has_guessed_definitions() -> None:
         ("price", "function"),
         ("Cart", "struct"),
     ]
+
+
+ELIXIR = b"""defmodule Shop.Cart do
+  @doc "sums"
+  def total(cart), do: Enum.sum(cart)
+  defp valid?(item), do: item.price > 0
+  defmacro checked(block), do: block
+end
+
+defprotocol Priced do
+  def price(item)
+end
+"""
+ZIG = b"""const std = @import("std");
+
+pub const Cart = struct {
+    items: []Item,
+
+    pub fn total(self: Cart) u32 {
+        return self.items.len;
+    }
+};
+
+const Kind = enum { food, drink };
+
+export fn main() void {}
+
+test "an empty cart costs nothing" {}
+"""
+
+
+@pytest.mark.shows("LANG-OPTIONAL")
+@pytest.mark.parametrize(
+    ("path", "source", "symbols"),
+    [
+        (
+            "cart.ex",
+            ELIXIR,
+            [
+                ("Shop.Cart", "namespace"),
+                ("total", "function"),
+                ("valid?", "function"),
+                ("checked", "macro"),
+                ("Priced", "interface"),
+                ("price", "method"),
+            ],
+        ),
+        (
+            "cart.zig",
+            ZIG,
+            [
+                ("Cart", "struct"),
+                ("total", "method"),
+                ("Kind", "enum"),
+                ("main", "function"),
+                ("an empty cart costs nothing", "function"),
+            ],
+        ),
+    ],
+    ids=["elixir", "zig"],
+)
+def test_without_the_extra_definitions_of_elixir_and_zig_are_guessed(
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    source: bytes,
+    symbols: list[tuple[str, str]],
+) -> None:
+    for module in languages.OPTIONAL.values():
+        monkeypatch.setitem(sys.modules, module, None)
+    _forget()
+    facts = extract(path, source)
+    monkeypatch.undo()
+    _forget()
+    assert facts.guessed
+    assert [(s.name, s.kind) for s in facts.symbols] == symbols
+    assert not extract(path, source).guessed
 
 
 @pytest.mark.shows("LANG-OPTIONAL")

@@ -48,7 +48,7 @@ ENDLESS = {
     "a.zig": b">>~",
     "a.jl": b"?$",
 }
-LENGTH = 30_000
+LENGTH = 60_000
 GOOD = {
     "good.cs": b"class Cart { int Total() { return Count(); } }\n" * 60,
     "good.py": b"def total(cart):\n    return count(cart)\n\n" * 60,

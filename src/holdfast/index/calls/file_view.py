@@ -201,6 +201,15 @@ class View:
         return dict(table)
 
     @cached_property
+    def submodules(self) -> frozenset[str]:
+        """In an `__init__.py`: `from .cart import total` binds `cart` in the package, too."""
+        return frozenset(
+            item.module[1:].partition(".")[0]
+            for item in self.facts.imports
+            if item.module.startswith(".") and item.module[1:2] not in ("", ".")
+        )
+
+    @cached_property
     def wildcards(self) -> list[Import]:
         every = [item for item in self.facts.imports if item.name == "*"]
         return every if len(every) <= WILDCARDS_MAX else _distinct(every)[:WILDCARDS_MAX]

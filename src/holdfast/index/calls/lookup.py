@@ -27,6 +27,8 @@ SHARED = frozenset({"go", "jvm", "csharp", "php", "c", "ruby", "swift"})
 """Language families in which files of a package or program see each other without imports."""
 CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
 STEPS_MAX = 24
+PASSED_ON_MAX = 16
+"""The maximum number of modules followed that export another one whole."""
 SPENT_MAX = 100
 """The maximum number of expressions evaluated for one; beyond that its value is unknown."""
 

@@ -12,6 +12,7 @@ from holdfast.index.calls.classes import FIRST, ORDERS_MAX
 from holdfast.index.calls.lookup import (
     CALLABLE,
     CHANGED,
+    PASSED_ON_MAX,
     PERHAPS,
     Found,
     Lookup,
@@ -21,6 +22,7 @@ from holdfast.index.calls.lookup import (
     unique,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.signatures import is_static
 from holdfast.index.calls.type_texts import (
     container,
     member_result,
@@ -44,7 +46,12 @@ class Members(Lookup):
         if kept is not None:
             return kept
         if thing.kind == "file":
-            return self._member_of_file(thing, name)
+            cuts, found = self.cuts, self._member_of_file(thing, name)
+            if not found and name != "default" and self.program.files[thing.path].family == "js":
+                found = self._member_of_whole(thing, name)
+            if cuts == self.cuts:  # an incomplete result is not cached
+                self.members[thing, name] = found
+            return found
         if thing.kind == "package":
             return self._member_of_package(thing, name)
         if thing.kind == "external":
@@ -168,7 +175,12 @@ class Members(Lookup):
                             Found(f.thing, f.confidence * 0.98, because(f, "re-export"))
                             for f in found
                         ]
-            for item in reversed(view.taken.get(name, [])):
+            taken = view.taken.get(name, [])
+            if view.family == "js" and sum(item.reexport for item in taken) > 1:
+                # `if (fast) module.exports = require("./a"); else module.exports = …`
+                held = [f for one in taken if one.reexport for f in self.imported(view, one)]
+                return either(unique(held))
+            for item in reversed(taken):
                 if view.family in ("python", "lua") or item.reexport or view.family == "js":
                     found = self.imported(view, item)
                     if found and found[0].thing.kind != "external":
@@ -185,10 +197,33 @@ class Members(Lookup):
                         return [Found(f.thing, f.confidence * 0.97, "re-export") for f in found]
         finally:
             self.busy.discard(key)
-        if view.family == "js":  # `module.exports = Cart` and then `require('./cart').make`
-            whole = self.member(thing, "default")
-            return [each for f in whole if f.thing != thing for each in self.member(f.thing, name)]
         return []
+
+    def _member_of_whole(self, thing: Thing, name: str) -> list[Found]:
+        """`module.exports = Cart` and then `require('./cart').make`."""
+        key = (thing.path, -4, f"whole {name}", 0)
+        if self.blocked(key):
+            return []
+        self.busy.add(key)
+        try:
+            return self._follow_whole(thing, name)
+        finally:
+            self.busy.discard(key)
+
+    def _follow_whole(self, thing: Thing, name: str) -> list[Found]:
+        seen = {thing}
+        whole = self.member(thing, "default")
+        while len(whole) == 1 and whole[0].thing.kind == "file" and len(seen) < PASSED_ON_MAX:
+            other = whole[0].thing  # `module.exports = require('./other')`
+            if other in seen:
+                return []
+            seen.add(other)
+            found = self._member_of_file(other, name)
+            if found:
+                return found
+            whole = self.member(other, "default")
+        held = [f for f in whole if f.thing.kind != "file"]
+        return [each for f in held for each in self.member(f.thing, name)]
 
     def _child_module(self, view: View, name: str) -> Thing | None:
         if view.family == "python" and view.path.endswith(("__init__.py", "__init__.pyi")):
@@ -368,7 +403,7 @@ class Members(Lookup):
         if view.family == "js" and len(found) > 1:
             found = self._of_one_meaning(thing, found)
             static = thing.kind == "symbol"
-            same = [t for t in found if program.symbol(t).signature.startswith("static ") == static]
+            same = [t for t in found if is_static(program.symbol(t).signature) == static]
             found = same or found
         if found and view.family in ("python", "js", "lua") and len(found) > 1:
             found = [t for t in found if t.path == thing.path][-1:] or found[-1:]

@@ -33,6 +33,7 @@ from holdfast.index.calls.lookup import (
 from holdfast.index.calls.members import Members
 from holdfast.index.calls.program import OWNERS, TYPES, Thing, View
 from holdfast.index.calls.results import Results
+from holdfast.index.calls.signatures import is_static
 from holdfast.index.calls.steps import Step
 from holdfast.index.calls.steps import parse as steps_of
 from holdfast.index.calls.types import Types
@@ -233,7 +234,7 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         """Whether a place is in a static method, where `this` is the class."""
         at = scope
         while at != MODULE and view.symbol(at).kind not in OWNERS:
-            if view.symbol(at).signature.startswith("static "):
+            if is_static(view.symbol(at).signature):
                 return True
             at = view.symbol(at).parent
         return False
@@ -360,6 +361,10 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             found_there = self.wildcard(view, item, name)
             if found_there:
                 return [Found(f.thing, f.confidence * 0.92, "wildcard import") for f in found_there]
+        if family == "python" and view.path.endswith("__init__.py") and name in view.submodules:
+            target = modules.find(program, view, f".{name}")
+            if target.kind == "file":
+                return [Found(target, 0.97, "module path")]
         if family == "rust":
             target = modules.find(program, view, name)
             if target.kind == "file":

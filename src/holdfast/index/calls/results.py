@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.index.calls.lookup import (
     CALLABLE,
+    PASSED_ON_MAX,
     Found,
     Lookup,
     instance_of,
@@ -26,7 +27,15 @@ class Results(Lookup):
         """What a call of a whole script (its default export) refers to."""
         if thing.kind != "file" or self.program.files[thing.path].family != "js":
             return []
-        return [f for f in self.member(thing, "default") if f.thing.kind == "symbol"]
+        seen = {thing}
+        found = self.member(thing, "default")
+        # `module.exports = require("./cart")`: what the other script exports.
+        while len(found) == 1 and found[0].thing.kind == "file" and len(seen) < PASSED_ON_MAX:
+            if found[0].thing in seen:
+                break
+            seen.add(found[0].thing)
+            found = self.member(found[0].thing, "default")
+        return [f for f in found if f.thing.kind == "symbol"]
 
     def read(self, things: list[Found]) -> list[Found]:
         """The values of variables and properties; other things stay as they are."""
@@ -165,6 +174,8 @@ class Results(Lookup):
                     ]
             finally:
                 self.busy.discard(key)
-        if not found and not results and view.family == "js" and symbol.name[:1].isupper():
-            return [Thing("instance", view.path, thing.at)]  # a function used as a constructor
+        # In `function Cart() { if (!new.target) return new Cart(); }` too it is a constructor.
+        by_itself = all(each.value in (f"{symbol.name}()", "this") for each in results)
+        if not found and by_itself and view.family == "js" and symbol.name[:1].isupper():
+            return [Thing("instance", view.path, thing.at)]
         return list(dict.fromkeys(found))

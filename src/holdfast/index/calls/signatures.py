@@ -19,9 +19,17 @@ DEFAULTS_TELL = frozenset({"python", "javascript", "typescript", "tsx"})
 """Languages where a parameter without a type is often known by its default value."""
 _PLAIN_DEFAULTS = frozenset({"None", "True", "False", "null", "undefined", "true", "false"})
 _LAMBDA = re.compile(r"\w+(?:\s*:[^=]+)?\s*=\s*lambda\b\s*(.*)", re.DOTALL)
-_ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?\(")
+_ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?(?:<[^()]{0,300}>\s*)?\(")
 _BARE_ARROW = re.compile(r"[=:]\s*(?:async\s+)?([A-Za-z_$][\w$]*)\s*=>")
 _LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
+
+
+_STATIC = re.compile(r"(?:(?:public|private|protected|override)\s+){0,3}static\s")
+
+
+def is_static(signature: str) -> bool:
+    """Whether a member of a class in JavaScript or TypeScript belongs to the class itself."""
+    return _STATIC.match(signature) is not None
 
 
 class Shape(NamedTuple):

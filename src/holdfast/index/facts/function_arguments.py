@@ -124,10 +124,17 @@ def _argument(text: str) -> tuple[str, str]:
     return (found.group(1) or "", found.group(2)) if found else ("", "")
 
 
+_NESTING = re.compile(r"[\"'`()\[\]{}]")
+_MARKS = re.compile(r"[\"'`()\[\]{},]")
+
+
 def _split(text: str) -> list[str]:
     """The arguments of a call, split at commas outside brackets and quotes."""
+    if _NESTING.search(text) is None:
+        return list(map(str.strip, text.split(",")))
     parts, depth, start, quote = [], 0, 0, ""
-    for at, char in enumerate(text):
+    for mark in _MARKS.finditer(text):
+        char = mark.group()
         if quote:
             quote = "" if char == quote else quote
         elif char in "\"'`":
@@ -136,7 +143,8 @@ def _split(text: str) -> list[str]:
             depth += 1
         elif char in ")]}":
             depth -= 1
-        elif char == "," and not depth:
+        elif not depth:
+            at = mark.start()
             parts.append(text[start:at].strip())
             start = at + 1
     parts.append(text[start:].strip())

@@ -48,18 +48,22 @@ if TYPE_CHECKING:
 MENTIONS_MAX = 5_000
 """The maximum number of mentions examined in a file."""
 CLIMB_MAX = 60
+PATH_MAX = 200
+"""Longer strings are not a name or a path of names."""
 TOO_HARD = "too hard to parse"
 
 
 class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One mention. `receiver` is a chain as in `facts.model.Call`; `local` means bound nearby.
 
-    `keyed`: a key of an object literal; the receiver is the type that the literal has to have.
+    `keyed`: a key of an object literal; the receiver is the type that the literal has to have. In
+    Python the module of `from cart import total`, which is a file.
     `short`: in `{ total }` one word is a key and a variable; which of them this mention is.
     `holder`: what binds the name: in Python where the function or class starts (`python_scopes`),
     in scripts where the declaration is (`script_scopes`).
     `before`: where the same word was last written before it or its declaration, -1 if nowhere.
     `scope`: in scripts, where the scope of the declaration starts.
+    `required`: whether the declaration is `const Cart = require("./cart")`.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     holder: int = UNKNOWN
     before: int = -1
     scope: int = UNKNOWN
+    required: bool = False
 
 
 class Mentions(msgspec.Struct, frozen=True, array_like=True):
@@ -80,6 +85,12 @@ class Mentions(msgspec.Struct, frozen=True, array_like=True):
 
     found: tuple[Mention, ...] = ()
     why: str = ""
+    quoted: tuple[int, ...] = ()
+    """Where a string is one of the names, or a path with it; such a string is not a mention."""
+    taken: tuple[int, ...] = ()
+    """In scripts, where a pattern takes a name out of an object whose type is not written there."""
+    keys: tuple[int, ...] = ()
+    """Those of `quoted` that are a key: `cart["total"]` reads the member in any file."""
 
 
 def find_mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
@@ -100,7 +111,7 @@ def find_mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
     for start, end in places[:MENTIONS_MAX]:
         file.look(start, end)
     why = "too many mentions" if len(places) > MENTIONS_MAX else ""
-    return Mentions(file.mentions(), why)
+    return Mentions(file.mentions(), why, tuple(file.quoted), tuple(file.taken), tuple(file.keys))
 
 
 _TEXT = re.compile(r"comment|string|char_|heredoc|regex|jsx_text|^text$|^content$")
@@ -143,15 +154,27 @@ _BINDS = re.compile(
 _NAMES_NOTHING = frozenset(
     {"keyword_argument", "pair", "pair_pattern", "label_name", "labeled_statement"}
 )
+_PATH = re.compile(rb"[\w$]+(?:[.:#/]+[\w$]+)*\Z")
 _SEPARATOR = re.compile(r"\s*(?:\?\.|!!\.|!\.|&\.|\?->|->|::|\.|\\|:)\s*\Z")
 _REQUIRED = re.compile(r"""require\(\s*["']([^"'\s]+)["']\s*\)\Z""")
 _GLOBAL = re.compile(rb"\b(?:global|nonlocal)\b[ \t]+([\w, \t]+)")
+
+
+def _is_taken_out(node: tree_sitter.Node) -> bool:
+    """Whether it is the name of a member in `const { total } = cart` or `({ total: sum }) => …`."""
+    if node.type == "shorthand_property_identifier_pattern":
+        return True
+    parent = node.parent
+    return parent is not None and parent.type == "pair_pattern" and is_field(parent, node, ("key",))
 
 
 class _File:
     def __init__(self, language: Language, source: bytes, tree: tree_sitter.Tree) -> None:
         self._language, self._source, self._tree = language, source, tree
         self._mentions: list[Mention] = []
+        self.quoted: list[int] = []
+        self.taken: list[int] = []
+        self.keys: list[int] = []
         self._bound: dict[str, list[tuple[int, int]]] = {}
         """The byte ranges in which a name is local."""
         self._globals: dict[int, set[bytes]] = {}
@@ -160,7 +183,7 @@ class _File:
         self._typed = language.name in ("typescript", "tsx")
         self._scopes = PythonScopes(source) if language.name == "python" else None
         scripts = ("javascript", "typescript", "tsx")
-        self._script = ScriptScopes() if language.name in scripts else None
+        self._script = ScriptScopes(source) if language.name in scripts else None
 
     def mentions(self) -> tuple[Mention, ...]:
         if self._scopes is not None:
@@ -193,6 +216,7 @@ class _File:
                     holder=by.start,
                     before=by.before,
                     scope=by.scope,
+                    required=by.required,
                     local=by.scope != TOP and by.start != UNKNOWN,
                 )
             made.append(one)
@@ -209,6 +233,8 @@ class _File:
         if _TEXT.search(node.type):
             self._in_text(node, name, start, end)
             return
+        if node.type == "simple_symbol":  # Ruby's `before_action :check`
+            self.quoted.append(start)
         if node.start_byte != start or node.end_byte != end or node.child_count:
             return
         if self._typed and (context := key_context(node, self._source, self._chain)):
@@ -222,10 +248,13 @@ class _File:
             short = "value" if literal else ""
             kind: Kind = "write" if literal else "value"
             self._add(name, context, kind, start, keyed=True, short="key")
+        elif self._script is not None and _is_taken_out(node):
+            self.taken.append(start)
         tail, receiver, called = self._expression(node)
         found = self._kind(node, tail, called)
         if found is not None:
-            self._add(name, receiver, found, start, short=short)
+            module = found == "import" and self._is_module(node)
+            self._add(name, receiver, found, start, keyed=module, short=short)
             if self._scopes is not None and (not receiver or found == "import"):
                 self._scopes.note(node, start, name.encode())
             if self._script is not None and not receiver and node.type in WORDS:
@@ -233,7 +262,7 @@ class _File:
 
     def _in_text(self, node: tree_sitter.Node, name: str, start: int, end: int) -> None:
         """Add a name in a string or a comment, if it refers to a symbol."""
-        language = self._language.name
+        language, before = self._language.name, len(self._mentions)
         if language == "python" and "string" in node.type:
             kind = in_string(node, self._source, start, end)
             if inside(node, "type", 4):
@@ -253,6 +282,12 @@ class _File:
             inner = in_comment(text, start - begin, end - begin, types=types)
             if inner is not None:
                 self._add(name, inner, "annotation", start)
+        if len(self._mentions) == before and "string" in node.type:
+            content = self._source[node.start_byte : node.end_byte][:PATH_MAX].strip(b"'\"`")
+            if _PATH.match(content):
+                self.quoted.append(start)
+                if self._script is not None and inside(node, "subscript_expression", 2):
+                    self.keys.append(start)
 
     def _add(
         self,
@@ -327,6 +362,23 @@ class _File:
         if bound is not None:
             return bound
         return place(top)
+
+    def _is_module(self, node: tree_sitter.Node) -> bool:
+        """Whether it is a module in Python's `from cart import total` or `import shop.cart`."""
+        parent = node.parent
+        while parent is not None and parent.type in ("dotted_name", "relative_import"):
+            node, parent = parent, parent.parent
+        if (
+            parent is not None
+            and parent.type == "aliased_import"
+            and is_field(parent, node, ("name",))
+        ):
+            node, parent = parent, parent.parent
+        if parent is not None and parent.type == "import_statement":
+            return node.type in ("dotted_name", "aliased_import")
+        if parent is None or parent.type != "import_from_statement":
+            return False
+        return is_field(parent, node, ("module_name",))
 
     def _binding(self, node: tree_sitter.Node, top: tree_sitter.Node) -> Kind | None:
         """ "definition" or "write" if the name is bound or written here; else None."""

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 14
+FACTS_VERSION = 16
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -48,6 +48,9 @@ FACTS_VERSION = 14
 13: a key is fixed also if a variable or an attribute holds it; `{K := …}` writes a constant.
 14: members and elements that are deleted, replaced or moved; what `map` gives; slices with a step;
    names of a block; `||=` and `&&=`; `this` of a function that is passed on is unknown.
+15: what a CommonJS module exports from another one; a named class that is returned; the fixed key
+   of `setdefault`.
+16: a comment inside a string of `module.exports = {…}` is part of the string.
 """
 
 Kind = Literal[

@@ -28,6 +28,7 @@ PLACES_MAX = 4_000
 CLIMBS_MAX = 6
 _WORDS = frozenset({"identifier", "property_identifier"})
 _CALLS = frozenset({"call", "call_expression"})
+_MEMBERS = frozenset({"attribute", "member_expression"})
 _INSIDE = frozenset({"parenthesized_expression", "as_pattern", "argument_list"})
 _DEFINED = re.compile(rb"\bdef\s+(__\w+__)\s*\(")
 _BINARY = {
@@ -149,9 +150,8 @@ class _Reader:
         plain = sorted(n for n in names if n.isidentifier())
         if not plain:
             return
-        words = re.compile(rb"(?<![\w.])(?:(?:self|this)\.)?(%s)\b" % "|".join(plain).encode())
-        for found in list(words.finditer(self._walk.source))[:PLACES_MAX]:
-            word = root.named_descendant_for_byte_range(*found.span(1))
+        for start, end in _places(self._walk.source, plain)[:PLACES_MAX]:
+            word = root.named_descendant_for_byte_range(start, end)
             if word is None or word.type not in _WORDS:
                 continue
             for node, name, value in self._around(word):
@@ -166,19 +166,20 @@ class _Reader:
             up = at.parent
             if up is None:
                 return
-            if up.type in ("attribute", "member_expression"):
+            kind = up.type
+            if kind in _MEMBERS:
                 if up.child_by_field_name("object") == at:
                     called = up.parent is not None and up.parent.type in _CALLS
                     if called and up.parent and up.parent.child_by_field_name("function") == up:
                         return
                     name = up.child_by_field_name("attribute") or up.child_by_field_name("property")
                     yield up, self._walk.text(name, 100) if name is not None else "", at
-            elif up.type not in _INSIDE:
-                if self._is_python:
+            elif kind not in _INSIDE:
+                if self._is_python and kind in _KINDS:
                     found = list(self._python(up))
                     if any(value in operands for _, value in found):
                         yield from ((up, name, value) for name, value in found if name)
-                if up.type not in ("binary_operator", "unary_operator"):
+                if kind not in ("binary_operator", "unary_operator"):
                     return
                 operands = []
             at = up
@@ -297,3 +298,29 @@ class _Reader:
             if symbol.end > start and symbol.kind not in ("variable", "constant"):
                 return self._symbols[place]
         return MODULE
+
+
+_JOINS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
+
+
+def _places(source: bytes, names: list[str]) -> list[tuple[int, int]]:
+    """Where the names are written by themselves, or as attributes of `self` or `this`."""
+    joined = "|".join(names)
+    if not joined.isascii():
+        words = re.compile(rb"(?<![\w.])(?:(?:self|this)\.)?(%s)\b" % joined.encode())
+        return [found.span(1) for found in words.finditer(source)]
+    # Every alternative begins with a letter, so that the search skips to these letters. What is
+    # before a match is compared afterwards; no other match begins inside one that is dropped.
+    alone = r"\b|".join(names)
+    text = rf"self\.(?:{joined})\b|this\.(?:{joined})\b|{alone}\b"
+    found = []
+    for match in re.compile(text.encode()).finditer(source):
+        start, end = match.span()
+        if start and source[start - 1] in _JOINS:
+            continue
+        owned = end - start > 5 and source[start + 4] == _DOT
+        found.append((start + 5 if owned else start, end))
+    return found
+
+
+_DOT = ord(".")

@@ -75,22 +75,27 @@ class _Place(NamedTuple):
     scopes: tuple[_Scope, ...]
     space: int
     declares: bool
+    required: bool
+    own: bool
+    """Whether it is the name of a function expression: its parameters and variables hide it."""
 
 
 class Held(NamedTuple):
-    """Where the declaration of a mention is, TOP without one; the same word before that; and where
-    the scope of the declaration starts.
+    """Where the declaration of a mention is, TOP without one; the same word before that; where the
+    scope of the declaration starts; and whether it is `const Cart = require("./cart")`.
     """
 
     start: int
     before: int
     scope: int
+    required: bool = False
 
 
 class ScriptScopes:
     """Notes the mentions of a file one by one; after the last, `held` decides all."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: bytes) -> None:
+        self._source = source
         self._places: list[_Place] = []
         self._unknown: list[int] = []
 
@@ -107,15 +112,19 @@ class ScriptScopes:
             space = BOTH if around in _ANY_SPACE else space
         else:
             space, scopes = declared[1], _from(scopes, *declared)
-        self._places.append(_Place(name, start, before, scopes, space, declared is not None))
+        required = declared is not None and _is_required(node, declared[2], self._source)
+        own = declared is not None and declared[0] == "inner" and declared[2].type in _OWN_NAME
+        self._places.append(
+            _Place(name, start, before, scopes, space, declared is not None, required, own)
+        )
 
     def held(self) -> dict[int, Held]:
         """For each mention the declaration that binds it."""
         first: dict[tuple[Key, str, int], Held] = {}
-        for one in self._places:
+        for one in sorted(self._places, key=lambda place: place.own):
             if one.declares:
                 key = one.scopes[0].key
-                made = Held(one.start, one.before, key[0])
+                made = Held(one.start, one.before, key[0], one.required)
                 for space in (TYPE, VALUE):
                     if one.space & space:
                         first.setdefault((key, one.name, space), made)
@@ -127,7 +136,7 @@ class ScriptScopes:
 
 def _held(place: _Place, first: dict[tuple[Key, str, int], Held]) -> Held:
     if place.declares:
-        return Held(place.start, place.before, place.scopes[0].key[0])
+        return Held(place.start, place.before, place.scopes[0].key[0], place.required)
     for scope in place.scopes:
         for space in (VALUE, TYPE):
             held = first.get((scope.key, place.name, space)) if place.space & space else None
@@ -163,6 +172,17 @@ def _from(
     if how == "outer" and scopes[0].key == (by.start_byte, by.end_byte):
         return scopes[1:]
     return scopes
+
+
+def _is_required(node: tree_sitter.Node, by: tree_sitter.Node, source: bytes) -> bool:
+    """Whether the whole value of a name is what a CommonJS module exports."""
+    if by.type == "import_require_clause":
+        return True
+    if by.type != "variable_declarator" or not is_field(by, "name", node):
+        return False
+    value = by.child_by_field_name("value")
+    called = value.child_by_field_name("function") if value is not None else None
+    return called is not None and source[called.start_byte : called.end_byte] == b"require"
 
 
 def _declared(node: tree_sitter.Node) -> tuple[str, int, tree_sitter.Node] | None:

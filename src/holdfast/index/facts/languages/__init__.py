@@ -30,8 +30,12 @@ PARSED = {
     ".lua": "lua",
     ".ex": "elixir", ".exs": "elixir", ".zig": "zig", ".jl": "julia",
 }  # fmt: skip
-OPTIONAL = {"julia": "tree_sitter_julia"}
-"""Languages whose large grammar is in the extra `languages`, and the grammar's module."""
+OPTIONAL = {
+    "elixir": "tree_sitter_elixir",
+    "julia": "tree_sitter_julia",
+    "zig": "tree_sitter_zig",
+}
+"""Languages with an outline only: their grammars are in the extra `languages`."""
 LANGUAGES_EXTRA = "pip install 'holdfast[languages]'"
 DOCUMENTS = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import expressions
 from holdfast.index.facts.branches import branch_end
 from holdfast.index.facts.chains import PLAIN
-from holdfast.index.facts.languages.javascript_modules import FUNCTIONS, specifiers
+from holdfast.index.facts.languages.javascript_modules import (
+    FUNCTIONS,
+    REQUIRE,
+    specifiers,
+)
 from holdfast.index.facts.languages.javascript_values import (
     ATTRIBUTE_VALUES,
     LITERALS,
@@ -84,6 +88,12 @@ def _of_this(walk: Walk, node: Node, name: str, right: Node) -> None:
               inside=walk.symbol())  # fmt: skip
 
 
+_BESIDE = re.compile(
+    r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|/\*.*?(?:\*/|\Z)|//[^\n]*""", re.DOTALL
+)
+"""Strings, which are kept, and comments."""
+
+
 def _export_whole(walk: Walk, node: Node, right: Node) -> None:
     """`module.exports = value`."""
     named = walk.field(right, "name", 120)
@@ -92,12 +102,24 @@ def _export_whole(walk: Walk, node: Node, right: Node) -> None:
     elif assigned(walk, node, "default", right, "default"):
         return
     elif right.type == "object":
+        named_values = specifiers(_BESIDE.sub(r"\1", walk.text(right, 4_000)))
+        passed_on = {key for key, local in named_values if _passed_on(walk, node, key, local)}
         walk.define(node, "default", "object", signature_end=right.start_byte)
-        for key, local in specifiers(walk.text(right, 4_000)):
-            if re.fullmatch(r"[\w$.]+", local) and key != local:
+        for key, local in named_values:
+            if key not in passed_on and re.fullmatch(r"[\w$.]+", local) and key != local:
                 walk.bind(node, key, value=local, scope=MODULE)
-    else:
+    elif not _passed_on(walk, node, "default", walk.text(right, 200)):
         walk.bind(node, "default", value=walk.text(right), scope=MODULE)
+
+
+def _passed_on(walk: Walk, node: Node, name: str, text: str) -> bool:
+    """Note `exports.Cart = require("./cart")`: what a module exports from another one."""
+    required = REQUIRE.fullmatch(text)
+    if required is None or walk.symbol() != MODULE:
+        return False
+    line, module, member = node.start_point[0] + 1, required.group(1), required.group(2)
+    walk.imported(line, module, member[1:], name, reexport=True)
+    return True
 
 
 def _of_prototype(walk: Walk, node: Node, owner: str, name: str, right: Node) -> None:
@@ -115,6 +137,8 @@ def _of_prototype(walk: Walk, node: Node, owner: str, name: str, right: Node) ->
 def _member(walk: Walk, node: Node, owner: str, name: str, right: Node) -> None:
     """`cart.pay = pay`, `exports.pay = pay`."""
     if owner in _EXPORTS:
+        if _passed_on(walk, node, name, walk.text(right, 200)):
+            return
         if not assigned(walk, node, name, right, name):
             walk.bind(node, name, value=walk.text(right), scope=MODULE)
         return

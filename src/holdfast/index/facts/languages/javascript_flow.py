@@ -45,6 +45,9 @@ def result_rule(walk: Walk, node: Node) -> None:
         _define_named(walk, value)
         return
     name = RESULT if node.type == "return_statement" else YIELD
+    if value.type == "class" and (named := walk.field(value, "name", 100)):
+        walk.bind(node, name, expression=named)
+        return  # the class defines itself
     if value.type == "function_expression" and (named := walk.field(value, "name", 100)):
         walk.bind(node, name, expression=named)
         _define_named(walk, value)

@@ -120,6 +120,21 @@ TABLE: dict[str, Lines] = {
         | {"struct": "struct", "mutable struct": "struct", "abstract type": "type",
            "primitive type": "type", "": "function", "function": "function"},
     ),
+    "elixir": Lines(
+        r"""(?P<word>defmodule|defprotocol|defimpl|def|defp|defmacro|defmacrop|defguard|defguardp
+        |defdelegate)\s+(?P<name>[\w.]+[!?]?)""",
+        _of("namespace", "defmodule") | _of("interface", "defprotocol") | _of("object", "defimpl")
+        | _of("macro", "defmacro defmacrop defguard defguardp") | {"": "function"},
+    ),
+    "zig": Lines(
+        r"""(?:pub\s+)?(?:(?:(?:export|inline|noinline)\s+|extern\s+(?:"\w*"\s+)?)?
+        (?P<word>fn)\s+(?P<name>\w+)
+        |const\s+(?P<held>\w+)\s*=\s*(?:packed\s+|extern\s+)?
+         (?P<shape>struct|enum|union|opaque)\b)
+        |test\s+"(?P<text>[^"\n]+)"\s*\{""",
+        _of("struct", "struct opaque") | _of("enum", "enum") | _of("union", "union")
+        | {"": "function"},
+    ),
     "nim": Lines(
         r"""(?P<word>proc|func|method|iterator|template|macro|converter)\s+(?P<name>\w+|`[^`\n]+`)
         |(?P<held>[A-Z]\w*)\*?\s*(?:\[[^\]\n]*\])?\s*(?:\{\.[^\n]*\.\})?\s*=\s*(?:ref\s+|ptr\s+)?(?P<shape>object|enum|tuple|concept)\b""",

@@ -206,7 +206,12 @@ def added_rule(walk: Walk, node: Node) -> None:
         return
     if call.name == "setattr":
         return
-    key = "" if call.name == "setdefault" else "+"
+    key = "+"
+    if call.name == "setdefault":
+        first = arguments.named_child(0)
+        text = walk.text(first, 80).strip("'\"") if first is not None else ""
+        is_fixed = first is not None and first.type == "string" and text.isidentifier()
+        key = f"'{text}'" if is_fixed and arguments.named_child_count == 2 else ""
     grow(walk, node, call.receiver, key, f"{value}[*]" if call.name == "extend" else value)
 
 
