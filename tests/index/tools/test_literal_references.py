@@ -156,3 +156,26 @@ class Page {
     assert found({"a.ts": main}, "a.ts", "Root.show") == [
         "a.ts:1 definition", "a.ts:5 call", "a.ts:5 call",
     ]  # fmt: skip
+
+
+@pytest.mark.shows("REF-LITERALS")
+def test_a_function_that_is_assigned_to_a_member_is_one_with_what_its_type_declares() -> None:
+    types = """\
+export interface Base { total: () => number }
+export interface Cart<T> extends Base { other: () => void }
+export interface Bill { total: () => number }
+"""
+    main = """\
+import {Cart, Bill} from "./types"
+export const feature = {
+  create: <T>(cart: Cart<T>): void => {
+    cart.total = () => { return 1 }
+    cart.other = () => { cart.total() }
+  },
+}
+export const use = async <T extends Bill>(cart: Cart<T>, bill: Bill) => cart.total() + bill.total()
+"""
+    sources = {"types.ts": types, "a.ts": main}
+    assert found(sources, "a.ts", "cart.total") == [
+        "types.ts:1 definition", "a.ts:4 write", "a.ts:5 call", "a.ts:8 call",
+    ]  # fmt: skip

@@ -63,6 +63,7 @@ def edited(
     root = tmp_path / "tree"
     root.mkdir()
     for path, text in files.items():
+        (root / path).parent.mkdir(exist_ok=True)
         (root / path).write_text(text)
     index = open_index(tmp_path / "home", HashedEmbedding())
     index.start = run_here

@@ -295,3 +295,81 @@ def test_a_static_method_does_not_override_that_of_the_base_class() -> None:
     assert family("Step.run") == family("Replace.run") == {"Step.run", "Replace.run"}
     assert family("Odd.run") == {"Odd.run"}
     assert family("Odd.make") == {"Odd.make"}
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_name_of_a_whole_commonjs_module_is_what_it_exports() -> None:
+    """All mentions in other files were missed, so that a rename left them behind."""
+    check("""
+    // --- cart.js
+    class Cart {
+    // ^ certain cart.Cart
+      add() {}
+    }
+    module.exports = Cart;
+    // ^ certain cart.Cart
+    // --- use.js
+    const Cart = require("./cart");
+    // ^ certain cart.Cart
+    function open(kind) {
+      const made = new Cart();
+      // ^ certain cart.Cart
+      return made instanceof Cart;
+      // ^ certain cart.Cart
+    }
+    function other(Cart) {
+      return Cart;
+    }
+    // --- module.mjs
+    import * as Cart from "./cart.js";
+    Cart;
+    // --- parts.js
+    exports.Cart = 1;
+    // --- whole.js
+    const Cart = require("./parts");
+    Cart.Cart;
+    """)
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_members_of_a_class_and_of_its_instances_with_one_name_are_two() -> None:
+    case = """
+    // --- node.{suffix}
+    class Node {{
+      {static}encode(key) {{
+      // ^ certain node.Node.encode
+        return new Node().encode(key);
+      }}
+      encode(key) {{
+        return key;
+      }}
+      other() {{
+        this.encode(1);
+        return Node.encode(2);
+        // ^ certain node.Node.encode
+      }}
+      {static}more() {{
+        return this.encode(3);
+        // ^ certain node.Node.encode
+      }}
+    }}
+    """
+    check(case.format(suffix="js", static="static "))
+    check(case.format(suffix="ts", static="public static "))
+
+
+@pytest.mark.shows("REF-LOCAL")
+def test_a_variable_hides_the_name_of_the_function_around_it() -> None:
+    check("""
+    // --- define.js
+    define(function parts() {
+    // ^ certain define.parts
+      var parts = this.host.split(".");
+      return parts.slice(1);
+    });
+    define(function rest() {
+    // ^ certain define.rest
+      return rest;
+      // ^ certain define.rest
+    });
+    """)

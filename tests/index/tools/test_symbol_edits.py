@@ -345,3 +345,37 @@ def test_a_form_feed_does_not_end_a_line_of_a_preview(tree: Tree) -> None:
     diff = tree.edit("rename", "feed", "fed").diff
     assert "\\ No newline" not in diff
     assert "@@ -1,5 +1,5 @@\n" in diff
+
+
+@pytest.mark.parametrize("action", ["insert_before", "replace"])
+def test_a_byte_order_mark_stays_at_the_beginning(action: Action, tree: Tree) -> None:
+    (tree.root / "pay.py").write_bytes(b"\xef\xbb\xbfdef pay(): ...\n")
+    assert tree.applied(action, "pay", "def pay(): return 1").applied
+    text = (tree.root / "pay.py").read_bytes()
+    assert text.startswith(b"\xef\xbb\xbfdef pay(): return 1\n")
+    assert text.count(b"\xef\xbb\xbf") == 1
+
+
+@pytest.mark.parametrize("action", ["insert_before", "replace", "rename"])
+def test_a_file_that_is_not_utf8_takes_no_other_characters(action: Action, tree: Tree) -> None:
+    before = "# coding: latin-1\nA = '\xe9'\n\n\ndef pay(): ...\n".encode("latin-1")
+    (tree.root / "pay.py").write_bytes(before)
+    text = "pay\xe9" if action == "rename" else "def pay(): return '\xe9'"
+    with pytest.raises(UsageError, match="not UTF-8"):
+        tree.edit(action, "pay", text)
+    assert tree.applied(action, "pay", text.replace("\xe9", "s")).applied
+    assert b"A = '\xe9'" in (tree.root / "pay.py").read_bytes()
+
+
+def test_strings_keep_their_value_where_their_lines_are_indented(tree: Tree) -> None:
+    text = 'def total(self):\n    """The\n    total."""\n    return """a\nb""" + f"""c\n{1}"""'
+    assert tree.applied("replace", "Cart.total", text).applied
+    lines = (tree.root / "cart.py").read_text().split("\n")
+    assert lines[1:7] == [
+        "    def total(self):",
+        '        """The',
+        '        total."""',
+        '        return """a',
+        'b""" + f"""c',
+        '{1}"""',
+    ]

@@ -10,6 +10,7 @@ from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.lookup import Found
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.signatures import is_static
 from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.mentions import Mention, Mentions
 from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
@@ -50,6 +51,8 @@ class References:
     undecided: list[Reference] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
     """Files that were not examined completely, with the reason."""
+    missing: list[Reference] = field(default_factory=list)
+    """Mentions whose receiver's class does not have the member; a subclass may have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,8 @@ def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False)
 def _is_merged(one: Symbol, other: Symbol, view: View) -> bool:
     """Whether symbols with one full name in a file are one; types and values of scripts are two."""
     owner = view.symbol(one.parent).kind if one.parent != MODULE else ""
+    if view.family == "js" and owner in OWNERS:
+        return is_static(one.signature) == is_static(other.signature)
     if view.family != "js" or owner in OWNERS:
         return True
     kinds = {one.kind, other.kind}
@@ -204,7 +209,8 @@ class ReferenceSearch:
         """The target, and the member of a type that its object literal has to have.
 
         In TypeScript the function `code` of `const rule: Rule = { code() {} }` is the member `code`
-        of `Rule`; both are one for the tools of the language, where overrides count.
+        of `Rule`, and that of `rule.code = () => {}` is, too; both are one for the tools of the
+        language, where overrides count.
         """
         if not target.overrides:
             return target
@@ -216,13 +222,28 @@ class ReferenceSearch:
                 continue
             scopes = Scopes(view)
             for mention in file.mentions.found:
-                if not mention.keyed or mention.name != target.name:
+                written = mention.kind == "write" and mention.receiver
+                if not (mention.keyed or written) or mention.name != target.name:
                     continue
-                meanings = self._meanings.of(view, scopes.at(mention.start), mention).found
+                scope = scopes.at(mention.start)
+                meanings = self._meanings.of(view, scope, mention).found
                 if any(candidate.thing in target.things for candidate in meanings):
                     more.update(candidate.thing for candidate in meanings)
+                    if written and not mention.keyed:
+                        before = mention.start - len(mention.receiver.encode()) - 2
+                        outer = scopes.at(max(0, before))  # the function itself begins there
+                        more.update(self._meanings.of_receiver(view, outer, mention))
         related = {one for thing in more for one in override_family(self._program, thing)}
         return replace(target, related=(target.related | more | related) - target.things)
+
+    def _declares(self, target: Target, view: View, scopes: Scopes, mention: Mention) -> bool:
+        """Whether the type of `cart` in `cart.total = () => 1` declares the target."""
+        written = mention.kind == "write" and mention.receiver and not mention.keyed
+        if target.family != "js" or not written or mention.name != target.name:
+            return False
+        before = mention.start - len(mention.receiver.encode()) - 2
+        scope = scopes.at(max(0, before))  # the function itself begins at the receiver
+        return not target.things.isdisjoint(self._meanings.of_receiver(view, scope, mention))
 
     def _in_one_scope(self, target: Target, files: list[ReadFile]) -> Target:
         """The target without symbols of the same name that other functions of its file declare.
@@ -287,12 +308,21 @@ class ReferenceSearch:
         answer: References,
     ) -> None:
         scopes = Scopes(view)
+        missing: list[tuple[frozenset[Thing], Reference]] = []
+        assigned = set[Thing]()
         for mention in mentions:
             scope = scopes.at(mention.start)
             meaning = self._meanings.of(view, scope, mention)
             if meaning.what == "undecided":
                 if mention.name == target.name:
                     answer.undecided.append(_reference(view, scope, mention, source, 0.0, ""))
+                continue
+            if meaning.what == "missing":
+                owners = frozenset(one.thing for one in meaning.found)
+                if mention.kind == "write":
+                    assigned |= owners
+                if mention.name == target.name:
+                    missing.append((owners, _reference(view, scope, mention, source, 0.0, "")))
                 continue
             hits = [
                 candidate
@@ -304,6 +334,8 @@ class ReferenceSearch:
                 or candidate.thing in target.related
                 or (mention.kind == "call" and candidate.thing in target.called)
             ]
+            if not hits and self._declares(target, view, scopes, mention):
+                hits = list(meaning.found[:1])
             if hits:
                 best = max(hits, key=lambda candidate: candidate.confidence)
                 both = mention.kind == "import" and target.family == "js"  # a type and a value
@@ -312,6 +344,7 @@ class ReferenceSearch:
                 answer.found.append(
                     _reference(view, scope, mention, source, _sure(view, best) * share, reason)
                 )
+        answer.missing += [one for owners, one in missing if not owners & assigned]
 
 
 def _is_meant(target: Target, view: View, mention: Mention, thing: Thing) -> bool:

@@ -87,8 +87,11 @@ def override_family(program: LinkedProgram, thing: Thing) -> set[Thing]:
         return {thing}
     tops, level, seen = [owner], [owner], {owner}
     while level and len(seen) < CLASSES_MAX:
-        above = [base for one in level for base in names.bases(one) if base not in seen]
-        seen.update(above)
+        above: list[Thing] = []
+        for base in (base for one in level for base in names.bases(one)):
+            if base not in seen:  # of two ways to a base, one
+                seen.add(base)
+                above.append(base)
         tops += [base for base in above if _overridable(program, base, symbol.name)]
         level = above
     family = {thing}

@@ -12,10 +12,13 @@ import sys
 from bisect import bisect_right
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from holdfast.index.calls import modules
 from holdfast.index.calls.lookup import SUPER, Found
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.signatures import is_static
 from holdfast.index.calls.wordlists import COMMON_METHODS
 from holdfast.index.facts.mentions import Mention
 from holdfast.index.facts.model import MODULE, Import
@@ -32,9 +35,13 @@ ONLY_VALUES = frozenset({"function", "variable", "constant"})
 
 
 class Meaning(NamedTuple):
-    """`undecided`: the receiver is unknown. `other`: known, and not a symbol of the program."""
+    """`undecided`: the receiver is unknown. `other`: known, and not a symbol of the program.
 
-    what: Literal["symbols", "other", "undecided"]
+    `missing`: the receivers found are of classes that do not have this member; in a mixin another
+    base of the final class has it.
+    """
+
+    what: Literal["symbols", "other", "undecided", "missing"]
     found: tuple[Found, ...] = ()
 
 
@@ -122,13 +129,33 @@ class Meanings:
         receivers = names.evaluate(view, scope, mention.receiver, mention.line)
         if not receivers:
             return self._guess(view, mention)
-        return self._symbols(
-            [
-                Found(each.thing, before.confidence * each.confidence, before.reason)
-                for before in receivers
-                for each in self._member(before.thing, name)
-            ]
-        )
+        members = [
+            Found(each.thing, before.confidence * each.confidence, before.reason)
+            for before in receivers
+            for each in self._member(before.thing, name)
+        ]
+        lacking = () if members else tuple(r for r in receivers if self._lacks(r.thing, name))
+        return Meaning("missing", lacking) if lacking else self._symbols(members)
+
+    def _lacks(self, thing: Thing, name: str) -> bool:
+        """Whether a class of Python neither defines the member nor is known to assign it."""
+        if thing.kind not in ("symbol", "instance"):
+            return False
+        view = self._program.files[thing.path]
+        if view.family != "python" or view.symbol(thing.at).kind not in OWNERS:
+            return False
+        return not view.bindings.get((thing.at, name))
+
+    def of_receiver(self, view: View, scope: int, mention: Mention) -> list[Thing]:
+        """The members that the type of a receiver declares: of `cart` in `cart.total = …`."""
+        receivers = self._names.evaluate(view, scope, mention.receiver, mention.line)
+        return [
+            found.thing
+            for each in receivers
+            if each.thing.kind == "instance"
+            for found in self._member(each.thing, mention.name)
+            if found.thing.kind in ("symbol", "field")
+        ]
 
     def _keyed(self, view: View, scope: int, mention: Mention) -> Meaning:
         """A key of an object literal: a member of the type the literal has to have.
@@ -214,7 +241,11 @@ class Meanings:
         items = view.aliases.get(mention.name, ())
         inside = [item for item in items if (item.scope != MODULE) == mention.local]
         if inside:
-            return self._symbols(self._in_space(self.imported(view, inside[-1]), mention))
+            item = inside[-1]
+            exported = self._required(view, item, mention)
+            if exported:
+                return self._symbols(exported)
+            return self._symbols(self._in_space(self.imported(view, item), mention))
         later = self._assigned(view, scope, mention)
         return self._symbols(
             [Found(Thing("symbol", view.path, i), 0.98, "same scope") for i in later]
@@ -297,7 +328,19 @@ class Meanings:
         """A bare name that no scope has; a wildcard import of an unknown module may bind it."""
         return UNDECIDED if view.wildcards and view.family in ("python", "js") else OTHER
 
+    def _required(self, view: View, item: Import, mention: Mention) -> list[Found]:
+        """What a CommonJS module exports whole, if a mention is a name for it."""
+        if not mention.required or item.name:
+            return []
+        found = self.imported(view, msgspec.structs.replace(item, name="default"))
+        return found if any(one.thing.kind == "symbol" for one in found) else []
+
     def _imported(self, view: View, mention: Mention) -> Meaning:
+        if mention.keyed:
+            return OTHER
+        for item in view.aliases.get(mention.name, ()):
+            if exported := self._required(view, item, mention):
+                return self._symbols(exported)
         items = [
             item for item in view.facts.imports if mention.name in (item.name, item.alias)
         ] or [item for item in view.facts.imports if item.module.split(".")[-1] == mention.name]
@@ -379,6 +422,11 @@ class Meanings:
                 if not things:
                     apart = self._names.apart(view.family, full, name)
                     things = [apart] if apart else []
+                if view.family == "js" and len(things) > 1:
+                    of_class = thing.kind == "symbol"
+                    things = [
+                        t for t in things if is_static(program.symbol(t).signature) == of_class
+                    ] or things
                 things = things or [f.thing for f in self._own_field(view, each.at, name)]
                 if things:
                     return [Found(one, confidence, "member") for one in things[-OVERLOADS_MAX:]]

@@ -6,10 +6,12 @@ replacements, so that it can be applied only to the same texts.
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import hashlib
 import io
 import re
+import tokenize
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -113,17 +115,53 @@ def settle(
 _INDENT = re.compile(r"[ \t]*")
 
 
-def indented(text: str, indent: str) -> str:
-    """The text with its lines indented, if its first line is not."""
+def indented(text: str, indent: str, language: str = "") -> str:
+    """The text with its lines indented, if its first line is not.
+
+    The inner lines of Python's strings stay as they are, because blanks would change the value;
+    those of docstrings are indented.
+    """
     lines = text.strip("\n").split("\n")
     if not indent or _INDENT.match(lines[0]).group():  # type: ignore[union-attr]
         return "\n".join(lines)
-    return "\n".join(indent + line if line.strip() else line for line in lines)
+    fixed = _in_strings("\n".join(lines)) if language == "python" else frozenset[int]()
+    return "\n".join(
+        indent + line if line.strip() and at not in fixed else line
+        for at, line in enumerate(lines, start=1)
+    )
+
+
+def _in_strings(text: str) -> frozenset[int]:
+    """The lines that begin inside a string of Python that is not a statement of its own."""
+    lines = set[int]()
+    opened, before = list[tuple[int, bool]](), tokenize.NEWLINE
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            name = tokenize.tok_name[token.type]
+            starts = before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+            if name.endswith("STRING_START"):  # an f-string has several tokens in Python 3.12
+                opened.append((token.start[0], starts))
+            elif name == "STRING" and not starts:
+                lines.update(range(token.start[0] + 1, token.end[0] + 1))
+            elif name.endswith("STRING_END"):
+                first, stands_alone = opened.pop()
+                if not stands_alone:
+                    lines.update(range(first + 1, token.end[0] + 1))
+            if token.type not in (tokenize.NL, tokenize.COMMENT):
+                before = token.type
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        pass  # an incomplete text; the preview says that it does not parse
+    return frozenset(lines)
+
+
+def mark_length(source: bytes) -> int:
+    """The length of the byte order mark, which stays at the beginning of the file."""
+    return len(codecs.BOM_UTF8) if source.startswith(codecs.BOM_UTF8) else 0
 
 
 def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
     """The byte range of all lines that a range touches, without the last line break."""
-    first = source.rfind(b"\n", 0, start) + 1
+    first = source.rfind(b"\n", 0, start) + 1 or mark_length(source)
     last = source.find(b"\n", max(start, end - 1))
     if last < 0:
         return first, len(source)

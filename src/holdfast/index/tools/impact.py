@@ -99,6 +99,11 @@ def _commit(repository: Repository | None, root: str, since: str) -> str:
             "impact compares the files with a revision of git; calls and references need none",
         )
     commit = repository.commit(since)
+    if commit is None and repository.commit("HEAD") is None:
+        raise UsageError(
+            f"the git repository of {root} has no commits yet",
+            "impact compares the files with a revision of git; calls and references need none",
+        )
     if commit is None:
         raise UsageError(f"git has no revision {since}", "git log lists the revisions")
     return commit

@@ -16,7 +16,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from holdfast.files.edited_files import Edited
-from holdfast.index.answers import FreshnessDecision, FreshnessStats, Hints
+from holdfast.index.answers import FreshnessDecision, Hints
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, DamagedBackend, SourceMoved
 from holdfast.index.generations.freshness import FreshFiles, moved
@@ -50,7 +50,13 @@ from holdfast.index.search_answers import (
     ValueLine,
 )
 from holdfast.index.tools.refusals import refusal
-from holdfast.index.tools.search_advice import SearchedRoot, hints_of, next_action, warnings_of
+from holdfast.index.tools.search_advice import (
+    SearchedRoot,
+    decision_of,
+    hints_of,
+    next_action,
+    warnings_of,
+)
 from holdfast.index.tools.search_edits import being_edited
 from holdfast.index.tools.search_request import (
     ResultMode,
@@ -115,7 +121,7 @@ def search_code(
         answer = replace(answer, roots=tuple(roots))
     if not searched:
         return _refused(index, answer, *refused[0])
-    answer = replace(answer, freshness_decision=_decision(index, searched[0]))
+    answer = replace(answer, freshness_decision=decision_of(index, searched[0]))
     state = _state(request, searched)
     if request.cursor is not None and request.cursor.state != state:
         return _changed(request, answer, any(each.found.chance for each in searched))
@@ -168,9 +174,18 @@ def _search_root(
             found.file = chunks_of(found.findings[0].chunk.path, reader, overlay)
         return found
 
+    origin = index.origin(root)
     try:
         with index.backend.reader(root) as reader:
             found, overlay, recent = _up_to_date(index, gate, reader, ask)
+            for _ in range(MOVED_MAX):
+                if (current := index.origin(root)) == origin:
+                    break
+                # Its files were replaced meanwhile: the answer may be that of the commit before.
+                index.freshness.doubt(root)
+                origin, recent = current, False
+                overlay = index.check_freshness(gate.record, reader)
+                found = ask(reader, overlay)
             identity = reader.identity
     except BackendUnavailable:
         again = index.gate(index.registry.find(root))
@@ -183,7 +198,6 @@ def _search_root(
     now = index.registry.find(root)
     if now is None or not now.searchable:
         return index.gate(now)
-    origin = index.origin(root)
     return SearchedRoot(gate, identity, overlay, recent, found, edited, target.below, origin)
 
 
@@ -442,32 +456,12 @@ def _changed(request: SearchRequest, answer: SearchAnswer, by_chance: bool) -> S
     )
 
 
-def _decision(index: CodeIndex, each: SearchedRoot) -> FreshnessDecision:
-    overlay = each.overlay
-    stats = None
-    if overlay.changed or overlay.gone or overlay.beyond or overlay.unreadable:
-        stats = FreshnessStats(
-            overlay.added,
-            overlay.modified,
-            len(overlay.gone),
-            overlay.beyond,
-            overlay.unreadable or None,
-        )
-    return FreshnessDecision(
-        "skipped_recent" if each.recent else overlay.mode,
-        index.timestamp(overlay.checked_at),
-        overlay.threshold_ms,
-        each.gate.record.last_updated,
-        stats,
-    )
-
-
 def _searched_answer(index: CodeIndex, each: SearchedRoot) -> RootAnswer:
     return RootAnswer(
         path=each.root,
         status="ok",
         findings=len(each.found.findings),
-        freshness_decision=_decision(index, each),
+        freshness_decision=decision_of(index, each),
     )
 
 

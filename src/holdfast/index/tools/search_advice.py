@@ -9,7 +9,16 @@ import msgspec
 
 from holdfast.files.edited_files import Edited
 from holdfast.files.policy import SIZE_BYTES_MAX
-from holdfast.index.answers import Call, Hints, NoiseMitigation, manage_call, read_call
+from holdfast.index.answers import (
+    Call,
+    FreshnessDecision,
+    FreshnessStats,
+    Hints,
+    NoiseMitigation,
+    manage_call,
+    read_call,
+)
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Identity
@@ -155,6 +164,27 @@ def _tree_warnings(each: SearchedRoot) -> list[str]:
             f"only what was indexed before is known of them"
         )
     return warnings
+
+
+def decision_of(index: CodeIndex, each: SearchedRoot) -> FreshnessDecision:
+    """How the tree was compared with its index for this answer, and what differed."""
+    overlay = each.overlay
+    stats = None
+    if overlay.changed or overlay.gone or overlay.beyond or overlay.unreadable:
+        stats = FreshnessStats(
+            overlay.added,
+            overlay.modified,
+            len(overlay.gone),
+            overlay.beyond,
+            overlay.unreadable or None,
+        )
+    return FreshnessDecision(
+        "skipped_recent" if each.recent else overlay.mode,
+        index.timestamp(overlay.checked_at),
+        overlay.threshold_ms,
+        each.gate.record.last_updated,
+        stats,
+    )
 
 
 def _team_note(each: SearchedRoot) -> list[str]:

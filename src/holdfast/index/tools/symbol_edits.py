@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import keyword
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from msgspec.structs import replace
@@ -26,6 +28,18 @@ from holdfast.index.generations.gate import Open
 from holdfast.index.references.answers import ReferencesAnswer, SymbolEditAnswer, SymbolEditDoubt
 from holdfast.index.references.find import Reference, ReferenceSearch, Target, target_of
 from holdfast.index.references.implementations import implementations
+from holdfast.index.references.rename_risks import (
+    TAKEN_OUT,
+    Classes,
+    check_special,
+    fixtures,
+    is_local,
+    looked_up,
+    mangled_names,
+    starred,
+    submodules,
+    taken_out,
+)
 from holdfast.index.references.symbol_edits import (
     CERTAIN,
     Doubt,
@@ -33,6 +47,7 @@ from holdfast.index.references.symbol_edits import (
     Replacement,
     indented,
     line_break,
+    mark_length,
     settle,
     whole_lines,
 )
@@ -134,19 +149,35 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
             facts = program.resolver.program.files[thing.path].facts
             if edit.action != "rename":
                 return _text_plan(index, root, facts, facts.symbols[thing.at], edit)
-            targets, notes = _family(program, identity)
+            targets, notes = _family(program, identity), list[str]()
             _check_free(program, targets, edit.text)
+            classes = Classes(program, targets)
+            _check_member(classes, edit.text)
             known = frozenset().union(*(target.names for target in targets))
             family = targets[0].family
             ours = program.resolver.program.in_family(family)
-        paths, complete = files_with(root, reader, overlay, known, ours)
-        files, unread = read_files(root, sorted(paths | {thing.path}), known)
+            mangled = mangled_names(program, targets)
+        paths, complete = files_with(root, reader, overlay, known | mangled, ours)
+        files, unread = read_files(root, sorted(paths | classes.paths | {thing.path}), known)
+        new_paths = set[str]()
+        if family == "python" and not classes.paths:
+            new_paths, _ = files_with(root, reader, overlay, frozenset({edit.text}), ours)
         if unread or not complete:
             notes.append("not every file could be read: there may be more mentions")
         with index.programs.lock:
             program = index.programs.program(root, reader, overlay)
             search = ReferenceSearch(program)
             judged = [search.judge(target, files) for target in targets]
+            star_paths = starred(program, targets, new_paths | {one.path for one in files})
+            text_places = (
+                [] if is_local(program, thing) else list(looked_up(files, targets[0].name))
+            )
+            if family == "js":
+                text_places += taken_out(files)
+            packages = list(submodules(program, {one.path for one in files}, edit.text))
+            by_parameter = list(fixtures(program, targets))
+            outside = list(classes.outside((targets[0].name, edit.text)))
+            protocols = list(classes.protocols(targets[0].name, files))
     sources = {}
     for one in files:
         sources[one.path], _ = disk.read_file(root, one.path)
@@ -160,11 +191,85 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
         for at, one in sorted(undecided.items())
         if at not in places
     ]
-    clashes = _clashes(sources, {one.path for one in certain}, edit.text)
+    doubtful += [
+        (_doubt(one, "its class does not have this member"), _renaming(one, edit.text))
+        for at, one in sorted(
+            {(r.path, r.start): r for refs in judged for r in refs.missing}.items()
+        )
+        if at not in places and at not in undecided
+    ]
+    related = (new_paths & set(star_paths)) | classes.paths
+    for path in sorted(related - sources.keys()):
+        sources[path], _ = disk.read_file(root, path)
+    touched = {one.path for one in certain}
+    clashes = _clashes(sources, touched | related, edit.text)
+    if edit.text.startswith("_") and not old.startswith("_"):
+        why = "an import of * does not import names that begin with _"
+        clashes += [(_at_line(sources, path, 0, why), None) for path in touched & set(star_paths)]
+    for path in sorted(touched & set(packages)):
+        why = f"the package has a module named {edit.text}"
+        clashes.append((_at_line(sources, path, 0, why), None))
+    for path, start, why in text_places:
+        if (path, start) not in places and (path, start) not in undecided:
+            doubtful.append(_in_text(sources, path, start, why, old, edit.text))
+    for path, source in sorted(sources.items()):
+        for name in sorted(mangled):
+            for match in re.finditer(rb"(?<![\w$])" + re.escape(name.encode()) + rb"\b", source):
+                why = f"{name} is the name of a private member"
+                clashes.append((_at_line(sources, path, match.start(), why), None))
+    for path, line in protocols:
+        why = "a protocol requires this name of classes that do not mention it"
+        clashes.append((Doubt(path, line, why, ""), None))
+    for path, line in by_parameter:
+        why = "pytest gives this fixture to parameters of its name, which are not changed"
+        clashes.append((Doubt(path, line, why, ""), None))
+    for path, line, base in outside:
+        why = f"{base} is not in the tree and may have a member with the old or the new name"
+        clashes.append((Doubt(path, line, why, ""), None))
     confirmed, doubts = settle([*doubtful, *clashes], edit.confirmed, edit.left_out)
     plan = Plan(sources, tuple(sorted([*certain, *confirmed])), tuple(sorted(doubts)), tuple(notes))
+    _check_encoding(plan, edit.text)
     _check_parses(index, plan, edit.text)
     return plan
+
+
+def _check_encoding(plan: Plan, text: str) -> None:
+    """Refuse to write UTF-8 into a file with another encoding."""
+    for path in () if text.isascii() else plan.paths:
+        try:
+            plan.sources[path].decode("utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(
+                f"{path} is not UTF-8, and the new text is not ASCII",
+                "convert the file to UTF-8 first, or use ASCII",
+            ) from None
+
+
+def _in_text(
+    sources: dict[str, bytes], path: str, start: int, why: str, old: str, new: str
+) -> tuple[Doubt, Replacement | None]:
+    """The doubt about a string, and its change if the whole name is in it."""
+    end = start + len(old.encode())
+    whole = sources[path][start:end] == old.encode()
+    if why == TAKEN_OUT and not re.match(rb"\s*:", sources[path][end : end + 80]):
+        new = f"{new}: {old}"  # the variable keeps its name
+    replacement = Replacement(path, start, end, new.encode()) if whole else None
+    return _at_line(sources, path, start, why), replacement
+
+
+def _at_line(sources: dict[str, bytes], path: str, start: int, why: str) -> Doubt:
+    """The doubt about a position of a text, with the line shown without secrets."""
+    shown, starts = _lines_of(sources[path])
+    line = bisect_right(starts, start)
+    end = shown.find(b"\n", starts[line - 1])
+    row = shown[starts[line - 1] : end if end >= 0 else len(shown)]
+    return Doubt(path, line, why, row.decode("utf-8", "replace").strip()[:200])
+
+
+@lru_cache(maxsize=16)
+def _lines_of(source: bytes) -> tuple[bytes, list[int]]:
+    """The text without secrets, which is as long as before, and where its lines start."""
+    return masked(source), [0, *(one.end() for one in re.finditer(rb"\n", source))]
 
 
 def _check_parses(index: CodeIndex, plan: Plan, name: str) -> None:
@@ -238,10 +343,9 @@ def _clashes(
     return clashes
 
 
-def _family(program: LinkedProgram, identity: str) -> tuple[list[Target], list[str]]:
+def _family(program: LinkedProgram, identity: str) -> list[Target]:
     """The symbol with the methods that override it and those that it overrides."""
     inner, names = program.resolver.program, program.resolver.names
-    notes: list[str] = []
     queue, seen = [identity], dict.fromkeys([identity])
     while queue:
         at = queue.pop()
@@ -249,14 +353,15 @@ def _family(program: LinkedProgram, identity: str) -> tuple[list[Target], list[s
         symbol = inner.symbol(thing)
         if symbol.parent == MODULE or symbol.kind not in ("method", "property"):
             continue
-        view = inner.files[thing.path]
         related = list(implementations(program, at))
         owner = Thing("symbol", thing.path, symbol.parent)
-        bases = names.bases(owner)
-        written = view.bases.get(view.symbol(symbol.parent).qualified, [])
-        if len(bases) < len(written):
-            notes.append(f"a base class of {view.full(symbol.parent)} is not in the tree")
-        for base in bases:
+        above: dict[Thing, None] = {}
+        level = names.bases(owner)
+        while level:
+            above |= dict.fromkeys(level)
+            over = (one for base in level for one in names.bases(base))
+            level = list(dict.fromkeys(one for one in over if one not in above))
+        for base in above:
             other = inner.files[base.path]
             related += inner.exact(other.family, f"{other.full(base.at)}.{symbol.name}")
         for one in related:
@@ -264,8 +369,7 @@ def _family(program: LinkedProgram, identity: str) -> tuple[list[Target], list[s
             if id not in seen:
                 seen[id] = None
                 queue.append(id)
-    targets = [target for one in seen if (target := target_of(program, one)) is not None]
-    return targets, sorted(set(notes))
+    return [target for one in seen if (target := target_of(program, one)) is not None]
 
 
 def _check_free(program: LinkedProgram, targets: list[Target], name: str) -> None:
@@ -275,11 +379,19 @@ def _check_free(program: LinkedProgram, targets: list[Target], name: str) -> Non
             view = inner.files[thing.path]
             if view.family == "python" and keyword.iskeyword(name):
                 raise UsageError(f"{name} is a keyword of Python")
+            check_special(view, view.symbol(thing.at), name)
             owner, _, _ = view.full(thing.at).rpartition(".")
             taken = inner.exact(view.family, f"{owner}.{name}" if owner else name)
             if taken:
                 place = f"{taken[0].path}:{inner.symbol(taken[0]).span.first_line}"
                 raise UsageError(f"{name} exists already at {place}", "choose another name")
+
+
+def _check_member(classes: Classes, name: str) -> None:
+    """Refuse a name that a base class, a subclass or a class beside it has for a member."""
+    taken = classes.member(name)
+    if taken is not None:
+        raise UsageError(f"{name} exists already at {taken[0]}:{taken[1]}", "choose another name")
 
 
 def _check_secrets(path: str, source: bytes, start: int, end: int, text: bytes) -> None:
@@ -307,7 +419,7 @@ def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, ed
     indent = line[: len(line) - len(line.lstrip())]
     newline = line_break(source)
     text = edit.text if newline == "\n" else edit.text.replace(newline, "\n")
-    text = indented(text, indent)
+    text = indented(text, indent, facts.language)
     if not text.strip():
         raise UsageError("there is no text", "pass the new lines")
     if edit.action == "replace":
@@ -320,6 +432,7 @@ def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, ed
         start, text = end, gap + text
     replacement = Replacement(facts.path, start, end, text.replace("\n", newline).encode())
     plan = Plan({facts.path: source}, (replacement,))
+    _check_encoding(plan, edit.text)
     before, after = (index.extract(facts.path, s) for s in (source, plan.after(facts.path)))
     doubts: list[tuple[Doubt, Replacement | None]] = []
     broken = _stops_parsing(before, after)
@@ -360,9 +473,9 @@ def _start_with_comment(language: str, source: bytes, symbol: Symbol) -> int:
     starts, first = line_starts(source), symbol.span.first_line
     style = parsed(language)
     if style is None:
-        return starts[first - 1]
+        return max(starts[first - 1], mark_length(source))
     lead, _ = comment_above(style, source, starts, first, symbol.span.start)
     for line in range(lead, first):
         if _OF_THE_FILE.match(source, starts[line - 1], starts[line]):
             lead = line + 1
-    return starts[lead - 1]
+    return max(starts[lead - 1], mark_length(source))
