@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import shutil
 import socket
@@ -17,16 +18,22 @@ import httpx2
 import pytest
 from mcp import MCPError
 
+from holdfast import repositories
 from holdfast.app import App
 from holdfast.cli.main import main
 from holdfast.errors import UsageError
 from holdfast.files.git import Repository, protocol_of
+from holdfast.files.identity import Unidentified
+from holdfast.files.remotes import shown
 from holdfast.home import Home
 from holdfast.index.code_index import run_here
+from holdfast.index.search.retrieval import retrieve
+from holdfast.index.tools import search
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
 from holdfast.mcp.sdk_server import READERS_TOOLS
-from holdfast.repositories import GitTree, Repositories, RepositoryError, path_of
+from holdfast.repositories import GitTree, Repositories, RepositoryError
+from holdfast.repository_names import path_of, readable
 from holdfast.store.passes import make_pass, principal_of
 from holdfast.web.compose import keeping_repositories
 from tests.files.hostile_git import VECTORS, HostileRepository, git
@@ -137,6 +144,27 @@ def test_what_cannot_be_brought_in_is_named_and_changes_nothing(
         repositories.update(tree)
     assert files(tree) == before
     assert repositories.known()[0].commit == tree.commit
+
+
+@pytest.mark.shows("TEAM-GIT-BAD")
+def test_a_branch_and_a_tag_of_one_name_are_not_guessed(tmp_path: Path, origin: Path) -> None:
+    """With a new tag of its name, a branch was not followed any more."""
+    repositories = Repositories(Home(tmp_path / "home"))
+    git(origin, "branch", "v1")
+    tree = repositories.add(str(origin), "v1")
+    git(origin, "tag", "-a", "-m", "first", "v1", "v1")
+    git(origin, "tag", "v2")
+    git(origin, "branch", "v2/next")
+    assert repositories.update(tree) == tree, "the tag is of the same commit"
+    git(origin, "checkout", "-q", "refs/heads/v1", "-B", "v1")
+    commit(origin, "new.py", "def brand_new(): ...\n")
+    with pytest.raises(RepositoryError, match="a branch and a tag v1") as refused:
+        repositories.update(tree)
+    assert f"the index of commit {str(tree.commit)[:12]} stays" in str(refused.value)
+    assert "refs/heads/v1" in refused.value.hint
+    assert files(repositories.add(str(origin), "refs/heads/v1")) == of_commit(origin)
+    assert "new.py" not in files(repositories.add(str(origin), "refs/tags/v1"))
+    assert repositories.add(str(origin), "v2").commit == tree.commit
 
 
 @pytest.mark.shows("TEAM-GIT-BAD")
@@ -255,6 +283,47 @@ def test_an_interrupted_update_is_completed_also_by_a_ref_that_moved_back(
     assert files(tree) == of_commit(root)
 
 
+TREES = {
+    "folder": {"a/b.py": "b = 1\n", "k.py": "k = 1\n"},
+    "file": {"a": "a = 1\n", "k.py": "k = 1\n"},
+    "neither": {"k.py": "k = 1\n"},
+}
+
+
+@pytest.mark.shows("TEAM-GIT-OBJECTS")
+@pytest.mark.parametrize("third", TREES)
+@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(TREES, 2)))
+def test_after_an_interrupted_update_the_next_leaves_the_files_of_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, second: str, third: str
+) -> None:
+    """A removed file counted as present; a folder in place of a file stopped every update."""
+    root = made_repository(tmp_path / "odd", TREES[first])
+
+    def change_to(tree: dict[str, str]) -> None:
+        git(root, "rm", "-rqf", ".")
+        for name, text in tree.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "change", "--allow-empty")
+
+    home = Home(tmp_path / "home")
+    tree = Repositories(home).add(str(root))
+    change_to(TREES[second])
+
+    def interrupted(*arguments: Any) -> None:
+        replace(*arguments)
+        raise KeyboardInterrupt
+
+    replace = repositories._replace
+    with monkeypatch.context() as patched:
+        patched.setattr(repositories, "_replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Repositories(home).update(tree)
+    change_to(TREES[third])
+    assert files(Repositories(home).update(tree)) == TREES[third]
+
+
 @pytest.mark.shows("TEAM-GIT-OBJECTS")
 def test_two_processes_that_update_a_repository_leave_the_files_of_one_commit(
     tmp_path: Path, origin: Path, monkeypatch: pytest.MonkeyPatch
@@ -263,18 +332,18 @@ def test_two_processes_that_update_a_repository_leave_the_files_of_one_commit(
     home = Home(tmp_path / "home")
     before = Repositories(home).add(str(origin))
     commit(origin, "src/a.py", "def first(): ...\n")
-    real, later = Repositories._replace, list[threading.Thread]()
+    real, later = repositories._replace, list[threading.Thread]()
 
-    def meanwhile(self: Repositories, *arguments: Any) -> None:
+    def meanwhile(*arguments: Any) -> None:
         if not later:
             commit(origin, "AAA.py", "def second(): ...\n")
             commit(origin, "src/cart.py", "def third(): ...\n")
             later.append(threading.Thread(target=Repositories(home).update, args=(before,)))
             later[0].start()
             later[0].join(0.5)
-        real(self, *arguments)
+        real(*arguments)
 
-    monkeypatch.setattr(Repositories, "_replace", meanwhile)
+    monkeypatch.setattr(repositories, "_replace", meanwhile)
     Repositories(home).update(before)
     later[0].join(30)
     now = Repositories(home).known()[0]
@@ -409,6 +478,20 @@ def test_a_name_that_two_repositories_have_opens_neither(tmp_path: Path) -> None
     assert {tree.source for tree in app.readable_repositories("did:key:zA")} == {first.source}
 
 
+def test_repositories_of_two_users_over_ssh_are_not_one() -> None:
+    """A path over ssh may be in the home of the user: one list opened the files of both."""
+
+    def opened(*sources: str) -> list[GitTree]:
+        trees = [tree_of("h.example.org/shop", source=source) for source in sources]
+        return readable(trees, {"h.example.org/shop": "anyone"}, lambda acl, _: acl == "anyone")
+
+    alice, bob = "alice@h.example.org:shop.git", "ssh://bob@h.example.org/~/shop"
+    assert len(opened(alice)) == 1
+    assert opened(alice, bob) == []
+    assert opened("https://h.example.org/shop", alice, "bob@h.example.org:shop") == []
+    assert len(opened("https://h.example.org/shop", "git@h.example.org:shop.git")) == 2
+
+
 @pytest.mark.shows("TEAM-GIT-SERVED")
 def test_files_that_were_brought_in_but_not_indexed_are_indexed_later(
     tmp_path: Path, origin: Path
@@ -474,6 +557,24 @@ def test_a_server_is_fetched_from(tmp_path: Path, origin: Path, bare: Path, daem
         repositories.add(daemon, "gone")
 
 
+@pytest.mark.shows("TEAM-GIT-BAD")
+@pytest.mark.parametrize("user", ["me:hunter2", "hunter2"])
+def test_a_password_in_an_address_is_not_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, user: str
+) -> None:
+    """`holdfast serve` logs these messages."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    address = f"http://{user}@127.0.0.1:1/shop"
+    for action in ("create", "status"):
+        assert main(["index", action, "--git", address]) != 0
+        said = "".join(capsys.readouterr())
+        assert "http://…@127.0.0.1:1/shop" in said
+        assert "hunter2" not in said
+    assert shown("ssh://git:hunter2@h/x") == "ssh://git:…@h/x"
+    for as_it_is in ("ssh://git@h/x", "git@h:x", "https://h/a@b", "/srv/x@y"):
+        assert shown(as_it_is) == as_it_is
+
+
 def test_only_known_protocols_are_fetched() -> None:
     fetched = {"https://h/r": "https", "git@h:r": "ssh", "ssh://h/r": "ssh", "h:r": "ssh"}
     assert {one: protocol_of(one) for one in fetched} == fetched
@@ -494,6 +595,48 @@ def test_the_index_of_a_repository_names_its_commit(tmp_path: Path, bare: Path) 
         said = f"REPOSITORY:example.org/team/shop (HEAD): commit {tree.commit[:12]}"
         assert said in answer.warnings
         assert manage_index(index, "status", tree.root).status == "ok"
+
+
+@pytest.mark.shows("TEAM-GIT-SERVED")
+def test_an_answer_names_the_commit_that_it_is_from(
+    tmp_path: Path, origin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ref moved while a search ranked: its answer was called one of the commit after."""
+    app = App(Home(tmp_path / "home"))
+    tree = app.repositories().add(str(origin))
+    assert app.sync_repositories() == []
+    moved: list[GitTree] = []
+
+    def ranked(*arguments: Any) -> Any:
+        found = retrieve(*arguments)
+        if not moved:
+            commit(origin, "src/cart.py", "def brand_new_thing(): ...\n")
+            moved.append(app.repositories().update(tree))
+        return found
+
+    monkeypatch.setattr(search, "retrieve", ranked)
+    with app.borrow_index() as index:
+        answer = search_code(index, tree.root, "re:brand_new_thing")
+    assert f"REPOSITORY:{moved[0].sentence()}" in answer.warnings
+    assert [one.file for one in answer.results] == ["src/cart.py"]
+
+
+@pytest.mark.shows("TEAM-GIT-OBJECTS")
+def test_a_repository_around_the_home_does_not_count(tmp_path: Path, bare: Path) -> None:
+    """Its ignore rules left every file out, and the index was called complete."""
+    dotfiles = tmp_path / "user"
+    dotfiles.mkdir()
+    (dotfiles / ".gitignore").write_text("*\n")
+    git(dotfiles, "init", "-q")
+    git(dotfiles, "add", "-f", ".gitignore")
+    git(dotfiles, "commit", "-qm", "begin")
+    app = App(Home(dotfiles / ".holdfast"))
+    tree = app.repositories().add(str(bare))
+    assert app.sync_repositories() == []
+    with app.borrow_index() as index:
+        found = search_code(index, tree.root, "add_item").results
+        assert "src/cart.py" in {one.file for one in found}
+        assert isinstance(index.identify(tree.root), Unidentified)
 
 
 @pytest.mark.shows("TEAM-GIT-SERVED")

@@ -53,6 +53,10 @@ class NotReached(Exception):
         self.hint = hint
 
 
+class DriverMissing(NotReached):
+    """Raised when the `psycopg` package is not installed."""
+
+
 class Silent(Exception):
     """Raised inside the driver when the server sent nothing before the deadline."""
 
@@ -65,7 +69,7 @@ def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connec
     try:
         import psycopg
     except ImportError:
-        raise NotReached(
+        raise DriverMissing(
             "PostgreSQL needs the psycopg package", "pip install 'holdfast[postgres]'"
         ) from None
     limit: dict[str, Any] = {}
@@ -230,6 +234,12 @@ def _parameters(url: str) -> dict[str, str]:
 def _place(url: str) -> tuple[str, str]:
     """The host and port of an address, with libpq's defaults."""
     parameters = _parameters(url)
+    if not parameters:  # without the driver, what the address itself names
+        try:
+            parts = urlsplit(url)
+            return parts.hostname or "localhost", str(parts.port or 5432)
+        except ValueError:
+            pass
     return parameters.get("host", "localhost"), parameters.get("port", "5432")
 
 

@@ -12,6 +12,7 @@ process at a time changes a tree, from what is stored about it then.
     repositories/NAME-KEY.tree      where they are from: source, ref, commit, objects
     repositories/NAME-KEY.git/      what was fetched, for a source that is not on this machine
     repositories/KEY.lock           locked by the process that changes the tree
+    repositories/.git               no repository: it ends the search for one around the files
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
@@ -32,9 +33,10 @@ from holdfast.files.git import FETCHED, Repository, TreeEntry, fetch, open_named
 from holdfast.files.identity import Unidentified, identify_opened, key_of
 from holdfast.files.paths import canonical_root, nameable
 from holdfast.files.policy import SIZE_BYTES_MAX
-from holdfast.files.remotes import normalised
+from holdfast.files.remotes import normalised, shown
 from holdfast.home import Home
 from holdfast.locks import take_lock
+from holdfast.repository_names import readable
 from holdfast.text import counted
 
 TREE_VERSION = 1
@@ -56,6 +58,9 @@ _ONE = {
 LFS = b"version https://git-lfs.github.com/spec/"
 POINTER_BYTES_MAX = 1024
 """git-lfs takes no longer file for a pointer."""
+NO_REPOSITORY = b"These files are of other repositories, not of one around this directory.\n"
+"""The home may be in a repository, whose ignore rules and commits are not those of the files."""
+
 LOCK_S = 60.0
 """How long to wait for another process that changes the same tree."""
 
@@ -239,8 +244,8 @@ class Repositories:
             first = None if repository.shallow else repository.first_commit(commit)
             if None not in (first, tree.first_commit) and first != tree.first_commit:
                 raise RepositoryError(
-                    f"{tree.source} begins with another commit now: another repository, or a "
-                    f"rewritten history",
+                    f"{shown(tree.source)} begins with another commit now: another repository, "
+                    f"or a rewritten history",
                     f"if that is right: holdfast index clear {_options(tree)}, then create it",
                 )
             return self._bring(tree, repository, commit)
@@ -256,6 +261,9 @@ class Repositories:
     def _locked(self, key: str) -> Iterator[None]:
         """One process at a time changes a tree; raises LockHeld if another does so for long."""
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        boundary = self._directory / ".git"
+        if not boundary.exists():
+            boundary.write_bytes(NO_REPOSITORY)
         path = self._directory / f"{key}.lock"
         with open(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600), "rb") as lock:
             take_lock(lock.fileno(), str(path), LOCK_S)
@@ -264,11 +272,12 @@ class Repositories:
     def _bring(self, tree: GitTree, repository: Repository, commit: str) -> GitTree:
         listed = repository.files_of(commit)
         if listed is None:
-            raise RepositoryError(f"commit {commit[:12]} of {tree.source} cannot be read")
+            raise RepositoryError(f"commit {commit[:12]} of {shown(tree.source)} cannot be read")
         skipped: Counter[str] = Counter()
         entries = list(_text_files(listed, skipped))
         objects = {one.path: one.name for one in entries}
         changed = [path for path in sorted(objects) if tree.objects.get(path) != objects[path]]
+        gone = sorted(tree.objects.keys() - objects.keys())
         staging = Path(f"{tree.root}.new")
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
@@ -278,10 +287,10 @@ class Repositories:
             lfs += _pointers(tree, entries)
             if lfs:
                 skipped[POINTERS] = lfs
-            # If this is interrupted, these files may be of either commit.
-            unsure = {**tree.objects, **dict.fromkeys(changed, "")}
+            # If this is interrupted, these files may be of either commit, or not there.
+            unsure = {**tree.objects, **dict.fromkeys([*changed, *gone], "")}
             self._save(msgspec.structs.replace(tree, commit=None, objects=unsure))
-            self._replace(tree, changed, objects, staging)
+            _replace(Path(tree.root), gone, changed, staging)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
         done = msgspec.structs.replace(
@@ -290,90 +299,11 @@ class Repositories:
         self._save(done)
         return done
 
-    def _replace(
-        self, tree: GitTree, changed: list[str], objects: dict[str, str], staging: Path
-    ) -> None:
-        root = Path(tree.root)
-        for path in tree.objects.keys() - objects.keys():
-            (root / path).unlink(missing_ok=True)
-            _remove_empty(root, (root / path).parent)
-        for number, path in enumerate(changed):
-            target = root / path
-            if target.is_dir():
-                shutil.rmtree(target)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            (staging / str(number)).replace(target)
-
     def _save(self, tree: GitTree) -> None:
         path = Path(f"{tree.root}.tree")
         aside = path.with_suffix(".saving")
         aside.write_bytes(msgspec.json.encode(tree))
         aside.replace(path)
-
-
-def readable(
-    trees: Sequence[GitTree],
-    lists: Mapping[str, object],
-    may_read: Callable[[object, str], bool],
-    unclear: frozenset[str] = frozenset(),
-) -> list[GitTree]:
-    """The trees that `may_read` opens, by the access lists of the settings.
-
-    A list is named by the source of a repository or by its name. A name that different
-    repositories have opens none of them, nor does one in `unclear`, which others may have.
-    """
-    unclear |= names_of_several(trees)
-
-    def list_of(tree: GitTree) -> object:
-        return lists.get(tree.source, None if tree.name in unclear else lists.get(tree.name))
-
-    return [tree for tree in trees if may_read(list_of(tree), tree.name)]
-
-
-def path_of(trees: Iterable[GitTree], address: str) -> str | None:
-    """The path that `NAME`, `NAME@REF` or `NAME/src/a.py` names; the longest name decides.
-
-    A name without a ref is that of HEAD, or of the only ref. Raises UsageError if that leaves
-    several: the first of them would be an answer about another repository or another commit.
-    """
-    found: dict[str, list[GitTree]] = {}
-    for tree in trees:
-        for name in (tree.name, f"{tree.name}@{tree.ref}"):
-            if address == name or address.startswith(f"{name}/"):
-                found.setdefault(name, []).append(tree)
-    if not found:
-        return None
-    name = max(found, key=len)
-    candidates = found[name]
-    if len(candidates) > 1:
-        candidates = [tree for tree in candidates if tree.ref == "HEAD"] or candidates
-    if len(candidates) > 1:
-        listed = ", ".join(f"{tree.name}@{tree.ref} at {tree.root}" for tree in candidates)
-        raise UsageError(
-            f"{name} is the name of {len(candidates)} indexed trees",
-            f"add the ref to the name, or use the directory: {listed}",
-        )
-    return candidates[0].root + address.removeprefix(name)
-
-
-def names_of_several(trees: Sequence[GitTree]) -> frozenset[str]:
-    """The names that different repositories have.
-
-    One source is one repository, whatever the ref; so are addresses with one name, and sources
-    whose histories begin with the same commit.
-    """
-    first: dict[str, GitTree] = {}
-    return frozenset(
-        tree.name for tree in trees if not _same(tree, first.setdefault(tree.name, tree))
-    )
-
-
-def _same(one: GitTree, other: GitTree) -> bool:
-    if one.source == other.source:
-        return True
-    if None not in (protocol_of(one.source), protocol_of(other.source)):
-        return True
-    return one.first_commit is not None and one.first_commit == other.first_commit
 
 
 def _place(source: str) -> str:
@@ -384,10 +314,13 @@ def _tree_key(source: str, ref: str) -> str:
     return key_of(f"{_place(source)}\0{ref}")[:8]
 
 
+def git_options(source: str, ref: str) -> str:
+    """How a command names a ref of a repository."""
+    return f"--git {quote(shown(source))}{'' if ref == 'HEAD' else f' --ref {quote(ref)}'}"
+
+
 def _options(tree: GitTree) -> str:
-    """How a command names a tree."""
-    ref = "" if tree.ref == "HEAD" else f" --ref {quote(tree.ref)}"
-    return f"--git {quote(tree.source)}{ref}"
+    return git_options(tree.source, tree.ref)
 
 
 def _file_of(tree: GitTree) -> str:
@@ -418,7 +351,8 @@ def _opened(source: str, ref: str, mirror: Path) -> Iterator[tuple[Repository, s
     with open_named(place) as repository:
         if repository is None:
             raise RepositoryError(
-                f"{source} is not a git repository", "name a work tree, a bare repository or a URL"
+                f"{shown(source)} is not a git repository",
+                "name a work tree, a bare repository or a URL",
             )
         yield repository, revision
 
@@ -426,13 +360,19 @@ def _opened(source: str, ref: str, mirror: Path) -> Iterator[tuple[Repository, s
 def _commit(
     repository: Repository, revision: str, source: str, ref: str, before: str | None = None
 ) -> str:
+    place, stays = shown(source), f"; the index of commit {before[:12]} stays" if before else ""
+    if revision not in ("HEAD", FETCHED) and repository.is_branch_and_tag(revision):
+        # git would take the tag, and with a new tag the index would stop following the branch.
+        raise RepositoryError(
+            f"{place} has a branch and a tag {ref}, of different commits{stays}",
+            f"name one: --ref {quote(f'refs/heads/{ref}')} or --ref {quote(f'refs/tags/{ref}')}",
+        )
     commit = repository.commit(revision)
     if commit is not None:
         return commit
     if ref == "HEAD":
-        raise RepositoryError(f"{source} has no commits", "commit something first, or name --ref")
-    stays = f"; the index of commit {before[:12]} stays" if before else ""
-    raise RepositoryError(f"{source} has no ref {ref}{stays}", "name another with --ref")
+        raise RepositoryError(f"{place} has no commits", "commit something first, or name --ref")
+    raise RepositoryError(f"{place} has no ref {ref}{stays}", "name another with --ref")
 
 
 def _text_files(listed: Iterator[TreeEntry], skipped: Counter[str]) -> Iterator[TreeEntry]:
@@ -487,6 +427,22 @@ def _pointers(tree: GitTree, entries: list[TreeEntry]) -> int:
             with suppress(OSError):
                 found += (Path(tree.root) / one.path).read_bytes().startswith(LFS)
     return found
+
+
+def _replace(root: Path, gone: list[str], changed: list[str], staging: Path) -> None:
+    """Remove files and write new ones; completes what an interrupted update began."""
+    for path in gone:
+        # A directory may be where the file was, or a file where its directory was.
+        if not (root / path).is_dir():
+            with suppress(FileNotFoundError, NotADirectoryError):
+                (root / path).unlink()
+        _remove_empty(root, (root / path).parent)
+    for number, path in enumerate(changed):
+        target = root / path
+        if target.is_dir():
+            shutil.rmtree(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (staging / str(number)).replace(target)
 
 
 def _remove_empty(root: Path, folder: Path) -> None:

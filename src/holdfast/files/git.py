@@ -32,6 +32,7 @@ from holdfast.files.git_directory import (
     real,
     small_file,
 )
+from holdfast.files.remotes import shown
 
 TIMEOUT_S = 20.0
 """The default deadline of one question."""
@@ -149,6 +150,20 @@ class Repository:
             return None
         name = self.run("rev-parse", "--verify", "--quiet", revision + "^{commit}")
         return None if name is None else name.decode().strip()
+
+    def is_branch_and_tag(self, name: str) -> bool:
+        """Whether a short name is that of a branch and of a tag, which are of different commits."""
+        listed = self.run(
+            "for-each-ref", "--format=%(refname) %(objectname) %(*objectname)",
+            f"refs/heads/{name}", f"refs/tags/{name}",
+        )  # fmt: skip
+        commits = {}
+        for line in (listed or b"").decode("utf-8", "surrogateescape").splitlines():
+            ref, *names = line.split()
+            # It lists what is below a name too, and an annotated tag with its commit.
+            if ref in (f"refs/heads/{name}", f"refs/tags/{name}"):
+                commits[ref] = names[-1]
+        return len(set(commits.values())) > 1
 
     def first_commit(self, commit: str) -> str | None:
         """The commit that the history of a commit began with, by first parents."""
@@ -306,7 +321,7 @@ def fetch(mirror: Path, address: str, ref: str, timeout_s: float = FETCH_S) -> s
     if git_process.output(command, environment, timeout_s) is not None:
         return None
     why = "the server is unreachable, asks for credentials, or has no such ref"
-    return f"{ref} of {address} cannot be fetched: {why}"
+    return f"{ref} of {shown(address)} cannot be fetched: {why}"
 
 
 def protocol_of(address: str) -> str | None:

@@ -56,6 +56,30 @@ def local_path(address: str) -> str | None:
     return None if is_remote else address
 
 
+def ssh_user(address: str) -> str | None:
+    """The user in an address of ssh, whose home a path may be relative to; else None."""
+    if "://" not in address:
+        return address.partition("@")[0] if _SCP.match(address) and "@" in address else None
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
+    return parts.username if parts.scheme.lower().removeprefix("git+") == "ssh" else None
+
+
+def shown(address: str) -> str:
+    """An address for messages: without a password, and for http without the user, a token often."""
+    scheme, separator, rest = address.partition("://")
+    place, slash, path = rest.partition("/")
+    user, at, host = place.rpartition("@")
+    if not separator or not at:
+        return address
+    if scheme.lower().removeprefix("git+") == "ssh":
+        user, colon, _ = user.partition(":")
+        return f"{scheme}://{user}{':…' if colon else ''}@{host}{slash}{path}"
+    return f"{scheme}://…@{host}{slash}{path}"
+
+
 def normalised(address: str) -> str | None:
     """One name for all ways to write an address: `host/path`, without user, password and `.git`.
 

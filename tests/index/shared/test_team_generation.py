@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 from itertools import count
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
-from holdfast.files.identity import Unidentified
+from holdfast.cli import index as index_command
+from holdfast.files.identity import RepositoryIdentity, Unidentified
 from holdfast.index.answers import SymbolRef
 from holdfast.index.calls.program import MemoryProgram
 from holdfast.index.calls.stored_program import StoredProgram
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.generations.gate import Open
 from holdfast.index.shared import generation as shared
 from holdfast.index.shared import publish
 from holdfast.index.shared.postgres import PostgresShared
 from holdfast.index.shared.rows import CHECK_BYTES, Seal
 from holdfast.index.shared.store import SharedStore
-from holdfast.index.shared.work import SharedIndex
+from holdfast.index.shared.work import CommittedBlobs, SharedIndex
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.manage.publish import publish_index
@@ -199,6 +204,25 @@ def test_links_of_what_was_never_committed_are_not_published(
 
 
 @pytest.mark.shows("TEAM-GENERATION-LINKS")
+@pytest.mark.parametrize("room", [True, False])
+def test_the_teams_links_are_in_memory_only_if_there_is_no_room_for_a_file(
+    tmp_path: Path, repository: Path, *, room: bool
+) -> None:
+    store = MemoryRows()
+    giver = published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    member = joined(tmp_path / "member", store)
+    member.create(there)
+    if not room:
+        assert member.index.team is not None
+        member.index.team.cache._directory = tmp_path / "nowhere"
+    with member.index.backend.reader(str(there)) as reader:
+        kinds = {type(one.data) for one in reader.links({}).values()}
+    assert kinds == {mmap if room else bytes}
+    assert every_call(member.index, there) == every_call(giver.index, repository)
+
+
+@pytest.mark.shows("TEAM-GENERATION-LINKS")
 @pytest.mark.parametrize(
     "how", first_in_quick(["none", "damaged list", "damaged part", "wrong part"])
 )
@@ -334,6 +358,36 @@ def test_a_server_that_failed_a_moment_ago_is_used_when_it_answers(
     answer = manage_index(member.index, "create", str(there))
     assert "Using the team's generation" in answer.human_text
     assert not member.extracted
+
+
+@pytest.mark.shows("TEAM-GENERATION-CHECKED")
+def test_what_could_not_be_read_is_not_verified(
+    tmp_path: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`index verify` said that every checksum agrees, and no search could answer."""
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    member = joined(tmp_path / "member", store)
+    member.create(there)
+    assert member.index.team is not None
+    pointer = member.index.team.pointer(str(there))
+    assert pointer is not None
+    rows = apsw.Connection(str(tmp_path / "member" / "index" / "team" / "rows.sqlite"))
+    # The result of || is a text, as a damaged page may have one: it was decoded, with an error.
+    rows.execute("UPDATE work SET data = x'07' || data WHERE key <> ?", (pointer.key,))
+    rows.close()
+    store.fails = "down"
+    again = joined(tmp_path / "member", store)
+    for more in ([], ["--json"]):
+        parser = argparse.ArgumentParser()
+        index_command.configure(parser)
+        arguments = parser.parse_args(["verify", str(there), *more])
+        assert index_command._verify(again.index, arguments) != 0
+    said = capsys.readouterr().out
+    assert "Not verified, because not all data could be read: a segment of the team's" in said
+    assert '"verified": false' in said
+    assert "every checksum agrees" not in said
 
 
 @pytest.mark.shows("TEAM-GENERATION-CHECKED")
@@ -473,7 +527,49 @@ def test_a_file_that_became_a_pipe_meanwhile_is_not_as_in_the_commit(
     (repository / "src" / "part1.py").unlink()
     os.mkfifo(repository / "src" / "part1.py")
     with giver.index.backend.reader(str(repository)) as reader:
-        assert publish.uncommitted(repository, reader) == ["src/part1.py"]
+        blobs = CommittedBlobs(repository)
+        assert publish.uncommitted(repository, reader, blobs) == ["src/part1.py"]
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+def test_a_commit_that_was_left_meanwhile_is_not_published_with_the_files_of_the_next(
+    tmp_path: Path, repository: Path
+) -> None:
+    """Another process may check out another commit and bring the index up to date."""
+    store = MemoryRows()
+    giver = joined(tmp_path / "giver", store)
+    giver.create(repository)
+    identity = giver.index.identify(str(repository))
+    assert isinstance(identity, RepositoryIdentity)
+    (repository / "src" / "later.py").write_text("def later():\n    return 1\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "later")
+    assert manage_index(giver.index, "sync", str(repository)).status == "ok"
+    gate = giver.index.verified_gate(giver.index.root_of(str(repository))[1])
+    assert isinstance(gate, Open)
+    done = publish.publish(giver.index, gate, identity)
+    assert f"'src/later.py', is not as in commit {identity.head[:12]}" in done.sentence()
+
+
+@pytest.mark.shows("TEAM-GENERATION-PUBLISHED")
+@pytest.mark.parametrize("how", ["sparse", "removed"])
+def test_a_part_of_a_commit_does_not_replace_the_whole_of_it(
+    tmp_path: Path, repository: Path, how: str
+) -> None:
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    part = clone(repository, tmp_path / "part")
+    if how == "sparse":
+        git(part, "sparse-checkout", "set", "--no-cone", "/src/part1.py")
+    else:
+        (part / "src" / "cart.py").unlink()
+    giver = joined(tmp_path / "part-giver", store)
+    assert manage_index(giver.index, "create", str(part), force=True).status == "ok"
+    said = publish_index(giver.index, str(part)).human_text
+    assert "not in the work tree" in said
+    there = clone(repository, tmp_path / "there")
+    member = joined(tmp_path / "member", store)
+    assert "no file differs here" in member.create(there)
 
 
 @pytest.mark.shows("TEAM-IDENTITY-BAD", "TEAM-GENERATION-PUBLISHED")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.index.errors import NewerFormat
 from holdfast.index.shared.store import KEEP_SHARE, ROW_BYTES, SHARED_VERSION, SharedUnavailable
 from holdfast.postgresql import (
+    DriverMissing,
     NotReached,
     address,
     connect,
@@ -84,6 +85,8 @@ class PostgresShared:
         if connection is None:
             try:
                 connection = connect(self._url, "holdfast shared index", CONNECT_S)
+            except DriverMissing as error:
+                raise SharedUnavailable(str(error), error.hint) from None
             except NotReached as error:
                 raise SharedUnavailable(str(error), "check HOLDFAST_INDEX_URL") from None
         import psycopg

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,9 @@ def publish(
     known_already = key in store.has([key])
     rows_of = _Rows(store, seal, check_facts=known_already)
     with index.backend.reader(root) as reader:
+        blobs = CommittedBlobs(Path(root), identity.head)
+        left = uncommitted(Path(root), reader, blobs)
+        # Afterwards, so that what was compared with the commit is what is in the index.
         fresh = index.check_freshness(gate.record, reader)
         differing = fresh.added + fresh.modified + len(fresh.gone) + fresh.beyond
         if differing or not fresh.whole:
@@ -86,9 +90,15 @@ def publish(
                 f"{counted(max(differing, 1), 'file')} changed since the index was made",
                 "run: holdfast index sync",
             )
-        left = uncommitted(Path(root), reader)
         if left:
             return _not_committed(Path(root), left, identity.head)
+        absent = [path for path in blobs if not os.path.lexists(os.path.join(root, path))]
+        if absent:
+            return NotPublished(
+                f"{counted(len(absent), 'file')} of commit {identity.head[:12]}, first "
+                f"{min(absent)!r}, {'is' if len(absent) == 1 else 'are'} not in the work tree",
+                "publish from a clean and whole checkout: git stash, git sparse-checkout disable",
+            )
         manifest = _manifest(index, reader, identity, rows_of)
     rows_of.replace(key, shared.encode(manifest))
     if identity.first_commit is not None:
@@ -177,15 +187,13 @@ def _not_committed(root: Path, left: Sequence[str], head: str) -> NotPublished:
     )
 
 
-def uncommitted(root: Path, reader: Reader) -> list[str]:
-    """The files of a generation whose content is not in the commit."""
+def uncommitted(root: Path, reader: Reader, blobs: CommittedBlobs) -> list[str]:
+    """The files of a generation whose content is not in the commit, which may not be HEAD now."""
     with open_repository(root) as repository:
-        head = None if repository is None else repository.commit("HEAD")
-        changes = None if repository is None or head is None else repository.changes_since(head)
+        changes = None if repository is None else repository.changes_since(blobs.commit)
         unchecked = None if repository is None or changes is None else repository.unchecked()
     if changes is None or unchecked is None:
         return ["?"]
-    blobs = CommittedBlobs(root)
     paths = []
     for path in sorted(reader.snapshot().entries):
         if path in blobs and path not in changes and path not in unchecked:

@@ -122,8 +122,10 @@ class SqliteShared:
         rows: dict[bytes, bytes] = {}
         with self._lock, _translated():
             connection = self._open()
+            # Of damaged pages a value may seem to be text, which apsw would decode.
+            ask = "SELECT CAST(data AS BLOB) FROM work WHERE key = ?"
             for key in keys:
-                row = connection.execute("SELECT data FROM work WHERE key = ?", (key,)).fetchone()
+                row = connection.execute(ask, (key,)).fetchone()
                 if row is not None and isinstance(row[0], bytes):
                     rows[key] = row[0]
             self._note_use(connection, rows)

@@ -157,7 +157,8 @@ class TeamBackend:
         if data is None:
             raise BackendUnavailable(
                 "a segment of the team's generation is missing, damaged or cannot be fetched now",
-                "if the team's server is reachable, publish the commit again",
+                "with the team's server, publish the commit again; without it, run: holdfast index "
+                "reindex",
             )
         postings, vectors = data[: one.postings], data[one.postings :]
         check_digest(postings, vectors, one.digest)

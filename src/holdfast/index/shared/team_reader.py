@@ -210,7 +210,7 @@ class TeamReader:
         for one in segments:
             segment = open_segments.get(one.digest)
             if segment is None:
-                data = self._cache.whole(shared.part_keys("links", one.digest, one.parts))
+                data = self._cache.mapped(shared.part_keys("links", one.digest, one.parts))
                 if data is None or len(data) != one.size or digest(data, b"") != one.digest:
                     continue
                 try:

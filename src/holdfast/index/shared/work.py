@@ -200,20 +200,23 @@ def batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
 
 
 class CommittedBlobs:
-    """The contents of the checked-out commit, by path; read from git on first use."""
+    """The contents of a commit, by path below a directory; read from git on first use."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, commit: str = "HEAD") -> None:
+        self._root, self.commit = root, commit
         self._blobs: dict[str, bytes] | None = None
 
     @property
     def _names(self) -> dict[str, bytes]:
         if self._blobs is None:
-            self._blobs = _blobs(self._root)
+            self._blobs = _blobs(self._root, self.commit)
         return self._blobs
 
     def __contains__(self, path: str) -> bool:
         return path in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
 
     def is_content(self, path: str, source: bytes) -> bool:
         """Whether the commit has these bytes at this path."""
@@ -229,10 +232,10 @@ def blob_name(source: bytes, length: int) -> bytes:
     return hashed.hexdigest().encode()
 
 
-def _blobs(root: Path) -> dict[str, bytes]:
-    """The object names of the files in the checked-out commit, below a directory."""
+def _blobs(root: Path, commit: str) -> dict[str, bytes]:
+    """The object names of the files in a commit, below a directory."""
     with open_repository(root) as repository:
-        listed = None if repository is None else repository.run("ls-tree", "-r", "-z", "HEAD")
+        listed = None if repository is None else repository.run("ls-tree", "-r", "-z", commit)
     blobs = {}
     for line in (listed or b"").split(b"\0"):
         head, tab, path = line.partition(b"\t")
