@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from holdfast.agents.claude import hook as claude
 from holdfast.agents.codex import hook as codex
 from holdfast.agents.hook_event import HookEvent, Moment, Outcome
 from holdfast.agents.opencode import hook as opencode
 from holdfast.home import Home
 from holdfast.mcp.hook_decision import HookDecision
+from holdfast.mcp.hook_state import Notices
 from holdfast.mcp.printed_answers import PrintedAnswers
+from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.sidecar import Sidecar
@@ -168,3 +171,92 @@ def test_help_for_an_edit_shows_nothing_that_the_user_calls_sensitive(
 
 def _event(number: int) -> HookEvent:
     return HookEvent("opencode", Moment.REQUEST, "s", None, "/w", request=number)
+
+
+def claude_read(desk: Desk, result: dict[str, Any], **more: Any) -> HookEvent:
+    """An event of Claude Code about its own read of `a.py`."""
+    event = claude.event_of(
+        {
+            "hook_event_name": "PostToolUse",
+            "session_id": "s",
+            "transcript_path": str(desk.root / "later.jsonl"),
+            "cwd": str(desk.cwd),
+            "tool_name": "Read",
+            "tool_use_id": "r1",
+            "tool_input": {"file_path": str(desk.cwd / "a.py")},
+            "tool_response": result,
+            **more,
+        }
+    )
+    assert event is not None
+    return event
+
+
+@pytest.mark.shows("CLAUDE-OWN-UNCHANGED")
+def test_a_claim_of_the_agent_is_replaced_before_its_log_exists(desk: Desk) -> None:
+    """Claude Code writes its log late: at its first calls there was none, which was an error, and
+    its own false *unchanged* was passed on."""
+
+    def missing(kind: str, name: str) -> Any:
+        raise NoSuchSession(name, "no such file")
+
+    desk.write("a.py", TEXT)
+    context = context_of(desk)
+    context.sessions = SimpleNamespace(adapter=missing)
+    decision = HookDecision(context)
+    claim = {"type": "file_unchanged", "file": {"filePath": str(desk.cwd / "a.py")}}
+    outcome = decision.decide(claude_read(desk, claim))
+    assert outcome.texts == {0: TEXT}
+    batch = {"hook_event_name": "PostToolBatch", "tool_calls": []}
+    assert not decision.decide(claude_read(desk, {}, **batch)), "and it is no error elsewhere"
+
+
+@pytest.mark.shows("AGENTS-TWO")
+def test_a_change_after_a_turn_that_was_not_logged_yet_is_worth_waiting_for(desk: Desk) -> None:
+    """A notice of another agent's edit never came while all turns were faster than the log."""
+    desk.write("a.py", TEXT)
+    call = {"tool_name": "Read", "tool_use_id": "r1", "tool_input": {"file_path": "a.py"}}
+    calls = [{**call, "tool_response": TEXT}]
+    event = claude_read(desk, {}, hook_event_name="PostToolBatch", tool_calls=calls)
+    notices = Notices()
+    assert not notices.may_say(event)
+    notices.watch(event)
+    assert not notices.may_say(event)
+    desk.write("a.py", TEXT + "more\n")
+    assert notices.may_say(event)
+
+
+@pytest.mark.shows("AGENTS-TWO")
+def test_a_change_before_the_log_was_written_is_still_announced(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that another agent changed during the turn that read it was taken for announced."""
+    path = desk.write("a.py", "one\nTWO\n")
+    call = {"tool_name": "Read", "tool_use_id": "r1", "tool_input": {"file_path": "a.py"}}
+    calls = [{**call, "tool_response": "one\ntwo\n"}]
+    notices = Notices()
+    notices.watch(claude_read(desk, {}, hook_event_name="PostToolBatch", tool_calls=calls))
+    view = SimpleNamespace(live=lambda *_: {1: "one", 2: "two"})
+    ledger: Any = SimpleNamespace(seen_paths=lambda: [str(path)], view=lambda *_: view)
+    later = claude_read(desk, {}, hook_event_name="PostToolBatch", tool_calls=[])
+    line = notices.lines(later, desk.reader, ledger)
+    assert line is not None
+    assert "line 2" in line
+
+
+@pytest.mark.shows("AGENTS-TWO")
+def test_one_change_is_waited_for_once_if_the_log_stays_in_doubt(desk: Desk) -> None:
+    """Every later turn of such a conversation waited for its log."""
+    desk.write("a.py", TEXT)
+
+    def batch(path: str) -> HookEvent:
+        call = {"tool_name": "Read", "tool_use_id": "r1", "tool_input": {"file_path": path}}
+        calls = [{**call, "tool_response": TEXT}]
+        return claude_read(desk, {}, hook_event_name="PostToolBatch", tool_calls=calls)
+
+    notices = Notices()
+    notices.watch(batch("a.py"))
+    desk.write("a.py", TEXT + "more\n")
+    assert notices.may_say(batch("b.py"))
+    notices.watch(batch("b.py"))
+    assert not notices.may_say(batch("b.py"))

@@ -606,7 +606,7 @@ def test_without_the_sdk_the_agent_is_told_what_to_install(cold: Machine, tmp_pa
     cold.environment["PYTHONPATH"] = str(tmp_path)
     agent = Raw(cold)
     error = agent.initialize()["error"]
-    assert "holdfast[mcp]" in error["message"]
+    assert "holdfast[agents]" in error["message"]
     agent.close()
 
 

@@ -83,6 +83,10 @@ def test_a_branch_is_reviewed_beside_its_code_and_closed_by_its_merge(
     assert merged.strip().endswith("2 documents changed; draft is closed")
     assert "merged" in run("memory", "branch", "list").splitlines()[-1]
     run("memory", "set", "note:late", "1", "--branch", "draft", code=1)
+    # A review went on to propose the merge that had been made.
+    shown = run("memory", "review", "draft")
+    assert "draft was merged and is closed" in shown
+    assert "merge it" not in shown
     assert "merge draft" in run("memory", "log")
     assert run.json("memory", "verify")["sound"] is True
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from holdfast.replay.texts import Change
 from tests.reading import window
@@ -36,29 +37,30 @@ class Message:
 def known(request: list[Message], file: int) -> dict[int, str]:
     """For each line number the newest text that these messages give it."""
     lines: dict[int, str] = {}
+    ages: dict[int, int] = {}
+    """Which message gave a line."""
     for at, message in enumerate(request):
         if message.file != file:
             continue
+        fresh: Iterable[int] = ()
         if message.text.startswith(OUR_DIFF):
             lines = dict(enumerate(patched(request[:at], file, message.text) or (), 1))
+            fresh = lines
         elif message.kind == "shown":
             lines = {} if message.whole else lines
             lines.update(enumerate(message.rows, message.first))
+            fresh = range(message.first, message.first + len(message.rows))
         elif message.kind == "edited":
             for hunk in message.hunks:
-                place = _within if message.within_lines else _placed
-                hunk = hunk if hunk.first else place(lines, hunk)
+                if not hunk.first:
+                    within = message.within_lines
+                    hunk = _within(lines, hunk, ages) if within else _placed(lines, hunk)
                 if not hunk.first:
                     lines = {}
                     continue
-                delta = len(hunk.new) - len(hunk.old)
-                end = hunk.first + len(hunk.old)
-                lines = {
-                    n if n < hunk.first else n + delta: row
-                    for n, row in lines.items()
-                    if n < hunk.first or n >= end
-                }
+                lines, ages = _moved(lines, hunk), _moved(ages, hunk)
                 lines.update(enumerate(hunk.new, hunk.first))
+                ages |= dict.fromkeys(range(hunk.first, hunk.first + len(hunk.new)), at)
         else:
             # What it refers to may be gone: its own words stay, and say how to get the rest.
             rows = rows_told(lines, message.text)
@@ -68,9 +70,24 @@ def known(request: list[Message], file: int) -> dict[int, str]:
                 for n, row in lines.items()
                 if not message.whole and not message.first <= n < message.first + count
             }
-            told = enumerate(rows, message.first)
-            lines.update({number: row for number, row in told if row is not None})
+            told = {n: row for n, row in enumerate(rows, message.first) if row is not None}
+            lines |= told
+            fresh = told
+        ages |= dict.fromkeys(fresh, at)
     return lines
+
+
+T = TypeVar("T")
+
+
+def _moved(lines: dict[int, T], hunk: Change) -> dict[int, T]:
+    """What is known of the lines that a change leaves, under their new numbers."""
+    delta, end = len(hunk.new) - len(hunk.old), hunk.first + len(hunk.old)
+    return {
+        n if n < hunk.first else n + delta: row
+        for n, row in lines.items()
+        if n < hunk.first or n >= end
+    }
 
 
 OUR_DIFF = tuple(f"[readcache: {digit}" for digit in "0123456789")
@@ -100,8 +117,12 @@ def _placed(lines: dict[int, str], hunk: Change) -> Change:
     return Change(found[0] if len(found) == 1 else 0, hunk.old, hunk.new)
 
 
-def _within(lines: dict[int, str], hunk: Change) -> Change:
-    """The change at the one place where the old text begins in a line that the model saw."""
+def _within(lines: dict[int, str], hunk: Change, ages: dict[int, int]) -> Change:
+    """The change at the place where the old text begins in a line that the model saw.
+
+    The agent only replaces a text that occurs once. So of several places those that were told
+    before the newest one are out of date.
+    """
     old, last = hunk.old, len(hunk.old) - 1
     places: list[Change] = []
     for number, row in lines.items():
@@ -120,6 +141,8 @@ def _within(lines: dict[int, str], hunk: Change) -> Change:
             if is_here:
                 new = (head + "\n".join(hunk.new) + tail).split("\n")
                 places.append(Change(number, [one for one in rows if one is not None], new))
+    newest = max((ages.get(one.first, -1) for one in places), default=-1)
+    places = [one for one in places if ages.get(one.first, -1) == newest]
     return places[0] if len(places) == 1 else Change(0, hunk.old, hunk.new)
 
 

@@ -101,7 +101,7 @@ def test_the_command_says_it_and_its_limits(
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     assert main(["savings"]) == 0
-    assert "no sessions with reads were found" in capsys.readouterr().out
+    assert "no sessions of agents with reads were found" in capsys.readouterr().out
     write_session(tmp_path)
     assert main(["savings", "--client", "claude"]) == 0
     shown = capsys.readouterr().out

@@ -44,6 +44,7 @@ from holdfast.mcp.hook_state import (
 )
 from holdfast.mcp.requests import Requests, outcome_of
 from holdfast.reading import native, recovery, stale_lines
+from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.hosts.sidecar import text_digest
 from holdfast.reading.native import Short
 from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
@@ -269,6 +270,8 @@ class HookDecision:
                     evidence = self._waited(log)
                 if isinstance(evidence, Evidence):
                     note = self._notices.lines(event, reader, evidence.ledger)
+                else:
+                    self._notices.watch(event)
         self._changes.ended(event)
         self._turns.ended(event, self._context.app.clock.monotonic())
         return Outcome(notes=_edit_help(event, reader), note=note)
@@ -331,7 +334,11 @@ class HookDecision:
                 else:
                     yield UnreadableLog("the latest request was not answered in time")
             return
-        log, lock = self._context.sessions.adapter(event.agent, event.log)
+        opened = self._opened(event.agent, event.log)
+        if opened is None:
+            yield UnreadableLog("the agent has not written its log yet")
+            return
+        log, lock = opened
         with lock:
             if isinstance(log, ClaudeCodeLog):
                 log.sidechain = event.subagent is not None
@@ -346,6 +353,13 @@ class HookDecision:
                     log.after, log.now_s = (), None
             else:
                 yield log
+
+    def _opened(self, agent: str, path: str) -> tuple[SessionLog, threading.RLock] | None:
+        """The log; None before the agent has written it, as at its first calls."""
+        try:
+            return self._context.sessions.adapter(agent, path)
+        except NoSuchSession:
+            return None
 
 
 def _changes_beside(log: SessionLog, use: ToolUse, event: HookEvent) -> bool:

@@ -140,23 +140,34 @@ class Notices:
 
     def __init__(self) -> None:
         self._notified: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
+        self._unlogged: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
+        """Files of turns that the log did not show: worth a look at it, and no more is known."""
         self._turn = threading.Lock()
 
     def may_say(self, event: HookEvent) -> bool:
-        """Whether a held file changed since it was last checked."""
+        """Whether a file that may be held changed since it was last checked."""
+        key = context_of(event)
         with self._turn:
-            states = dict(self._notified.get(context_of(event), {}))
+            states = {**self._notified.get(key, {}), **self._unlogged.get(key, {})}
         return any(_state(path) != state for path, state in states.items())
+
+    def watch(self, event: HookEvent) -> None:
+        """Note the files of a turn that the log does not show yet, so that their next change is
+        worth waiting for the log."""
+        key = context_of(event)
+        with self._turn:
+            known = {*self._notified.get(key, ()), *self._unlogged.get(key, ())}
+        # All of them: one wait for each change, if the log does not come.
+        states = {path: _state(path) for path in known | _own_paths(event)}
+        with self._turn:
+            _of_context(self._unlogged, event).update(states)
 
     def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
         """One line for each held file that changed, unless the context was already notified."""
+        own = _own_paths(event)
         with self._turn:
-            key = context_of(event)
-            states = self._notified.setdefault(key, {})
-            self._notified.move_to_end(key)
-            while len(self._notified) > CONTEXTS_MAX:
-                self._notified.popitem(last=False)
-        own = {path for use in event.uses for path in paths_of(use.call, event.cwd)}
+            states = _of_context(self._notified, event)
+            self._unlogged.pop(context_of(event), None)  # the log shows these turns now
         out = []
         for path in list(ledger.seen_paths())[-PATHS_MAX:]:
             state = _state(path)
@@ -175,6 +186,21 @@ class Notices:
             if line is not None:
                 out.append(line)
         return "\n".join(out) or None
+
+
+def _of_context(
+    known: OrderedDict[Context, dict[str, tuple[int, int, int]]], event: HookEvent
+) -> dict[str, tuple[int, int, int]]:
+    """The states of an event's context; those of the contexts seen longest ago are dropped."""
+    states = known.setdefault(context_of(event), {})
+    known.move_to_end(context_of(event))
+    while len(known) > CONTEXTS_MAX:
+        known.popitem(last=False)
+    return states
+
+
+def _own_paths(event: HookEvent) -> set[str]:
+    return {path for use in event.uses for path in paths_of(use.call, event.cwd)}
 
 
 def paths_of(call: Call, cwd: str) -> list[str]:

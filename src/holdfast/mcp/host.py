@@ -303,6 +303,12 @@ repeated collections of half a second each, while every agent waits.
 """
 
 
+def _lacking(error: ImportError) -> str:
+    if (error.name or "").partition(".")[0] in ("mcp", "mcp_types"):
+        return "the tools need the package mcp, which is not installed"
+    return str(error)
+
+
 def main(
     argv: list[str] | None = None, commands_of: Callable[[Shared], Commands] | None = None
 ) -> int:
@@ -333,7 +339,7 @@ def main(
         from holdfast.mcp.host_context import HostContext
         from holdfast.mcp.sdk_server import serve_stream
     except ImportError as error:
-        print(f"{error}; run: pip install 'holdfast[mcp]'", file=sys.stderr)
+        print(f"{_lacking(error)}; run: pip install 'holdfast[agents]'", file=sys.stderr)
         return 1
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from holdfast.mcp import structured, toolsets
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.host_context import HostContext
-from holdfast.repositories import path_of
+from holdfast.repository_names import path_of
 from holdfast.sync.io.websocket import PRINCIPAL, Receive, Scope, Send
 from holdfast.web.call_gate import RETRY_AFTER_S, CallGate
 from holdfast.web.site import OWNER, SitePart, answer_json, body_of, headers_of
