@@ -20,7 +20,7 @@ from holdfast.agents.client import Client, InstallTarget
 from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit
 from holdfast.app import App
-from holdfast.errors import HOME_HINT, HoldfastError
+from holdfast.errors import HOME_HINT, CodeIndexError, HoldfastError, UsageError
 from holdfast.index.facts import languages
 
 State = Literal["ok", "note", "wrong"]
@@ -47,6 +47,7 @@ def examine(app: App, target: InstallTarget) -> Iterator[Finding]:
         ("home", lambda: _home(app)),
         ("store", lambda: _store(app)),
         ("index", lambda: _index(app)),
+        ("team", lambda: _team(app)),
         ("watching", _watching),
         ("host", lambda: _host(app)),
         ("agents", lambda: _agents(app, target)),
@@ -63,7 +64,7 @@ def _python() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("python", "ok", f"Python {version}")
     for module, extra, use in (
-        ("mcp", "mcp", "agents cannot use the tools without it"),
+        ("mcp", "agents", "agents cannot use the tools without it"),
         ("uvicorn", "serve", "`holdfast serve` needs it"),
     ):
         if importlib.util.find_spec(module) is None:
@@ -149,6 +150,28 @@ def _index(app: App) -> Iterator[Finding]:
         yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")
 
 
+def _team(app: App) -> Iterator[Finding]:
+    """The shared index, if one is set. `_index` reports an address that has no known form."""
+    from holdfast.index.settings import shared_of
+
+    try:
+        shared = shared_of(app.environment)
+    except UsageError:
+        return
+    if shared is None:
+        return
+    name = shared.store.name
+    try:
+        shared.store.ping()
+    except CodeIndexError as error:
+        message = f"the shared index at {name} cannot be used: {error}"
+        yield Finding("team", "wrong", message, error.hint or "check HOLDFAST_INDEX_URL")
+    else:
+        yield Finding("team", "ok", f"the shared index at {name} answers")
+    finally:
+        shared.close()
+
+
 def _watching() -> Iterator[Finding]:
     limit = Path("/proc/sys/fs/inotify/max_user_watches")
     try:
@@ -204,7 +227,7 @@ def _agent(client: Client, edits: list[Edit]) -> Finding:
     if not missing:
         if importlib.util.find_spec("mcp") is None:
             message = f"{client.title} is set up, but mcp is not installed"
-            return Finding("agents", "wrong", message, "pip install 'holdfast[mcp]'")
+            return Finding("agents", "wrong", message, "pip install 'holdfast[agents]'")
         return Finding("agents", "ok", f"{client.title} is set up")
     if len(missing) == len(edits) and all("holdfast" not in (e.before or "") for e in missing):
         return Finding("agents", "note", f"{client.title} was found and is not set up", fix)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 from typing import TYPE_CHECKING
 
 from holdfast.cli.console import absolute
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.symbol_command import add_limit, print_answer
 from holdfast.index.tools.limits import IMPACT_DEFAULT
 
@@ -26,6 +29,13 @@ def run(args: argparse.Namespace, app: App) -> int:
     from holdfast.index.tools.impact import impact
     from holdfast.index.tools.render_references import impact_text
 
+    if args.path and not os.path.exists(absolute(args.path)):
+        raise CommandRefused(
+            "NoSuchDirectory",
+            f"there is no directory {args.path}",
+            "impact takes a tree, and compares it with a revision of git; for a symbol run: "
+            f"holdfast explore {shlex.quote(args.path)}",
+        )
     return print_answer(
         args,
         app,

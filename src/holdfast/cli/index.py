@@ -12,6 +12,7 @@ from holdfast.cli.terminal import OK, REFUSED, exit_code, with_commands
 from holdfast.cli.user_files import add_yes, refuse_whole_homes
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.index.code_index import CodeIndex, run_here
+from holdfast.index.generations.gate import Open
 from holdfast.index.tools.codebases import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.manage.status import LAST_RUN_FAILED
@@ -137,9 +138,12 @@ def _bring_repository(index: CodeIndex, args: argparse.Namespace, app: App) -> N
     if args.action in ("status", "clear"):
         known_tree = repositories.find(args.git, args.ref)
         if known_tree is None:
+            from holdfast.files.remotes import shown
+            from holdfast.repositories import git_options
+
             raise UsageError(
-                f"{args.git} ({args.ref}) is not indexed",
-                f"run: holdfast index create --git {args.git}",
+                f"{shown(args.git)} ({args.ref}) is not indexed",
+                f"run: holdfast index create {git_options(args.git, args.ref)}",
             )
         args.path = known_tree.root
         if args.action == "status" and not args.json:
@@ -168,16 +172,20 @@ def _publish(index: CodeIndex, args: argparse.Namespace) -> int:
 def _verify(index: CodeIndex, args: argparse.Namespace) -> int:
     """Read all stored data of a tree, then report its state."""
     requested, record = index.root_of(args.path)
-    index.verified_gate(record)  # records damage, which the status then reports
+    gate = index.verified_gate(record)  # records damage, which the status then reports
     answer = manage_index(index, "status", requested if record is None else record.root)
-    sound = answer.status == "ok"
+    unread = gate.probe_failure if isinstance(gate, Open) else None
+    sound = answer.status == "ok" and unread is None
     if args.json:
-        print_json({**answer.to_wire(), "verified": sound})
+        why = {} if unread is None else {"unread": unread}
+        print_json({**answer.to_wire(), "verified": sound, **why})
     else:
         print(with_commands(without_internals(answer.human_text), answer.path))
         if sound:
             print("Verified: all stored data was read, and every checksum agrees.")
-    return exit_code(answer.status)
+        elif unread is not None:
+            print(f"Not verified, because not all data could be read: {unread}.")
+    return exit_code(answer.status) if unread is None else REFUSED
 
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:

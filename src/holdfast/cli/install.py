@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,12 @@ def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
                 print(f"{client.title}: {error}", file=sys.stderr)
                 if hint:
                     print(f"hint: {hint}", file=sys.stderr)
+    if install and args.start is None and find_spec("mcp") is None:
+        print(
+            "note: the package mcp is not installed, so agents cannot use the tools yet\n"
+            "hint: run: pip install 'holdfast[agents]'",
+            file=sys.stderr,
+        )
     if args.json:
         print_json({"dryRun": args.dry_run, "scope": args.scope, "clients": facts})
     return 1 if any(fact["status"] == "failed" for fact in facts) else 0

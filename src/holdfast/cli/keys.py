@@ -50,7 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, app: App) -> int:
     home = app.home
     if args.verb == "new":
-        did = _did(make_key(home, args.name, app.random_bytes(SEED_BYTES)))
+        seed = app.random_bytes(SEED_BYTES)
+        did = _did(seed)  # before the file: a key that cannot be used is not stored
+        make_key(home, args.name, seed)
         if args.json:
             print_json({"name": args.name, "did": did})
         else:

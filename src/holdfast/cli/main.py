@@ -199,7 +199,17 @@ def dispatch(argv: list[str], environment: Mapping[str, str], app: App | None = 
 def _run(name: str, argv: Sequence[str], app: App, as_json: bool) -> int:
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}", _nearest(name))
-    module = import_module(COMMANDS[name][0])
+    try:
+        module = import_module(COMMANDS[name][0])
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _OF_EXTRAS:
+            raise
+        from holdfast.cli.failures import CommandRefused
+
+        what = f"holdfast {name} needs the package {package}, which is not installed"
+        hint = f"run: pip install 'holdfast[{_OF_EXTRAS[package]}]'"
+        raise CommandRefused("MissingPackage", what, hint) from None
     parser_class = Parser
     if as_json:
         from holdfast.cli.failures import JsonParser as parser_class
@@ -207,6 +217,9 @@ def _run(name: str, argv: Sequence[str], app: App, as_json: bool) -> int:
     module.configure(parser)
     return int(module.run(parser.parse_args(argv), app))
 
+
+_OF_EXTRAS = {"uvicorn": "serve", "websockets": "serve", "mcp": "mcp"}
+"""Packages that the base install lacks, and the extra with each."""
 
 OTHER_NAMES = {
     "dashboard": "serve",

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     if args.json:
         print_json(savings.to_wire())
     else:
-        _show(savings)
+        _show(savings, args.since)
     return 0
 
 
@@ -53,9 +53,11 @@ def _progress(done: int, of: int) -> None:
         print(f"looking at session {done + 1} of {of}", end=end, file=sys.stderr, flush=True)
 
 
-def _show(answer: SavingsAnswer) -> None:
+def _show(answer: SavingsAnswer, days: float) -> None:
     if not answer.agents:
-        print("no sessions with reads were found; --since DAYS looks further back")
+        print(f"no sessions of agents with reads were found in the last {days:g} days")
+        print("--since DAYS looks further back; for a session of `holdfast read`:")
+        print("holdfast readcache status --session NAME")
     else:
         head = ["agent", "contexts", "read", "saved", "replay saves", "possible", "by rule"]
         rows = [

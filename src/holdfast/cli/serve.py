@@ -9,6 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -285,13 +286,16 @@ def announcing(
 def _announce(host: str, port: int, as_json: bool, token_file: Path, token: str | None) -> None:
     sync, base = f"ws://{host}:{port}/sync", f"http://{host}:{port}"
     page = f"{base}/" if token is None else f"{base}/?token={token}"
+    tools = find_spec("mcp") is not None
     if as_json:
-        facts = {"url": sync, "mcp": f"{base}/mcp", "dashboard": page}
+        facts = {"url": sync, "mcp": f"{base}/mcp" if tools else None, "dashboard": page}
         print(json.dumps(facts if token is None else {**facts, "token": token}), flush=True)
         return
     print(f"listening on {sync}", flush=True)
     print(f"dashboard    {page}", flush=True)
     header = "Bearer <token>" if token is None else f"Bearer {token}"
-    print(f"agents       {base}/mcp   Authorization: {header}", flush=True)
+    lacking = "need the package mcp, which is not installed; run: pip install 'holdfast[agents]'"
+    agents = f"{base}/mcp   Authorization: {header}" if tools else lacking
+    print(f"agents       {agents}", flush=True)
     if token is None:
         print(f"the token is in {token_file}; --show-token prints it", flush=True)

@@ -13,6 +13,7 @@ from holdfast.cli.output import print_json, print_table, styled
 from holdfast.errors import HoldfastError
 from holdfast.index.answers import Codebase
 from holdfast.mcp.control import running_host
+from holdfast.postgresql import address
 
 SPACES_SHOWN = 8
 
@@ -45,6 +46,8 @@ class Status(Part, frozen=True, kw_only=True):
     version: str
     home: str
     database: bool
+    database_address: str | None = None
+    """Host and port of the PostgreSQL that keeps the documents; `status` does not connect to it."""
     host: dict[str, Any] | None
     codebases: tuple[Codebase, ...]
     codebases_error: str | None = None
@@ -64,6 +67,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         version=__version__,
         home=str(app.home),
         database=app.database_url is not None,
+        database_address=None if app.database_url is None else address(app.database_url),
         host=running_host(app) if app.home.exists() else None,
         codebases=codebases,
         codebases_error=None if error is None else str(error),
@@ -162,6 +166,9 @@ def _show(status: Status, user_home: str) -> None:
         more = len(status.spaces) - SPACES_SHOWN
         if more > 0:
             print(f"and {more} more; --json lists all")
+    elif status.database:
+        where = f"PostgreSQL at {status.database_address}"
+        print(f"documents are kept in {where}; holdfast doctor checks whether it answers")
     else:
         print('no documents yet; holdfast memory note "TEXT" writes a note')
     print()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from holdfast.index.tools.render import Surface
 
 Found = TypeVar("Found", "ReferencesAnswer", "ExploreAnswer", "ImpactAnswer")
+_ASK_OUTLINE = re.compile(r"'([^']+)'( has no symbol .*); ask file_outline for its symbols")
 
 
 def add_symbol(parser: argparse.ArgumentParser) -> None:
@@ -77,9 +80,14 @@ def refused(
     answer: ReferencesAnswer | ExploreAnswer | ImpactAnswer | SymbolEditAnswer,
 ) -> CommandRefused:
     """The error that says why a question was not answered."""
-    from holdfast.cli.terminal import with_commands
+    from holdfast.cli.terminal import as_typed, with_commands
 
-    why = with_commands(answer.message or answer.status, answer.path)
+    def outline(found: re.Match[str]) -> str:
+        file = shlex.quote(as_typed(found[1], answer.path))
+        return f"'{found[1]}'{found[2]}; `holdfast outline {file}` lists its symbols"
+
+    why = _ASK_OUTLINE.sub(outline, answer.message or answer.status)
+    why = with_commands(why, answer.path)
     return CommandRefused(answer.reason or answer.status, why)
 
 

@@ -393,12 +393,12 @@ class InvalidIdentity(ProtocolError):
 
 
 class IdentityUnavailable(StoreError):
-    """Raised when a signature must be checked and the `cryptography` package is missing."""
+    """Raised when a key or a signature is needed and the `cryptography` package is missing."""
 
     hint = "run: pip install 'holdfast[identity]'"
 
     def __str__(self) -> str:
-        return "cannot check signatures: the cryptography package is not installed"
+        return "keys and signatures need the package cryptography, which is not installed"
 
 
 class InvalidExport(_MessageError):

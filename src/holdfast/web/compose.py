@@ -73,7 +73,14 @@ def site(
         usual = options.store == str(app.store_url) or options.store.lower().startswith("memory:")
         agents = app if usual else _with_store(app, options.store)
         parts.append(mcp_part(agents, counters.called, gate))
+    else:
+        parts.append(SitePart("/mcp", _no_tools))
     return Site(parts, policy, token, app.clock.now_ms, options.audience)
+
+
+async def _no_tools(scope: Scope, receive: Receive, send: Send) -> None:
+    error = "the tools need the package mcp, which is not installed"
+    await answer_json(send, 501, {"error": f"{error}; run: pip install 'holdfast[agents]'"})
 
 
 def _with_store(app: App, url: str) -> App:

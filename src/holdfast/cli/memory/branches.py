@@ -50,6 +50,7 @@ def diff(store: Store, args: argparse.Namespace, app: App) -> int:
 def review(store: Store, args: argparse.Namespace, app: App) -> int:
     from holdfast.cli.near_notes import linked_code
     from holdfast.notes.review import review as review_branch
+    from holdfast.store.memory import verbs
 
     code = linked_code(app)
     answer = review_branch(store, args.branch, code.judge, code.read)
@@ -57,7 +58,9 @@ def review(store: Store, args: argparse.Namespace, app: App) -> int:
         print_json(answer.to_wire())
         return OK
     print_lines(answer.lines())
-    if answer.changes:
+    if args.branch in verbs.branches(store).merged:
+        print(styled(f"{args.branch} was merged and is closed", output.DIM))
+    elif answer.changes:
         words = ["holdfast", "memory", "merge", args.branch]
         words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
         print(styled(f"merge it: {shlex.join(words)}", output.DIM))
