@@ -68,7 +68,7 @@ site: $(STAMP)   ## the documentation as a site in build/site; a broken link is 
 
 audit: $(STAMP)  ## licences of every dependency; known vulnerabilities, where the advisory service answers
 	$(BIN)/python -m release licences
-	$(BIN)/uv tool run pip-audit --local --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	$(BIN)/python -m release advisories
 
 requirements: $(STAMP)  ## refresh the test column of docs/requirements.md
 	$(BIN)/python -m tests.requirements --write

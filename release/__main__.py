@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
-from release import building, components, smoke
+from release import advisories, building, components, smoke
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -21,6 +22,7 @@ def main(argv: list[str]) -> int:
     trial.add_argument("--uv", action="store_true", help="also by `uv tool install` and `uvx`")
     steps.add_parser("sbom", help="write the components of the base install as CycloneDX")
     steps.add_parser("licences", help="check the licence of every dependency")
+    steps.add_parser("advisories", help="look for known vulnerabilities of what is installed")
     options = parser.parse_args(argv)
     match options.step:
         case "build":
@@ -29,6 +31,8 @@ def main(argv: list[str]) -> int:
             return smoke.run(DIST, options.python or smoke.VERSIONS, with_uv=options.uv)
         case "sbom":
             return _sbom()
+        case "advisories":
+            return _advisories()
         case _:
             return _licences()
 
@@ -61,6 +65,14 @@ def _licences() -> int:
     if refused:
         print(f"licences that are not accepted: {len(refused)}", file=sys.stderr)
     return 1 if refused else 0
+
+
+def _advisories() -> int:
+    try:
+        return advisories.run(strict=bool(os.environ.get("CI")))
+    except advisories.NoReport as error:
+        print(f"pip-audit made no report: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

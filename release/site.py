@@ -11,13 +11,14 @@ import ast
 import inspect
 import json
 import re
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from release.drawing import architecture
+from release.drawing import EVERYWHERE, architecture
 
 ROOT = Path(__file__).resolve().parent.parent
 FROM_ABOVE = {
@@ -28,8 +29,21 @@ FROM_ABOVE = {
 }
 """Pages at the root of the repository -> their names on the site."""
 
+PICTURE = (
+    "Each box is a package. A line leads down to a package that it imports, thicker if more of "
+    "its modules do. Lines to packages that nearly all others import are left out: "
+    + ", ".join(f"`{name}`" for name in sorted(EVERYWHERE))
+    + ".\n\n![packages](architecture.svg)"
+)
+"""What the site adds to the page about the architecture."""
+
+SIGNATURE_WIDTH = 80
+"""A longer signature has a line for each parameter; the page would cut it off."""
+
 FORMAT = re.compile(r"(?:[A-Z]+_)*(?:VERSION|FORMAT)")
 """The names of constants that are the version of a format."""
+TABLE_ROW = re.compile(r"^\|.*$", re.MULTILINE)
+CODE = re.compile(r"`[^`]+`")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -44,7 +58,7 @@ def on_files(files: Files, *, config: Any) -> Files:
     }
     for above, name in FROM_ABOVE.items():
         pages[name] = relinked((ROOT / above).read_text(encoding="utf-8"), "")
-    pages["architecture.md"] += "\n\n## Drawn from the imports\n\n![packages](architecture.svg)\n"
+    pages["architecture.md"] += f"\n\n## Drawn from the imports\n\n{PICTURE}\n"
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -52,9 +66,23 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Lead links out of docs/ to where their target is on the site (called by mkdocs)."""
-    if page.file.src_uri in FROM_ABOVE.values() or page.file.src_uri.startswith("reference/"):
+    if page.file.src_uri.startswith("reference/"):
         return markdown
-    return relinked(markdown, "docs")
+    if page.file.src_uri not in FROM_ABOVE.values():
+        markdown = relinked(markdown, "docs")
+    return with_bars(markdown)
+
+
+def with_bars(markdown: str) -> str:
+    """The text with `|` in code of tables as this site reads it.
+
+    There other readers of Markdown need a backslash before it, and the site would show it.
+    """
+
+    def code(match: re.Match[str]) -> str:
+        return match[0].replace("\\|", "|")
+
+    return TABLE_ROW.sub(lambda row: CODE.sub(code, row[0]), markdown)
 
 
 def relinked(markdown: str, folder: str) -> str:
@@ -161,6 +189,47 @@ def _text(node: ast.stmt | None) -> str:
 
 
 def _described(name: str, thing: Any) -> str:
-    signature = str(inspect.signature(thing)).replace("'", "")
     documented = inspect.getdoc(thing) or ""
-    return f"```python\n{name}{signature}\n```\n\n{documented}\n"
+    return f"```python\n{shown_signature(name, inspect.signature(thing))}\n```\n\n{documented}\n"
+
+
+def shown_signature(name: str, signature: inspect.Signature) -> str:
+    """The signature on one line if it is short, else with a line for each parameter."""
+    parameters, bare_star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not bare_star:
+            parameters.append("*")
+        bare_star = bare_star or parameter.kind in (
+            parameter.VAR_POSITIONAL,
+            parameter.KEYWORD_ONLY,
+        )
+        parameters.append(_parameter(parameter))
+    returned = signature.return_annotation
+    after = "" if returned is signature.empty else f" -> {_annotation(returned)}"
+    line = f"{name}({', '.join(parameters)}){after}"
+    if len(line) <= SIGNATURE_WIDTH:
+        return line
+    return "\n".join([f"{name}(", *(f"    {each}," for each in parameters), f"){after}"])
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    text = parameter.name
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        text = f"*{text}"
+    elif parameter.kind is parameter.VAR_KEYWORD:
+        text = f"**{text}"
+    if parameter.annotation is not parameter.empty:
+        text += f": {_annotation(parameter.annotation)}"
+    if parameter.default is not parameter.empty:
+        text += f" = {_value(parameter.default)}"
+    return text
+
+
+def _value(default: object) -> str:
+    if isinstance(default, Enum):
+        return str(default)
+    return "…" if callable(default) else repr(default)  # a function's text has its address
+
+
+def _annotation(annotation: object) -> str:
+    return annotation if isinstance(annotation, str) else str(inspect.formatannotation(annotation))

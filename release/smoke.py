@@ -20,7 +20,8 @@ INHERITED = (
     "HTTP",
     "http",
 )  # how to reach a registry
-SIZE_BYTES_MAX = 120 * 1024 * 1024
+SIZE_BYTES_MAX = 126_000_000
+"""Without bytecode: pip compiles some 27 MB more, uv does not."""
 PYTHON_TRIAL = """
 import holdfast
 with holdfast.open_space("notes.sqlite") as space:
@@ -64,9 +65,9 @@ def _with_pip(wheel: Path, version: str) -> None:
         size = _installed_bytes(at / "venv", leave_out=("pip", "setuptools", "pkg_resources"))
         _call([str(binaries / "python"), "-c", PYTHON_TRIAL], at, environment)
         use([str(binaries / "holdfast")], at, environment)
-        print(f"Python {version}: installed by pip ({size / 2**20:.0f} MB) and used")
+        print(f"Python {version}: installed by pip ({size / 1e6:.0f} MB without bytecode) and used")
         if size > SIZE_BYTES_MAX:
-            raise Failed(f"the base install takes {size / 2**20:.0f} MB")
+            raise Failed(f"the base install takes {size / 1e6:.0f} MB")
 
 
 def _with_uv(wheel: Path) -> None:

@@ -78,7 +78,7 @@ def test_all_means_every_extra_of_a_user_and_agents_what_an_agent_needs() -> Non
     extras = PROJECT["optional-dependencies"]
     assert set(extras) == {*components.USER_EXTRAS, "agents", "all", "dev"}
     assert Requirement(extras["all"][0]).extras == set(components.USER_EXTRAS)
-    assert Requirement(extras["agents"][0]).extras == {"mcp", "serve"}
+    assert Requirement(extras["agents"][0]).extras == {"mcp", "serve", "languages"}
     base = {Requirement(line).name for line in PROJECT["dependencies"]}
     assert not base & {"numba", "psycopg", "pillow", "cryptography"}
 

@@ -16,7 +16,7 @@ from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.mcp.tools import TOOLS
 from holdfast.sync.wire.messages import PROTOCOL_VERSION
 from release.drawing import imports, layers
-from release.site import formats_page, relinked
+from release.site import SIGNATURE_WIDTH, formats_page, python_page, relinked, with_bars
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NEEDED = ("docs", "release", "src", "mkdocs.yml", *(path.name for path in ROOT.glob("*.md")))
@@ -55,6 +55,32 @@ def test_the_reference_has_every_command_and_every_tool(copy: Path) -> None:
     assert [name for name in COMMANDS if f'id="{name}"' not in commands] == []
     assert [name for name in TOOLS if f'id="{name}"' not in tools] == []
     assert 'id="open_space"' in (site / "reference" / "python.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+@pytest.mark.shows("DOCS-SITE")
+def test_a_command_in_a_table_is_shown_as_it_is_typed(copy: Path) -> None:
+    """The site showed `sym:add\\|total`, which finds nothing."""
+    site = copy / "build" / "site"
+    assert "<code>sym:add|total</code>" in (site / "find.html").read_text(encoding="utf-8")
+    assert with_bars(r"| `a\|b` \| c | `d` |") == r"| `a|b` \| c | `d` |"
+    assert with_bars(r"in a text `a\|b`") == r"in a text `a\|b`"
+
+
+@pytest.mark.shows("DOCS-SITE")
+def test_signatures_keep_their_defaults_and_fit_the_page() -> None:
+    """A default of '' was shown as nothing, a function by its address, and lines were cut off."""
+    page = python_page()
+    assert "branch(self, name: str, parent: str = '') -> Branch" in page
+    assert " = ," not in page
+    assert " at 0x" not in page
+    assert "reach: Reach = Reach.LEAF" in page
+    assert [line for line in _code_of(page) if len(line) > SIGNATURE_WIDTH] == []
+
+
+def _code_of(page: str) -> list[str]:
+    blocks = page.split("```python\n")[1:]
+    return [line for block in blocks for line in block.partition("```")[0].splitlines()]
 
 
 @pytest.mark.shows("DOCS-SITE")
