@@ -1,6 +1,7 @@
 """The benchmarks run. What they measure is judged in their own command, never here."""
 
 import json
+import re
 import runpy
 import sys
 from dataclasses import replace
@@ -172,6 +173,17 @@ def test_the_page_about_a_company_is_what_the_simulation_says() -> None:
     assert shown == company.page(company.Company(), company.recorded()), (
         "run `python -m bench.company` and put its output into docs/fleet.md"
     )
+
+
+def test_the_page_about_scale_names_the_servers_of_the_table() -> None:
+    docs = BENCH.parent / "docs"
+    table = (docs / "fleet.md").read_text("utf-8")
+    nodes = re.search(r"\| nodes, one core each \| (\d+) \|", table)
+    cores = re.search(r"\| cores of PostgreSQL \| (\d+) at", table)
+    assert nodes is not None
+    assert cores is not None
+    summary = f"need {nodes[1]} nodes of one core and {cores[1]} cores of PostgreSQL"
+    assert summary in (docs / "scale.md").read_text("utf-8")
 
 
 @pytest.mark.shows("FLEET-COMPANY")

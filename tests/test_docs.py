@@ -105,7 +105,7 @@ MEETING = {
         "observed",
         "purge",
     ),
-    *("file_focus", "replay", "repositories"),
+    *("file_focus", "replay", "repositories", "repository_names"),
 }
 ARROWS: dict[str, set[str]] = {
     "answers": set(),
@@ -130,7 +130,8 @@ ARROWS: dict[str, set[str]] = {
     "tree_texts": LEAVES | {"files", "sequence"},
     "trees": LEAVES | {"files", "sequence", "tree_texts"},
     "repeats": LEAVES | {"files", "sequence", "tree_texts", "index"},
-    "repositories": LEAVES | {"files"},
+    "repository_names": LEAVES | {"files"},
+    "repositories": LEAVES | {"files", "repository_names"},
     "file_focus": LEAVES | {"files", "index", "reading"},
     "replay": LEAVES | {"files", "reading", "file_focus"},
     "sessions": LEAVES | {"store", "reading"},

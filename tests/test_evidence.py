@@ -105,6 +105,14 @@ def test_a_figure_is_the_value_of_its_row_in_the_form_asked_for() -> None:
     assert figures.fill("{{shop: reads in* | .1f}}", SHOP) == "2.0"
 
 
+def test_a_figure_may_be_the_cost_at_the_smallest_or_largest_size() -> None:
+    row = Row("build", 1.0, "", points=((10, 8.76), (90, 1234.5)))
+    assert figures.formatted(row, "first .1f") == "8.8"
+    assert figures.formatted(row, "last ,.0f") == "1,234"
+    with pytest.raises(ValueError, match="'sales' has no points"):
+        figures.formatted(Row("sales", 1.0, ""), "last .1f")
+
+
 @pytest.mark.parametrize(
     ("template", "problem"),
     [

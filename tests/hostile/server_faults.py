@@ -48,6 +48,10 @@ def hosts(count: int, seed: int, folder: Path) -> Result:
     return result
 
 
+BUILDS = 3
+"""How many builds may end before their workers are seen."""
+
+
 def _host_fault(what: str, draw: random.Random, result: Result, world: FaultWorld) -> None:
     agent = Agent(world.tree, world.environment)
     force = {"action": "create", "path": ".", "force": True, "wait": 60}
@@ -55,10 +59,12 @@ def _host_fault(what: str, draw: random.Random, result: Result, world: FaultWorl
     pid = world.host_pid()
     assert pid is not None
     if what.startswith("workers"):
-        for _ in range(int(WAIT_S / 0.01)):
-            if children(pid):
+        # A build may end between two looks; one after the other is a fault.
+        for _ in range(BUILDS):
+            if _has_workers(pid):
                 break
-            select.select([], [], [], 0.01)
+            agent.answer(pending, WAIT_S)
+            pending = agent.start("tools/call", {"name": "manage_index", "arguments": force})
         else:
             result.problem(f"{what}: the build has no workers")
     select.select([], [], [], draw.random() * 0.3)
@@ -80,6 +86,14 @@ def _host_fault(what: str, draw: random.Random, result: Result, world: FaultWorl
         result.count(f"{what}: the agent's connection ended")
     agent.close()
     _is_answered(f"after {what}", result, world)
+
+
+def _has_workers(host: int) -> bool:
+    for _ in range(int(WAIT_S / 0.01)):
+        if children(host):
+            return True
+        select.select([], [], [], 0.01)
+    return False
 
 
 def _victims(what: str, host: int, agent: Agent) -> list[int]:
