@@ -7,7 +7,8 @@
 `<!-- evidence: table store -->` needs no template: it is the table of that record. `sections.py`
 says what `<!-- evidence: sections -->` and `<!-- evidence: missing -->` are. In a template
 `{{store: engine / bare driver | .2f}}` is the value of a row, formatted as Python formats it;
-`| %` shows a share as a percentage without its sign, `| goal` the row's goal, `| note` its note.
+`| %` shows a share as a percentage without its sign, `| goal` the row's goal, `| note` its note,
+`| first .1f` and `| last .1f` the cost at the smallest and at the largest size of its points.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ def fill(template: str, records: Records) -> str:
 def formatted(row: Row, form: str) -> str:
     if form in ("goal", "note", "unit"):
         return str(getattr(row, form))
+    point, _, digits = form.partition(" ")
+    if point in ("first", "last"):
+        if not row.points:
+            raise ValueError(f"{row.what!r} has no points")
+        return format(row.points[0 if point == "first" else -1][1], digits)
     if row.value is None:
         raise ValueError(f"{row.what!r} has no value")
     return f"{row.value * 100:.0f}" if form == "%" else format(row.value, form or ",.3g")
