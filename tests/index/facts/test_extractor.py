@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.index import processes
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.facts import extract, extractor, parse
 from holdfast.index.facts.extractor import Extractor
 from holdfast.index.facts.model import Problem
 from tests.index.samples import sources
+from tests.threads import let_fork
 
 KILLS = "kills.py"
 
@@ -23,8 +23,7 @@ KILLS = "kills.py"
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Extractor]:
     made = Extractor()
-    # Threads of an earlier test may be alive, and only a forked process knows what is patched here.
-    monkeypatch.setattr(processes, "may_fork", lambda: True)
+    let_fork(monkeypatch)
     monkeypatch.setattr(extractor, "extractor", made)
     yield made
     made.close()

@@ -9,6 +9,12 @@ from functools import partial
 import pytest
 
 from holdfast.index.facts import extractor, trial_parse
+from tests.threads import let_fork
+
+
+@pytest.fixture(autouse=True)
+def forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_fork(monkeypatch)
 
 
 @pytest.mark.long
@@ -85,7 +91,7 @@ def test_a_parsing_process_that_works_without_end_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(extractor, "LOOK_S", 0.02)
-    monkeypatch.setattr(extractor, "ANSWER_S", 0.1)
+    monkeypatch.setattr(extractor, "ANSWER_S", 1.0)  # enough for a busy machine to start it
     monkeypatch.setattr(extractor, "serve", deaf)
     made = extractor.Extractor()
     facts = made.extract("shop.py", b"def total():\n    return 1\n")

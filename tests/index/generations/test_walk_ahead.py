@@ -22,6 +22,7 @@ from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.walk_ahead import WalkAhead
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
+from tests.threads import let_fork
 
 
 @pytest.fixture
@@ -36,10 +37,15 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def forks(monkeypatch: pytest.MonkeyPatch) -> None:
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trees of any size are walked ahead, also where there is one processor."""
     monkeypatch.setattr(walk_ahead, "FILES_MIN", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+@pytest.fixture
+def forks(any_size: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_fork(monkeypatch)
 
 
 def opened(home: Path) -> CodeIndex:
@@ -91,6 +97,7 @@ def test_an_answer_with_a_walk_ahead_is_the_answer_without(
 ) -> None:
     change(tree)
     alone = asked(home, tree)
+    let_fork(monkeypatch)
     monkeypatch.setattr(walk_ahead, "FILES_MIN", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     begun = _counted(monkeypatch)
@@ -183,7 +190,7 @@ def test_the_process_is_gone_after_the_answer_and_after_an_error(
             os.kill(pid, 0)
 
 
-@pytest.mark.usefixtures("forks")
+@pytest.mark.usefixtures("any_size")
 def test_with_another_thread_nothing_is_forked(
     home: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
