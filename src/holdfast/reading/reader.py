@@ -33,7 +33,7 @@ from holdfast.reading.recent import Recent
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
-from holdfast.reading.session_log import CompactionHistory, SessionLog, ShownLines
+from holdfast.reading.session_log import CompactionHistory, SessionLog, has_shown_lines
 from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base, is_stale
@@ -158,7 +158,7 @@ class Reader:
             if folded is not None:
                 return folded
         if answer.meta is not None and log is not None:
-            if isinstance(log, ShownLines):
+            if has_shown_lines(log):
                 self._unlogged.add(key, current.digest, ledger)
             self.objects.keep(current.data, current.digest, self._now_ms() / 1000)
             if case.holdings.overlay is not None and not log.counts_when_recorded:
@@ -239,7 +239,7 @@ class Reader:
     ) -> Case:
         budget = Budget(self.settings.diff_budget_s, self._monotonic)
         policy = self.settings.policy
-        if policy.unseen and not isinstance(log, ShownLines):
+        if policy.unseen and not has_shown_lines(log):
             policy = replace(policy, unseen=False)  # the printed lines would not count as shown
         return Case(
             current,

@@ -12,7 +12,7 @@ adapter and nowhere else: the surface that delivered an answer calls `record` af
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from holdfast.reading.events import Pieced, Printed, Refreshed, Seen
 from holdfast.reading.result import Answer
@@ -71,6 +71,11 @@ class ShownLines(Protocol):
     def record_shown(self, lines: Sequence[Printed], text: str, call: str) -> None:
         """Note which lines of files the answer to this call printed as they are."""
         ...
+
+
+def has_shown_lines(log: SessionLog | None) -> TypeGuard[ShownLines]:
+    """Whether a log is a `ShownLines`: isinstance() of a protocol takes 10 us in Python 3.11."""
+    return hasattr(type(log), "record_shown")
 
 
 @runtime_checkable
