@@ -10,9 +10,9 @@ import pytest
 
 from holdfast.files import disk, mounts
 from holdfast.files.ignore import Rules, RuleStack
-from holdfast.files.listing_cache import DirectoryListing
+from holdfast.files.moved import moved
 from holdfast.files.policy import Policy, language_of, unfit
-from holdfast.files.snapshot import Entry, Snapshot, compare, compressed, covered, moved
+from holdfast.files.snapshot import Entry, Snapshot, compare, compressed, covered
 
 NOW = 2_000_000_000_000_000_000
 
@@ -402,7 +402,5 @@ def test_scripts_without_an_extension_are_taken(tmp_path: Path) -> None:
 )
 def test_a_name_is_kept_or_left_out_for_one_reason(name: str, kind: str, why: str | None) -> None:
     rules = RuleStack().with_rules(Rules(["out.py"]), drop=0)
-    known = DirectoryListing(rules, rules)
-    known.files.add("known.xyz")
-    known.others["other.py"] = "kind"
+    known = disk.Decided({"known.xyz"}, set(), {"other.py": "kind"})
     assert disk.reason_left_out(name, name, kind, known, frozenset({".py"}), rules) == why

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.files.moved import moved
 from holdfast.files.snapshot import (
     RACY_NS,
     Entry,
@@ -12,7 +13,6 @@ from holdfast.files.snapshot import (
     compare,
     compressed,
     covered,
-    moved,
 )
 
 keys = st.sampled_from(["a", "a/b", "a/c", "ab", "d/e/f", "d/eg"])

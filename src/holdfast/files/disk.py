@@ -10,8 +10,11 @@ import errno
 import hashlib
 import os
 import stat as modes
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,15 +39,25 @@ from holdfast.files.policy import (
     is_script,
 )
 from holdfast.files.regular import FILE_BYTES_MAX
-from holdfast.files.snapshot import Entry, Stat
+from holdfast.files.snapshot import Stat
+from holdfast.files.tree_stats import TIME_MAX, FolderStats, Taken, TreeStats, folder_of
 
-_NO_LISTING = DirectoryListing(RuleStack(), RuleStack())
+
+class Decided(NamedTuple):
+    """The names of a directory that were decided on before, under the same rules."""
+
+    files: AbstractSet[str] = frozenset()
+    folders: AbstractSet[str] = frozenset()
+    others: Mapping[str, str] = {}
+
+
+_NOTHING_DECIDED = Decided()
 
 
 class Walk(msgspec.Struct):
     """The files of a tree with their stat. `skipped` counts what was left out, by reason."""
 
-    stats: dict[str, Stat] = msgspec.field(default_factory=dict)
+    stats: Mapping[str, Stat] = msgspec.field(default_factory=TreeStats)
     unreadable: set[str] = msgspec.field(default_factory=set)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     linked: int = 0
@@ -99,17 +112,8 @@ def walk_again(
     return _TreeWalk(root, policy, top.st_dev, now_ns).again(before, directories)
 
 
-def times_hold(root: str, entries: Iterable[tuple[str, Entry]]) -> bool:
+def stats_hold(root: str, stats: Iterable[tuple[str, Stat]]) -> bool:
     """Whether these files are there with their sizes and times."""
-    return _hold(root, ((path, entry.stat) for path, entry in entries))
-
-
-def stats_hold(root: str, stats: Mapping[str, Stat]) -> bool:
-    """The same, of the files of a walk."""
-    return _hold(root, stats.items())
-
-
-def _hold(root: str, stats: Iterable[tuple[str, Stat]]) -> bool:
     lstat = os.lstat
     try:
         for path, stat in stats:
@@ -133,7 +137,10 @@ class _TreeWalk:
         self._root, self._memory = root, listings_of(root, policy)
         self._listings: dict[str, DirectoryListing] = {}
         self._pending: list[tuple[str, str, RuleStack]] = []
-        self._walk = Walk()
+        self._stats = TreeStats()
+        self._taken: list[Taken] = []
+        """Files of the directory that is looked at now."""
+        self._walk = Walk(self._stats)
 
     def run(self) -> Walk:
         self._pending.append(("", self._root, top_rules(self._root, self._policy)))
@@ -143,7 +150,7 @@ class _TreeWalk:
             try:
                 stamp = stamp_of(os.lstat(directory)) if self._trusted else None
                 if listing is not None and stamp is not None and listing.is_current(rules, stamp):
-                    self._stat_known(listing, f"{key}/" if key else "", directory)
+                    self._stat_known(listing, key, directory)
                     self._listings[key] = listing
                     continue
             except OSError as error:
@@ -155,7 +162,8 @@ class _TreeWalk:
     def again(self, before: Walk, directories: Iterable[str]) -> Walk | None:
         """What a walk found before, with these directories as they are now; see `walk_again`."""
         walk = self._walk
-        walk.stats, walk.left_out = dict(before.stats), dict(before.left_out)
+        walk.stats = self._stats = TreeStats(TreeStats.of(before.stats).folders)
+        walk.left_out = dict(before.left_out)
         self._listings = dict(before.directories)
         skipped = before.skipped - Counter(before.left_out.values())
         for key in sorted(directories):
@@ -164,7 +172,6 @@ class _TreeWalk:
                 return None
             prefix = f"{key}/" if key else ""
             for name in (*listing.files, *listing.unsure):
-                walk.stats.pop(prefix + name, None)
                 walk.left_out.pop(prefix + name, None)
             skipped -= Counter(listing.skipped)
             directory = f"{self._root}/{key}" if key else self._root
@@ -217,9 +224,13 @@ class _TreeWalk:
             return
         # A new object, because another thread may be reading the old one.
         fresh = DirectoryListing(rules, own)
-        known_names = before if before is not None and before.decided_by(own) else _NO_LISTING
+        decided = _NOTHING_DECIDED
+        if before is not None and before.decided_by(own):
+            decided = Decided(set(before.files), set(before.folders), before.others)
         # Ignore files are read every time: editing one does not change these times.
-        plain = self._list(fresh, known_names, entries, prefix) and not controls
+        plain = self._list(fresh, decided, entries, prefix) and not controls
+        self._stats.put(key, folder_of(self._taken))
+        self._taken.clear()
         fresh.remember_stamp(stamp if plain else None, listed_ns)
         if before is not None and before.stamp == fresh.stamp and fresh.is_settled:
             self._walk.settled += not before.is_settled
@@ -230,28 +241,31 @@ class _TreeWalk:
         for reason, times in listed.skipped.items():
             self._walk.skipped[reason] += times
 
-    def _stat_known(self, listing: DirectoryListing, prefix: str, directory: str) -> None:
+    def _stat_known(self, listing: DirectoryListing, key: str, directory: str) -> None:
         """Stat the files of a directory whose names are known to be unchanged.
 
         This loop is most of a walk that finds nothing new, so it is inlined.
         """
         walk, lstat, is_regular = self._walk, os.lstat, modes.S_ISREG
-        stats, size_bytes_max, make = walk.stats, self._policy.size_bytes_max, tuple.__new__
+        prefix = f"{key}/" if key else ""
+        size_bytes_max, numbers, missing = self._policy.size_bytes_max, array("q"), set()
+        add = numbers.extend
         for name in listing.files:
             try:
                 status = lstat(f"{directory}/{name}")
-            except FileNotFoundError:
+            except OSError as error:
+                missing.add(name)
+                if not isinstance(error, FileNotFoundError):
+                    walk.unreadable.add(prefix + name)
                 continue
-            except OSError:
-                walk.unreadable.add(prefix + name)
-                continue
-            size = status.st_size
-            if size <= size_bytes_max and is_regular(status.st_mode):
-                stats[prefix + name] = make(Stat, (size, status.st_mtime_ns, status.st_ctime_ns))
+            size, mtime_ns, ctime_ns = status.st_size, status.st_mtime_ns, status.st_ctime_ns
+            if size <= size_bytes_max and is_regular(status.st_mode) and mtime_ns <= TIME_MAX:
+                add((size, mtime_ns, min(ctime_ns, TIME_MAX)))
                 if status.st_nlink > 1:
                     walk.linked += 1
             else:
-                self._take(prefix + name, status)
+                missing.add(name)
+                self._take(name, prefix + name, status)
         for name in listing.unsure:
             try:
                 status = lstat(f"{directory}/{name}")
@@ -260,28 +274,41 @@ class _TreeWalk:
             except OSError:
                 walk.unreadable.add(prefix + name)
                 continue
-            self._take_script(f"{directory}/{name}", prefix + name, status, listing.rules)
+            place = f"{directory}/{name}"
+            self._take_script(place, name, prefix + name, status, listing.rules)
+        names = listing.files
+        if missing:
+            names = tuple(name for name in names if name not in missing)
+        folder = FolderStats(names, numbers)
+        if self._taken:
+            there = zip(names, *(numbers[at::3] for at in range(3)), strict=True)
+            folder = folder_of([*there, *self._taken])
+            self._taken.clear()
+        self._stats.put(key, folder)
         for name in listing.folders:
             self._pending.append((prefix + name, f"{directory}/{name}", listing.rules))
         if listing.skipped:
             self._count(listing)
 
-    def _take_script(self, place: str, path: str, status: os.stat_result, rules: RuleStack) -> None:
+    def _take_script(
+        self, place: str, name: str, path: str, status: os.stat_result, rules: RuleStack
+    ) -> None:
         """Take a file whose name does not say what it is, if it is a script."""
         if _is_script(place, path, status, rules):
-            self._take(path, status)
+            self._take(name, path, status)
         else:
             self._walk.left_out[path] = "kind"
 
     def _list(
         self,
         listing: DirectoryListing,
-        before: DirectoryListing,
+        before: Decided,
         entries: list[os.DirEntry[str]],
         prefix: str,
     ) -> bool:
         """Decide on every name of a directory; False if the names alone do not decide."""
         walk, rules, plain = self._walk, listing.rules, True
+        files, folders, unsure = list[str](), list[str](), list[str]()
         for entry in entries:
             name, path = entry.name, prefix + entry.name
             try:
@@ -293,25 +320,27 @@ class _TreeWalk:
                     why = "mount"
                 if why == "kind" and "." not in name:
                     # It may be a script, which its mode and its content tell, each time anew.
-                    listing.unsure.add(name)
+                    unsure.append(name)
                     status = entry.stat(follow_symlinks=False)
-                    self._take_script(entry.path, path, status, rules)
+                    self._take_script(entry.path, name, path, status, rules)
                     continue
                 if why is not None and kind == FILE:
                     listing.others[name] = why
                 if why is not None:
                     listing.skipped[why] = listing.skipped.get(why, 0) + 1
                 elif kind == DIRECTORY:
-                    listing.folders.add(name)
+                    folders.append(name)
                     self._pending.append((path, entry.path, rules))
                 else:
-                    listing.files.add(name)
-                    self._take(path, entry.stat(follow_symlinks=False))
+                    files.append(name)
+                    self._take(name, path, entry.stat(follow_symlinks=False))
             except FileNotFoundError:
                 continue  # Deleted meanwhile.
             except OSError:
                 walk.unreadable.add(path)
                 plain = False
+        listing.files, listing.folders = tuple(sorted(files)), tuple(sorted(folders))
+        listing.unsure = tuple(sorted(unsure))
         return plain
 
     def _is_mounted(self, entry: os.DirEntry[str], path: str) -> bool:
@@ -319,13 +348,13 @@ class _TreeWalk:
             return False
         return entry.stat(follow_symlinks=False).st_dev != self._device
 
-    def _take(self, path: str, status: os.stat_result) -> None:
+    def _take(self, name: str, path: str, status: os.stat_result) -> None:
         if not modes.S_ISREG(status.st_mode):
             self._walk.left_out[path] = "special"
         elif status.st_size > self._policy.size_bytes_max:
             self._walk.left_out[path] = "large"
         else:
-            self._walk.stats[path] = Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            self._taken.append((name, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
             self._walk.linked += status.st_nlink > 1
 
 
@@ -342,24 +371,23 @@ def reason_left_out(
     name: str,
     path: str,
     kind: str,
-    listing: DirectoryListing,
+    decided: Decided,
     extensions: frozenset[str],
     rules: RuleStack,
 ) -> str | None:
     """Why a name in a directory is left out; None when it is kept.
 
-    `listing` has earlier decisions under the same rules. "kind" of a name without an extension
-    means that its content has to decide.
+    "kind" of a name without an extension means that its content has to decide.
     """
-    if kind == FILE and name in listing.others:
-        return listing.others[name]
+    if kind == FILE and name in decided.others:
+        return decided.others[name]
     if not name.isascii() and not _utf8(name):
         return "unnameable"
     if kind == LINK:
         return "symlink"
     if kind == FILE:
-        return None if name in listing.files else _left_out(name, path, extensions, rules)
-    if name not in listing.folders and (
+        return None if name in decided.files else _left_out(name, path, extensions, rules)
+    if name not in decided.folders and (
         name in ALWAYS_EXCLUDED or rules.excludes(path, name, True)
     ):
         return "ignored"
@@ -430,7 +458,8 @@ def read_file(root: str, key: str) -> tuple[bytes, Stat]:
         os.close(descriptor)
     if len(source) > FILE_BYTES_MAX:
         raise OSError(errno.EFBIG, f"larger than {FILE_BYTES_MAX >> 20} MiB")
-    return source, Stat(len(source), after.st_mtime_ns, after.st_ctime_ns)
+    times = min(after.st_mtime_ns, TIME_MAX), min(after.st_ctime_ns, TIME_MAX)
+    return source, Stat(len(source), *times)
 
 
 def _all_of(descriptor: int, size_bytes: int) -> bytes:

@@ -38,13 +38,13 @@ class DirectoryListing:
         self.above, self.rules = above, rules
         self.digests: tuple[bytes, bytes] | None = None
         """The digests of `above` and `rules`, of a listing that was stored and not used yet."""
-        self.files: set[str] = set()
-        """Names of files that are indexed."""
-        self.folders: set[str] = set()
-        """Names of directories that are entered."""
+        self.files: tuple[str, ...] = ()
+        """Names of files that are indexed, sorted."""
+        self.folders: tuple[str, ...] = ()
+        """Names of directories that are entered, sorted."""
         self.others: dict[str, str] = {}
         """Names of other files, and why they are left out."""
-        self.unsure: set[str] = set()
+        self.unsure: tuple[str, ...] = ()
         """Names of files that may be scripts: each walk looks at their mode and content."""
         self.skipped: dict[str, int] = {}
         """How many were left out, by reason."""

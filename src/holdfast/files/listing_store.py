@@ -3,7 +3,7 @@
 A stored listing is used under the same conditions as one of this process: the directory has the
 same identity and times, and the same rules apply. It says nothing about the content of files.
 
-The form, version 2: msgpack, compressed, of
+The form, version 3: msgpack, compressed, of
 
     [version, check of the code, check of the policy, digests of rules,
      {directory: [digests above and in it, stamp, still_ns, files, folders, others, skipped,
@@ -24,9 +24,10 @@ from holdfast.files.listing_cache import DirectoryListing, Stamp, listings_of, r
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS
 
-VERSION = 2
+VERSION = 3
 """- 1: the first.
 - 2: with the names of files that may be scripts.
+- 3: names are sorted.
 """
 
 _NO_RULES = RuleStack()
@@ -41,11 +42,11 @@ class _Directory(msgspec.Struct, array_like=True):
     rules: int
     stamp: Stamp | None
     still_ns: int
-    files: set[str]
-    folders: set[str]
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
     others: dict[str, str]
     skipped: dict[str, int]
-    unsure: set[str]
+    unsure: tuple[str, ...]
 
 
 class _Stored(msgspec.Struct, array_like=True):

@@ -1,15 +1,15 @@
 """A directory tree as data, and what changed between two snapshots of it.
 
-Files are compared by stat first: one whose size and times are the same is taken as unchanged. There
-are two traps. A write can fall into the same clock tick as the snapshot before it, so a file that
-was modified at about the time of the snapshot is read again. And a part of the tree that cannot be
-read now is not deleted: its files are never reported as removed.
+Files are compared by stat first (`moved.py`): one whose size and times are the same is taken as
+unchanged. There are two traps. A write can fall into the same clock tick as the snapshot before it,
+so a file that was modified at about the time of the snapshot is read again. And a part of the tree
+that cannot be read now is not deleted: its files are never reported as removed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -58,34 +58,6 @@ class Changes(msgspec.Struct, frozen=True):
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.modified)
-
-
-def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[str]]:
-    """The keys that may have changed since a snapshot, sorted, and the keys that are missing.
-
-    A file is taken as unchanged when its stat is the same and its times are well before the
-    snapshot was taken. May name a file that did not change. Misses a changed one only if its size
-    and all its times were put back. One pass over the tree, so a sync costs as much as has changed.
-    """
-    entries, still_ns = before.entries, before.taken_ns - RACY_NS
-    todo = []
-    for key, stat in stats.items():
-        entry = entries.get(key)
-        if entry is None or entry.stat != stat or stat[1] >= still_ns or stat[2] >= still_ns:
-            todo.append(key)
-    todo.sort()
-    same = len(stats) - len(todo)
-    gone = set() if same == len(entries) else entries.keys() - stats.keys()
-    return todo, set(gone)
-
-
-def in_doubt(before: Snapshot) -> Iterator[str]:
-    """The files that had just been written when they were read: their times do not show whether
-    they were written again."""
-    still_ns = before.taken_ns - RACY_NS
-    for path, (stat, _) in before.entries.items():
-        if stat[1] >= still_ns or stat[2] >= still_ns:
-            yield path
 
 
 def stamp_of(stat: Stat) -> int:

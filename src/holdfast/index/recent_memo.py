@@ -12,7 +12,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-WORDS_MAX = 100_000
+WORDS_MAX = 40_000
 
 
 class RecentMemo(dict[str, T]):

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.files import disk, listing_store
+from holdfast.files.moved import moved
 from holdfast.files.policy import Policy
-from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat, moved, stamp_of
+from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat, stamp_of
 from holdfast.index.building.build import Built, build, confirmed, kept_doubts
 from holdfast.index.building.plan import make_plan
 from tests.index.world import World

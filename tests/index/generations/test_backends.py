@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -128,19 +128,23 @@ def check(backend: Backend, files: dict[str, PreparedFile], queries: list[str]) 
             assert ranked(reader.corpus(), query) == ranked(twin(files), query)
 
 
+def counting(real: Callable[..., Any], calls: list[int]) -> Callable[..., Any]:
+    def counted(*given: Any) -> Any:
+        calls.append(1)
+        return real(*given)
+
+    return counted
+
+
 @pytest.mark.shows("INDEX-BACKEND-FOLLOWS")
 def test_a_backend_that_stays_open_reads_only_what_changed(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = import_module(type(backend).__module__)
     whole: list[int] = []
-    real = module.opened
-
-    def opened(*given: Any) -> Any:
-        whole.append(1)
-        return real(*given)
-
-    monkeypatch.setattr(module, "opened", opened)
+    for name in ("opened", "opened_listed"):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, counting(getattr(module, name), whole))
     queries = ["send request", "parse http"]
     # So many that nothing is merged for being mostly dead.
     rest = {f"c{n}.py": prepared(f"c{n}.py", f"def call_{n}(): ...\n") for n in range(12)}

@@ -56,13 +56,13 @@ def check(backend: SqliteBackend) -> tuple[int, bool]:
     assert file_lists.snapshot(connection) == whole
     manifest = file_lists.manifest(connection)
     if isinstance(manifest, ListedManifest):
-        for some in (PATHS[::3], ["missing.py"], PATHS):
-            made = manifest.entries_of(some)
-            assert {path: made.get(path) for path in some} == {
-                path: whole.entries.get(path) for path in some
-            }
-    listed = file_lists.placed_files(connection)
-    assert sorted(listed) == sorted(tables.placed_files(connection))
+        made = manifest().entries
+        assert list(made.items()) == [(path, made[path]) for path in made]
+        for path in [*PATHS, "missing.py"]:
+            assert made.get(path) == whole.entries.get(path)
+            assert (path in made) == (path in whole.entries)
+    listed = file_lists.rows_of(file_lists.placed_files(connection))
+    assert listed == sorted(tables.placed_files(connection))
     file_lists.verify(connection)
     connection.close()
     with backend.reader(ROOT) as reader:
@@ -158,7 +158,7 @@ def test_a_list_of_another_version_is_not_used() -> None:
     found = file_list.decode(data)
     assert found is not None
     assert found.entries(()) == {"a.py": Entry(Stat(1, 2, 3), "00")}
-    assert found.placed(()) == []
-    newer = msgspec.structs.replace(found, version=file_list.VERSION + 1)
+    assert list(found.segments) == [-1]
+    newer = msgspec.structs.replace(found._stored, version=file_list.VERSION + 1)
     assert file_list.decode(msgspec.msgpack.encode(newer)) is None
     assert file_list.decode(b"\x90") is None

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from holdfast.files.edited_files import EditedFiles
+from holdfast.files.entry_columns import EntryColumns
 from holdfast.files.snapshot import Snapshot
 from holdfast.index import frozen_process
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.generations import walk_ahead
-from holdfast.index.generations.file_list import ListedManifest
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.walk_ahead import WalkAhead
 from holdfast.index.tools.manage import manage_index
@@ -304,4 +304,4 @@ def test_comparing_the_files_of_an_answer_makes_no_entry_for_each_file_of_the_tr
     assert not moved(str(tree), some, fresh)
     edit(tree)
     assert moved(str(tree), some, fresh)
-    assert isinstance(fresh.manifest, ListedManifest)
+    assert isinstance(fresh.before.entries, EntryColumns)

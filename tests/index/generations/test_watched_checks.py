@@ -107,14 +107,14 @@ def test_searches_that_come_often_compare_a_share_of_the_files_each(
         world.later(60)
         files(world)
     compared: list[set[str]] = []
-    real = disk.times_hold
+    real = disk.stats_hold
 
     def noting(root: str, entries: Any) -> bool:
         held = dict(entries)
         compared.append(set(held))
         return real(root, held.items())
 
-    monkeypatch.setattr(disk, "times_hold", noting)
+    monkeypatch.setattr(disk, "stats_hold", noting)
     walks.clear()
     for _ in range(12):
         world.later(0.8)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
+from holdfast.files.entry_columns import EntryColumns
 from holdfast.files.listing_store import (
     is_listed,
     is_outdated,
@@ -22,6 +23,7 @@ from holdfast.files.listing_store import (
     stored_listings,
     use_listings,
 )
+from holdfast.files.moved import in_doubt
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import (
     RACY_NS,
@@ -30,7 +32,6 @@ from holdfast.files.snapshot import (
     Snapshot,
     compressed,
     covered,
-    in_doubt,
     stamp_of,
 )
 from holdfast.files.watched_tree import Look
@@ -169,13 +170,20 @@ def _build(
         )
         identity = writer.publish(markers.encode(marker), confirmed_ns)
     meter.finished(totals.files)
-    manifest = plan.manifest({**unread, **files.entries}, changes.removed, unreadable, confirmed_ns)
-    sizes = [stat[0] for stat, _ in manifest.entries.values()]
-    tools.content.finish_run(root_key(root), sizes)
+    entries = {**unread, **files.entries} if unread else files.entries
+    manifest = plan.manifest(entries, changes.removed, unreadable, confirmed_ns)
+    tools.content.finish_run(root_key(root), _sizes(manifest))
     return Built(
         totals, changes, status, snapshot.skipped, unreadable, frozenset(files.unparsed),
         identity=identity, snapshot=manifest, look=look,
     )  # fmt: skip
+
+
+def _sizes(manifest: Snapshot) -> Iterator[int]:
+    entries = manifest.entries
+    if isinstance(entries, EntryColumns):
+        return entries.sizes()
+    return (stat.size_bytes for stat, _ in entries.values())
 
 
 class _Steps(NamedTuple):

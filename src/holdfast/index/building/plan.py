@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from holdfast.files.disk import Walk
-from holdfast.files.snapshot import (
-    Changes,
-    Entry,
-    Snapshot,
-    compare,
-    compressed,
-    in_doubt,
-    moved,
-)
+from holdfast.files.entry_columns import EntryColumns
+from holdfast.files.moved import in_doubt, moved
+from holdfast.files.snapshot import Changes, Entry, Snapshot, compare, compressed
 from holdfast.index.errors import RootMissing
+
+BESIDE_COLUMNS_SHARE = 0.25
+"""When more of a manifest than this share has changed, its columns are given up."""
 
 
 class EmptyTree(RootMissing):
@@ -51,11 +48,18 @@ class Plan:
         return compare(Snapshot(had, self.before.taken_ns), Snapshot(entries, taken_ns, unreadable))
 
     def manifest(
-        self, entries: Mapping[str, Entry], removed: Iterable[str], unreadable: frozenset[str],
+        self, entries: Mapping[str, Entry], removed: Collection[str], unreadable: frozenset[str],
         taken_ns: int,
     ) -> Snapshot:  # fmt: skip
         """The manifest after the build: previous and new entries, without removed files."""
-        after = {**self.before.entries, **entries}
+        known = self.before.entries
+        if isinstance(known, EntryColumns):
+            changes = known.changes + len(entries)
+            if changes <= BESIDE_COLUMNS_SHARE * len(known):
+                return Snapshot(known.with_changes(entries, removed), taken_ns, unreadable)
+        if not known and not any(path in entries for path in removed):
+            return Snapshot(entries, taken_ns, unreadable)
+        after = {**known, **entries}
         for path in removed:
             after.pop(path, None)
         return Snapshot(after, taken_ns, unreadable)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.files import disk
+from holdfast.files.packed_entries import PackedEntries
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, stamp_of
 from holdfast.index.building.build_tools import BuildTools
 from holdfast.index.building.cached_file import pack, prepared_key, unpack, vector_key
@@ -38,7 +39,7 @@ class PutFiles:
     ) -> None:
         self._root, self._before, self._walk = root, before, walk
         self._tools, self._writer, self._meter = tools, writer, meter
-        self.entries: dict[str, Entry] = {}
+        self.entries = PackedEntries()
         self.just_written: list[str] = []
         """Files that were written at about the time they were read, so that their times do not
         show whether they were written again."""

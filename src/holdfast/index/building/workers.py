@@ -33,6 +33,7 @@ from holdfast.index.building.worker_pool import Died, Unstarted, WorkerPool, rea
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import trial_parse as trial
 from holdfast.index.facts.parse import lowered_limits
+from holdfast.index.free_memory import give_back
 from holdfast.index.generations.model import PreparedFile, SourceFile
 
 POOL_BYTES_MIN = 400_000
@@ -41,6 +42,8 @@ BATCH_BYTES_MIN = 20_000
 BATCH_FILES = 32
 BATCHES_PER_COLLECTION = 64
 """The collector is off in a worker. Files should leave no cycles; if one does, this bounds them."""
+BATCHES_PER_RETURN = 16
+"""How often a worker gives back the memory that it has freed."""
 SLOWEST_SECONDS = 60.0
 SLOWEST_SECONDS_PER_BYTE = 60e-6
 """The processor time a batch may take before its worker is killed: a hundred times the usual."""
@@ -79,6 +82,8 @@ def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
         done += 1
         if not done % BATCHES_PER_COLLECTION:
             gc.collect()
+        if not done % BATCHES_PER_RETURN:
+            give_back()
 
 
 def _preface(budget: ParseBudget) -> bytes:

@@ -4,31 +4,37 @@ The list has the columns that every search needs: what a file was when it was in
 chunks are. It repeats what the tables say. A writer stores it now and then; until the next time the
 tables decide on the files that changed since, and the list on the others.
 
-The form, version 1: msgpack of
+It stays as it is stored: a string and a number of Python for each value would take five times the
+memory. The files are in the order of their folders and names (`files/path_columns.py`).
 
-    [version, numbers, paths, digests, sizes, mtimes, ctimes, languages, language of each,
-     segments, slots]
+The form, version 2: msgpack of
 
-where numbers are 64-bit integers, little endian, one after the other, and -1 stands for no segment
-and no slot.
+    [version, numbers, folders, files of each folder, names, where each name ends, places by path,
+     digests, sizes and times, languages, language of each, segments, slots]
+
+where numbers are integers, little endian, one after the other, and -1 stands for no segment and no
+slot.
 """
 
 from __future__ import annotations
 
-import sys
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from itertools import repeat
+from functools import cached_property
 
 import msgspec
 
-from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.files.entry_columns import STAT_BYTES, Columns, EntryColumns
+from holdfast.files.integer_bytes import pack, unpack
+from holdfast.files.path_columns import PathColumns, in_order
+from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.errors import DamagedBackend
-from holdfast.index.generations.segments import FileRow
 
-VERSION = 1
-"""- 1: the first."""
+VERSION = 2
+"""- 1: the first.
+- 2: paths are in the order of their folders and names, which are stored apart.
+"""
 
 CHANGED_MIN, CHANGED_SHARE = 256, 0.05
 """The list is written again when more files than both have changed since."""
@@ -41,68 +47,71 @@ PlacedRow = tuple[int, str, str, int | None, int | None]
 """A file: its number, path, language, segment and slot."""
 
 
-class FileList(msgspec.Struct, array_like=True, frozen=True, weakref=True):
-    """The columns of all files."""
-
+class _Stored(msgspec.Struct, array_like=True, frozen=True):
     version: int
     numbers: bytes
-    paths: list[str]
-    digests: list[str]
-    sizes: bytes
-    mtimes: bytes
-    ctimes: bytes
+    folders: bytes
+    counts: bytes
+    names: bytes
+    ends: bytes
+    by_path: bytes
+    digests: bytes | list[str]
+    stats: bytes
     languages: list[str]
     language_of: bytes
     segments: bytes
     slots: bytes
 
-    def _without(self, changed: Collection[int]) -> list[bool] | None:
-        """Which files are not among these numbers; None when none is."""
-        if not changed:
-            return None
-        return [number not in changed for number in _integers(self.numbers)]
 
-    def entries(self, changed: Collection[int]) -> dict[str, Entry]:
+class FileList(Columns):
+    """The columns of all files. A file is known by its place in them."""
+
+    def __init__(self, stored: _Stored) -> None:
+        paths = PathColumns(stored.folders, stored.counts, stored.names, stored.ends)
+        super().__init__(paths, stored.stats, stored.digests)
+        self._stored = stored
+        self.numbers = unpack("q", stored.numbers)
+        """The numbers of the files in the tables."""
+        size = len(self.numbers)
+        widths = ((stored.by_path, 4), (stored.stats, STAT_BYTES), (stored.language_of, 4),
+                  (stored.segments, 4), (stored.slots, 4))  # fmt: skip
+        if not self.paths.is_sound(size) or any(len(b) != size * width for b, width in widths):
+            raise ValueError("the columns have different lengths")
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def _language_of(self) -> array[int]:
+        return unpack("i", self._stored.language_of)
+
+    def language(self, place: int) -> str:
+        return self._stored.languages[self._language_of[place]]
+
+    @property
+    def segments(self) -> array[int]:
+        """The segment of each file; -1 for a file without chunks."""
+        return unpack("i", self._stored.segments)
+
+    @property
+    def slots(self) -> array[int]:
+        """The slot of each file in its segment."""
+        return unpack("i", self._stored.slots)
+
+    @property
+    def by_path(self) -> array[int]:
+        """All places in the order of their paths."""
+        return unpack("i", self._stored.by_path)
+
+    def places(self, numbers: Collection[int]) -> list[int]:
+        """The places of the files with these numbers."""
+        if not numbers:
+            return []
+        return [place for place, number in enumerate(self.numbers) if number in numbers]
+
+    def entries(self, changed: Collection[int]) -> EntryColumns:
         """The files by path, but for the changed ones."""
-        make = tuple.__new__
-        times = zip(
-            _integers(self.sizes), _integers(self.mtimes), _integers(self.ctimes), strict=True
-        )
-        stats: Iterator[Stat] = map(make, repeat(Stat), times)
-        entries: Iterator[Entry] = map(make, repeat(Entry), zip(stats, self.digests, strict=True))
-        by_path = dict(zip(self.paths, entries, strict=True))
-        is_current = self._without(changed)
-        if is_current is not None:
-            for path, is_kept in zip(self.paths, is_current, strict=True):
-                if not is_kept:
-                    del by_path[path]
-        return by_path
-
-    def entries_of(self, paths: Collection[str], changed: Collection[int]) -> dict[str, Entry]:
-        """The same of some paths, without making the others."""
-
-        def at(column: bytes, place: int) -> int:
-            return int.from_bytes(column[8 * place : 8 * place + 8], "little", signed=True)
-
-        return {
-            path: Entry(
-                Stat(at(self.sizes, place), at(self.mtimes, place), at(self.ctimes, place)),
-                self.digests[place],
-            )
-            for place, path in enumerate(self.paths)
-            if path in paths and at(self.numbers, place) not in changed
-        }
-
-    def placed(self, changed: Collection[int]) -> list[FileRow]:
-        """The files that have chunks, but for the changed ones."""
-        languages = map(self.languages.__getitem__, _integers(self.language_of))
-        rows = zip(
-            _integers(self.numbers), self.paths, languages, _integers(self.segments),
-            _integers(self.slots), strict=True,
-        )  # fmt: skip
-        if changed:
-            return [row for row in rows if row[3] != _NONE and row[0] not in changed]
-        return [row for row in rows if row[3] != _NONE]
+        return EntryColumns(self, {self.paths.path(place): None for place in self.places(changed)})
 
 
 class ListedManifest(msgspec.Struct, frozen=True):
@@ -119,59 +128,68 @@ class ListedManifest(msgspec.Struct, frozen=True):
     def __call__(self) -> Snapshot:
         """The whole manifest."""
         entries = self.listed.entries(self.changed)
-        entries.update(self.since)
+        if self.since:
+            entries = entries.with_changes(self.since, ())
         if len(entries) != self.files:
             raise DamagedBackend(f"the index has {len(entries)} of {self.files} files")
         return Snapshot(entries, self.taken_ns)
 
-    def entries_of(self, paths: Collection[str]) -> dict[str, Entry]:
-        """The entries of some paths: of a large tree the whole manifest takes long to make."""
-        entries = self.listed.entries_of(paths, self.changed)
-        entries.update(self.since)
-        return entries
-
 
 def encode(stated: Iterable[StatedRow], placed: Iterable[PlacedRow]) -> bytes:
-    """The list of these files; both have the same files in the same order."""
-    columns = [list(column) for column in zip(*stated, strict=True)] or [[] for _ in range(6)]
-    numbers, paths, digests, sizes, mtimes, ctimes = columns
+    """The list of these files; both have the same files in the same order. Raises ValueError for a
+    path that no file can have."""
+    numbers, paths, digests, stats = array("q"), list[str](), list[str](), array("q")
+    for number, path, digest, *stat in stated:
+        numbers.append(number)
+        paths.append(path)
+        digests.append(digest)
+        stats.extend(stat)
     languages: dict[str, int] = {}
-    language_of, segments, slots = [], [], []
+    language_of, segments, slots = array("i"), array("i"), array("i")
     for _, _, language, segment, slot in placed:
         language_of.append(languages.setdefault(language, len(languages)))
         segments.append(_NONE if segment is None else segment)
         slots.append(_NONE if slot is None else slot)
-    file_list = FileList(
-        VERSION, _bytes(numbers), paths, digests, _bytes(sizes),
-        _bytes(mtimes), _bytes(ctimes), list(languages), _bytes(language_of), _bytes(segments),
-        _bytes(slots),
+
+    order = in_order(paths)
+    ordered = [paths[at] for at in order]
+
+    def sorted_(column: array[int]) -> bytes:
+        return pack(array(column.typecode, [column[at] for at in order]))
+
+    by_path = array("i", sorted(range(len(ordered)), key=ordered.__getitem__))
+    folders, counts, names, ends = PathColumns.of(ordered).packed()
+    stored = _Stored(
+        VERSION, sorted_(numbers), folders, counts, names, ends, pack(by_path),
+        _packed_digests([digests[at] for at in order]),
+        pack(array("q", [n for at in order for n in stats[3 * at : 3 * at + 3]])),
+        list(languages), sorted_(language_of), sorted_(segments), sorted_(slots),
     )  # fmt: skip
-    return msgspec.msgpack.encode(file_list)
+    return msgspec.msgpack.encode(stored)
+
+
+def _packed_digests(digests: list[str]) -> bytes | list[str]:
+    """The bytes of all digests if these say everything, else the digests."""
+    width = len(digests[0]) if digests else 0
+    with suppress(ValueError):
+        packed = [bytes.fromhex(digest) for digest in digests]
+        if width and all(
+            len(digest) == width and one.hex() == digest
+            for digest, one in zip(digests, packed, strict=True)
+        ):
+            return b"".join(packed)
+    return digests
 
 
 def decode(data: bytes) -> FileList | None:
     """The list; None if another version made it."""
-    with suppress(msgspec.DecodeError, msgspec.ValidationError):
-        file_list = msgspec.msgpack.decode(data, type=FileList)
-        if file_list.version == VERSION:
-            return file_list
+    with suppress(msgspec.DecodeError, msgspec.ValidationError, ValueError):
+        stored = msgspec.msgpack.decode(data, type=_Stored)
+        if stored.version == VERSION:
+            return FileList(stored)
     return None
 
 
 def is_outdated(changed: int, files: int) -> bool:
     """Whether so many files have changed that the list should be written again."""
     return changed > max(CHANGED_MIN, int(files * CHANGED_SHARE))
-
-
-def _integers(column: bytes) -> array[int]:
-    numbers = array("q", column)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
-
-
-def _bytes(column: Iterable[int]) -> bytes:
-    numbers = array("q", column)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()

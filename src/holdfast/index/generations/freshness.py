@@ -34,10 +34,11 @@ import msgspec
 
 from holdfast import system
 from holdfast.files import disk
+from holdfast.files.entry_columns import EntryColumns
 from holdfast.files.listing_store import use_listings
 from holdfast.files.policy import Policy
 from holdfast.files.quiet_walk import QuietWalk
-from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.files.snapshot import Snapshot, Stat
 from holdfast.files.tree_watch import CannotWatch
 from holdfast.files.watched_tree import COMPARED_MS_MAX, WALKED_MS_MAX, Look, WatchedTree
 from holdfast.index.generations.changed_files import (
@@ -46,7 +47,6 @@ from holdfast.index.generations.changed_files import (
     differences,
     read_files,
 )
-from holdfast.index.generations.file_list import ListedManifest
 from holdfast.index.generations.model import Identity, PreparedFile, Reader
 from holdfast.index.generations.walk_ahead import (
     Manifest,
@@ -112,13 +112,6 @@ class FreshFiles(msgspec.Struct):
             made = self.manifest = made()
         return made
 
-    def entries_of(self, paths: Collection[str]) -> Mapping[str, Entry]:
-        """The stored entries of some files, and perhaps of others."""
-        manifest = self.manifest
-        if isinstance(manifest, ListedManifest):
-            return manifest.entries_of(paths)
-        return self.before.entries
-
     def is_still_so(self, root: str, policy: Policy) -> bool:
         """Whether the tree is watched and nothing was reported since the check."""
         return self.walk is not None and self.walk.holds(root, policy)
@@ -126,10 +119,19 @@ class FreshFiles(msgspec.Struct):
     def times_hold(self, root: str, shares: Collection[int] = range(SHARES)) -> bool:
         """Whether every file of some shares has the size and the times that it had."""
         chosen = [share in shares for share in range(SHARES)]
-        stored = compress(self.before.entries.items(), cycle(chosen))
+        entries = self.before.entries
+        stored: Iterable[tuple[str, Stat]]
+        if isinstance(entries, EntryColumns):
+            stored = entries.stats_of(shares, SHARES)
+        else:
+            stored = (
+                (path, entry.stat) for path, entry in compress(entries.items(), cycle(chosen))
+            )
         kept = (item for item in stored if not self.replaces(item[0]))
         changed = compress(self.changed.items(), cycle(chosen))
-        return disk.times_hold(root, chain(kept, ((path, file.entry) for path, file in changed)))
+        return disk.stats_hold(
+            root, chain(kept, ((path, file.entry.stat) for path, file in changed))
+        )
 
     @property
     def whole(self) -> bool:
@@ -447,7 +449,7 @@ def moved(root: str, paths: Iterable[str], fresh: FreshFiles) -> bool:
     """Whether one of these files differs from what the check saw."""
     top = root.rstrip("/") + "/"
     some = frozenset(paths)
-    entries, lstat = fresh.entries_of(some), os.lstat
+    entries, lstat = fresh.before.entries, os.lstat
     for path in some:
         made = fresh.changed.get(path)
         known = made.entry if made is not None else entries.get(path)

@@ -7,14 +7,15 @@ and deleted files leave dead rows behind, so a writer merges segments before it 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import posting_segment as segments
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
+from holdfast.index.search.file_table import File, FileTable, Listed, SlotFiles
 from holdfast.index.search.posting_segment import PostingSegment
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def followed(
 ) -> OpenCorpus:
     """The corpus after a change, from the corpus before it."""
     gone = change.removed
-    replaced = [path for number, path, _ in known.corpus.files if number in gone]
+    replaced = known.corpus.files.with_numbers(gone) if gone else []
     by_segment: dict[int, list[tuple[int, File]]] = {}
     for number, path, language, holder, slot in added:
         if holder not in digests:
@@ -192,4 +193,61 @@ def opened(
         segment = open_segments.get(name) or load(holder)
         segments[name] = segment
         parts.append(_part(segment, members))
+    return OpenCorpus(Corpus(parts), segments)
+
+
+class ListedFiles(msgspec.Struct, frozen=True):
+    """The files of a generation: those of a list, without some, and others that are newer."""
+
+    listed: Listed
+    segments: Sequence[int]
+    slots: Sequence[int]
+    """Where the files of the list are; -1 is nowhere."""
+    without: Collection[int]
+    """The places of files in the list that are not current."""
+    others: Sequence[FileRow]
+
+
+def opened_listed(
+    digests: Mapping[int, str],
+    files: ListedFiles,
+    open_segments: Mapping[str, PostingSegment],
+    load: Callable[[int], PostingSegment],
+) -> OpenCorpus:
+    """The same as `opened`, without an object for each file of the list."""
+    import numpy as np
+
+    others = [File(number, path, language) for number, path, language, _, _ in files.others]
+    table = FileTable(files.listed, others)
+    holders = np.array(files.segments, dtype=np.int64)
+    holders[list(files.without)] = -1
+    holders = np.append(holders, np.array([row[3] for row in files.others], dtype=np.int64))
+    slots = np.append(
+        np.array(files.slots, dtype=np.int64),
+        np.array([row[4] for row in files.others], dtype=np.int64),
+    )
+    order = np.argsort(holders, kind="stable")
+    order = order[np.count_nonzero(holders < 0) :]
+    held, firsts = np.unique(holders[order], return_index=True)
+    bounds = [*firsts.tolist(), len(order)]
+    members = {
+        holder: order[low:high]
+        for holder, low, high in zip(held.tolist(), bounds, bounds[1:], strict=False)
+    }
+    if members.keys() - digests.keys():
+        raise DamagedBackend("a segment of the index is missing")
+    parts: list[Part] = []
+    segments: dict[str, PostingSegment] = {}
+    for holder in sorted(digests):
+        name = digests[holder]
+        segment = segments[name] = open_segments.get(name) or load(holder)
+        places = np.full(int(segment.slots.max(initial=0)) + 1, -1, dtype=np.int64)
+        own = members.get(holder, np.empty(0, dtype=np.int64))
+        of_own = slots[own]
+        outside = (of_own < 0) | (of_own >= len(places))
+        if outside.any():
+            path = table.path(int(own[outside][0]))
+            raise DamagedBackend(f"{path!r} is not in its segment of the index")
+        places[of_own] = own
+        parts.append(Part(segment, SlotFiles(table, places)))
     return OpenCorpus(Corpus(parts), segments)

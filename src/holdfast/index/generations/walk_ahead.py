@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from holdfast.files import disk
-from holdfast.files import snapshot as snapshots
 from holdfast.files.listing_store import use_listings
+from holdfast.files.moved import moved
 from holdfast.files.snapshot import Snapshot, Stat
 from holdfast.files.watched_tree import Look, WatchedTree
 
@@ -70,7 +70,7 @@ def compared(look: Look | None, before: Snapshot, confirmed_ns: int) -> Seen:
         return Seen(False)
     found = look.found
     trusted = Snapshot(before.entries, max(before.taken_ns, confirmed_ns))
-    todo, absent = snapshots.moved(trusted, found.stats)
+    todo, absent = moved(trusted, found.stats)
     changed = {path: found.stats[path] for path in todo}
     return Seen(
         True, changed, list(absent), list(found.unreadable), found.skipped["mount"], _large(look)

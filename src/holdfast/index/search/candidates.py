@@ -84,7 +84,7 @@ class Candidates(msgspec.Struct, frozen=True, dict=True):
     def paths(self) -> list[str]:
         """The paths of `file_runs[0]`."""
         files = self.corpus.files
-        return [files[file].path for file in self.file_runs[0].tolist()]
+        return [files.path(file) for file in self.file_runs[0].tolist()]
 
     @cached_property
     def kinds(self) -> NDArray[np.uint8]:
@@ -131,7 +131,7 @@ class Candidates(msgspec.Struct, frozen=True, dict=True):
         declaring = np.flatnonzero(_is_in_header(self.corpus, self.rows))
         if not len(declaring):  # as in most languages
             return declaring, declaring
-        defined_in = self.corpus.derived(definition_rows)[self.rows[declaring]]
+        defined_in = self.corpus.derived(definition_rows)[self.rows[declaring]].astype(np.int64)
         at = np.minimum(np.searchsorted(self.rows, defined_in), len(self.rows) - 1)
         here = np.flatnonzero((defined_in >= 0) & (self.rows[at] == defined_in))
         return declaring[here], at[here]
@@ -189,7 +189,7 @@ def gather(
     if weights.declared < 1.0:
         declaring = rows[_is_in_header(corpus, rows)]
         if len(declaring):
-            bodies = corpus.derived(definition_rows)[declaring]
+            bodies = corpus.derived(definition_rows)[declaring].astype(np.int64)
             bodies = _kept(corpus, _unique(bodies[bodies >= 0]), keep)
             rows = _unique(np.concatenate([rows, bodies]))
     return Candidates(

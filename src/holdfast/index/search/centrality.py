@@ -27,23 +27,27 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
         return np.zeros(0, dtype=np.float32)
     found = names.of_all(segments)
     total = len(names)  # Once: a concurrent search may add names.
-    numbers, called, definitions = [], [], []
+    # Summed segment by segment: all names of a large tree at once take much memory.
+    calls, defined = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int32)
+    definitions = []
     for named, segment, first in zip(found, segments, corpus.firsts, strict=True):
         living = corpus.alive[first : first + segment.rows]
-        rows, terms = named.defined_in.astype(np.int64), named.defined
+        rows, terms = named.defined_in, named.defined
         counts = named.calls
         if not living.all():
             counts = calls_of_living(segment, living)
             kept = living[rows]
             rows, terms = rows[kept], terms[kept]
-        definitions.append((terms, rows + first))
-        numbers.append(named.numbers)
-        called.append(counts)
-    calls = np.bincount(np.concatenate(numbers), np.concatenate(called), minlength=total)
-    defined = np.bincount(np.concatenate([terms for terms, _ in definitions]), minlength=total)
-    value = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
+        definitions.append((terms, rows, slice(first, first + segment.rows)))
+        np.add.at(calls, named.numbers, counts)
+        np.add.at(defined, terms, np.int32(1))
+    np.maximum(defined, 1, out=defined)
+    share = calls / defined
+    value = np.log1p(share, out=share).astype(np.float32)
     out = np.zeros(corpus.rows, dtype=np.float32)
-    for terms, rows in definitions:
-        np.maximum.at(out, rows, value[terms])
+    for terms, rows, own in definitions:
+        np.maximum.at(out[own], rows, value[terms])
     top = float(out.max(initial=0.0))
-    return out / np.float32(top) if top else out
+    if top:
+        out /= np.float32(top)
+    return out

@@ -10,18 +10,18 @@ depend on how rows are distributed over segments, and two backends agree to the 
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import compress, count
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from holdfast.index.search.fields import FIELDS, Field, column_sums
+from holdfast.index.search.file_table import File, Files, FileTable, SlotFiles, in_one_table
 from holdfast.index.search.name_table import NameTable
 from holdfast.index.search.posting_segment import PostingSegment, in_words
-from holdfast.index.search.row_columns import Column, Ties
+from holdfast.index.search.row_columns import JOINED_ROWS_MAX, Column, Ties
 from holdfast.index.search.sign_filter import count_differences, fewest_differences, lost_weight
 from holdfast.index.search.vector_columns import columns, products, products_of_bytes
 
@@ -55,17 +55,6 @@ QUERY_LEVELS = 511
 products are exact in 32-bit floats, in any order."""
 
 
-class File(NamedTuple):
-    """A current file. `number` is the backend's; a negative one is a changed file in memory.
-
-    A tuple, for speed: there is one for every file of a tree.
-    """
-
-    number: int
-    path: str
-    language: str
-
-
 class Part(msgspec.Struct, frozen=True):
     """A segment, and the file of each of its slots; None for a file that is not current."""
 
@@ -89,23 +78,28 @@ class Corpus:
     def __init__(self, parts: Iterable[Part]) -> None:
         import numpy as np
 
-        self.parts = [part for part in parts if part.segment.rows]
-        self.files: list[File] = []
+        parts = [part for part in parts if part.segment.rows]
+        slot_files = in_one_table([part.files for part in parts])
+        self.parts = [Part(p.segment, f) for p, f in zip(parts, slot_files, strict=True)]
         of_rows = []
-        for part in self.parts:
-            numbers = np.full(len(part.files), -1, dtype=np.int64)
-            slots = [slot for slot, file in enumerate(part.files) if file is not None]
-            numbers[slots] = np.arange(len(self.files), len(self.files) + len(slots))
-            self.files += [file for file in part.files if file is not None]
+        places = [np.empty(0, dtype=np.int64)]
+        size = 0
+        for part, files in zip(self.parts, slot_files, strict=True):
+            there = files.places >= 0
+            numbers = np.full(len(there), -1, dtype=np.int64)
+            count = int(there.sum())
+            numbers[there] = np.arange(size, size + count)
+            size += count
+            places.append(files.places[there])
             of_rows.append(numbers[part.segment.slots])
+        table = slot_files[0].table if slot_files else FileTable(None, ())
+        self.files = Files(table, np.concatenate(places))
         self.file_of: NDArray[np.int64] = _joined(of_rows, np.int64)
-        paths = [file.path for file in self.files]
-        by_path = sorted(range(len(paths)), key=paths.__getitem__)
-        self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
+        self._by_path = table.order(self.files.places)
         self._lengths = np.zeros(FIELDS, dtype=np.int64)
-        for part, files in zip(self.parts, of_rows, strict=True):
+        for part, file_of in zip(self.parts, of_rows, strict=True):
             lengths = part.segment.lengths
-            self._lengths += column_sums(lengths) - column_sums(lengths[files < 0])
+            self._lengths += column_sums(lengths) - column_sums(lengths[file_of < 0])
         self.names = NameTable()
         self._finish()
 
@@ -164,9 +158,12 @@ class Corpus:
         """The length normalisation of each file: a word's frequency is divided by it."""
         import numpy as np
 
-        bodies = [piece[:, Field.BODY] for piece in self.lengths.pieces]
-        body = _joined(bodies, np.uint16)[self.alive]
-        totals = np.bincount(self.file_of[self.alive], weights=body, minlength=len(self.files))
+        totals = np.zeros(len(self.files))
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            files = self.file_of[first : first + part.segment.rows]
+            there = np.flatnonzero(files >= 0)
+            body = part.segment.lengths[there, Field.BODY]
+            totals += np.bincount(files[there], weights=body, minlength=len(totals))
         average = float(totals.sum()) / max(1, self.filled) or 1.0
         return 1.0 - FILE_SLOPE + FILE_SLOPE * (totals / average)
 
@@ -183,19 +180,18 @@ class Corpus:
         """
         import numpy as np
 
-        paths = frozenset(replaced)
-        gone = np.array([path in paths for _, path, _ in self.files], dtype=np.bool_)
+        table, before = self.files.table, self.files.places
+        gone = np.isin(before, table.places_of(frozenset(replaced)))
         after = Corpus([part for part in fresh if part.segment.rows])
         # The new numbers of the files: remaining ones are renumbered, fresh ones come last.
         renamed = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1)
         file_of = renamed[self.file_of]
         parts, kept = self._parts_left(gone, file_of)
         left = len(self.files) - int(gone.sum())
-        files = list(compress(self.files, (~gone).tolist()))
         own = after.file_of
         made = object.__new__(Corpus)
         made.parts = [*parts, *after.parts]
-        made.files = [*files, *after.files]
+        made.files = table.followed_by(before[~gone], after.files)
         made.file_of = np.concatenate(
             [*(file_of[rows] for rows in kept), np.where(own >= 0, own + left, -1)]
         )
@@ -204,11 +200,8 @@ class Corpus:
         made._lengths = self._lengths - went + after._lengths
         by_path = renamed[self._by_path]
         by_path = by_path[by_path >= 0]
-        places = [
-            bisect_left(by_path, file.path, key=lambda i: files[i].path) for file in after.files
-        ]
-        order = after._by_path
-        made._by_path = np.insert(by_path, np.array(places, dtype=np.int64)[order], order + left)
+        more = np.arange(left, len(made.files))
+        made._by_path = made.files.table.inserted(made.files.places, by_path, more)
         made.names = self.names
         made._finish()
         return made
@@ -229,10 +222,8 @@ class Corpus:
             before = self.file_of[rows]
             dead = np.unique(part.segment.slots[(before >= 0) & gone[before]])
             if len(dead):
-                files = list(part.files)
-                for slot in dead.tolist():
-                    files[slot] = None
-                part = Part(part.segment, files)
+                assert isinstance(part.files, SlotFiles)
+                part = Part(part.segment, part.files.without(dead))
             parts.append(part)
         return parts, kept
 
@@ -249,7 +240,7 @@ class Corpus:
         found = known.take(files)
         if len(found) and found.min() < 0:
             for file in set(files[found < 0].tolist()):
-                known[file] = function(self.files[file].path)
+                known[file] = function(self.files.path(file))
             found = known.take(files)
         return found
 
@@ -259,7 +250,7 @@ class Corpus:
         """A function for the weight of one occurrence in fields of rows; long fields weigh less.
 
         The first queries compute it for the rows they need. Later ones look it up in a table of
-        all rows, which is quicker.
+        all rows, which is quicker; that of a large corpus would take too much memory.
         """
         import numpy as np
 
@@ -277,7 +268,8 @@ class Corpus:
             return worth
 
         cells, pieces = self.lengths.cells, self.lengths.pieces
-        if known is None and self._asked <= ASKED_BEFORE_TABLE:
+        large = self.rows > JOINED_ROWS_MAX
+        if large or (known is None and self._asked <= ASKED_BEFORE_TABLE):
             return lambda rows, fields: worths(cells(rows, fields), fields)
         if known is None:
             known = np.concatenate([worths(piece, slice(None)).reshape(-1) for piece in pieces])

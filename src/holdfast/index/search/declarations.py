@@ -33,33 +33,33 @@ _LAST = frozenset({ending[-1] for ending in _EITHER} | {ending[-1].upper() for e
 """The last letters of these endings, to tell most files at once."""
 
 
-def definition_rows(corpus: Corpus) -> Numbers:
+def definition_rows(corpus: Corpus) -> NDArray[np.int32]:
     """For each row that declares a function, the row where its body begins; else -1."""
     import numpy as np
 
-    out = np.full(corpus.rows, -1, dtype=np.int64)
-    parts = np.full(len(corpus.files) + 1, _OTHER, dtype=np.int64)
+    out = np.full(corpus.rows, -1, dtype=np.int32)
+    parts = np.full(len(corpus.files) + 1, _OTHER, dtype=np.int8)
     stems = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
     numbers: dict[str, int] = {}
-    for at in [at for at, (_, path, _) in enumerate(corpus.files) if path[-1:] in _LAST]:
-        parts[at], stem = _part(corpus.files[at].path)
+    for at, path in [each for each in corpus.files.paths() if each[1][-1:] in _LAST]:
+        parts[at], stem = _part(path)
         stems[at] = numbers.setdefault(stem, len(numbers))
     if _DECLARES not in parts or _DEFINES not in parts:
         return out
-    named = [
-        (corpus.names.of(part.segment), first)
-        for first, part in zip(corpus.firsts, corpus.parts, strict=True)
+    found = []
+    for begin, each in zip(corpus.firsts, corpus.parts, strict=True):
+        own = slice(begin, begin + each.segment.rows)
         # Rows that are not current have no file, which is the last of `parts`.
-        if parts[corpus.file_of[first : first + part.segment.rows]].any()
-    ]
-    if not named:
+        asked = parts[corpus.file_of[own]] != _OTHER
+        asked &= is_function(corpus.kinds[own])
+        if asked.any():
+            named = corpus.names.of(each.segment)
+            known = asked[named.defined_in]
+            rows = named.defined_in[known].astype(np.int64) + begin
+            found.append((named.defined[known].astype(np.int64), rows))
+    if not found:
         return out
-    terms = np.concatenate([each.defined.astype(np.int64) for each, _ in named])
-    rows = np.concatenate([each.defined_in.astype(np.int64) + first for each, first in named])
-    known = parts[corpus.file_of[rows]] != _OTHER
-    terms, rows = terms[known], rows[known]
-    known = is_function(corpus.kinds[rows])
-    terms, rows = terms[known], rows[known]
+    terms, rows = (np.concatenate(column) for column in zip(*found, strict=True))
     part = parts[corpus.file_of[rows]]
     # A header with more than the doc comment and the signature has the code itself.
     lengths = corpus.lengths[rows].astype(np.int64)
@@ -108,7 +108,7 @@ def is_declaring(path: str) -> bool:
     return _part(path)[0] == _DECLARES
 
 
-def _give(corpus: Corpus, into: Numbers, asking: Numbers, places: Numbers) -> None:
+def _give(corpus: Corpus, into: NDArray[np.int32], asking: Numbers, places: Numbers) -> None:
     """Record definitions; a row with several names gets the first definition in the tree."""
     import numpy as np
 

@@ -111,7 +111,7 @@ def _of_owner(name: Name, at: Rows, certain: Floats, corpus: Corpus) -> Floats:
 
     by_owner = _by_owner(name, corpus)[at]
     own = np.flatnonzero(by_owner > OTHER_OWNER)
-    paths = [corpus.files[file].path.lower() for file in corpus.file_of[at[own]].tolist()]
+    paths = [corpus.files.path(file).lower() for file in corpus.file_of[at[own]].tolist()]
     if name.style == "type":
         like_types = own[[path.endswith(_CAPITAL_MEMBERS) for path in paths]]
         members = like_types[np.isin(corpus.kinds[at[like_types]], _MEMBERS)]

@@ -52,11 +52,15 @@ def file_starts(corpus: Corpus) -> tuple[Numbers, Numbers]:
     """The first row of each file, and how many rows it has; they are consecutive."""
     import numpy as np
 
-    first = np.zeros(len(corpus.files), dtype=np.int64)
-    living = np.flatnonzero(corpus.alive)[::-1]
-    first[corpus.file_of[living]] = living
-    count = np.bincount(corpus.file_of[living], minlength=len(corpus.files))
-    return first, count.astype(np.int64, copy=False)
+    first = np.zeros(len(corpus.files) + 1, dtype=np.int64)
+    count = np.zeros(len(corpus.files) + 1, dtype=np.int64)
+    file_of = corpus.file_of
+    bounds = np.concatenate([[0], np.flatnonzero(file_of[1:] != file_of[:-1]) + 1, [corpus.rows]])
+    # Rows that are not current have no file, which is the last of these.
+    of_bounds = file_of[bounds[:-1]] if corpus.rows else np.empty(0, dtype=np.int64)
+    first[of_bounds] = bounds[:-1]
+    count[of_bounds] = bounds[1:] - bounds[:-1]
+    return first[:-1], count[:-1]
 
 
 def rows_of_files(corpus: Corpus, files: Numbers) -> tuple[Numbers, Numbers]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.generations.segments import SegmentBuilder
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
+from holdfast.index.search.file_table import File
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -123,7 +123,7 @@ def _with_bases(
     def heads(name: str) -> list[str]:
         rows = rows_of_type(name, corpus).tolist()
         refs = [
-            (corpus.files[int(corpus.file_of[row])].number, int(corpus.ordinals[row]))
+            (corpus.files.number(int(corpus.file_of[row])), int(corpus.ordinals[row]))
             for row in rows
         ]
         stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
@@ -162,4 +162,4 @@ def _refs(candidates: Candidates, chosen: Sequence[int]) -> list[tuple[int, int]
     corpus = candidates.corpus
     files = candidates.file_of[chosen].tolist()
     ordinals = corpus.ordinals[candidates.rows[chosen]].tolist()
-    return [(corpus.files[f].number, o) for f, o in zip(files, ordinals, strict=True)]
+    return [(corpus.files.number(f), o) for f, o in zip(files, ordinals, strict=True)]

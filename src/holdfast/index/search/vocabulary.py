@@ -36,7 +36,7 @@ _BASE = 0x9E3779B97F4A7C15
 _MIX = 0xD6E8FEB86659FD93
 _TABLE_BITS = 18
 _BLOCK_BYTES = 65_536
-_WORDS_MAX = 150_000
+_WORDS_MAX = 60_000
 """With more words than this the vocabulary is cleared: it takes most of the memory."""
 
 

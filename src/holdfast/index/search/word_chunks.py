@@ -54,7 +54,7 @@ def chunks_with(words: Iterable[str], corpus: Corpus) -> list[FileChunks] | None
     for file, ordinal in zip(
         corpus.file_of[found].tolist(), corpus.ordinals[found].tolist(), strict=True
     ):
-        ids.setdefault(file, []).append((corpus.files[file].number, ordinal))
+        ids.setdefault(file, []).append((corpus.files.number(file), ordinal))
     split_files = _with_split_lines(np.array(list(ids), dtype=np.int64), corpus)
     named = [
         FileChunks(corpus.files[file].path, corpus.files[file].language, own, file in split_files)

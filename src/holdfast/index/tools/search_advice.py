@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -221,7 +222,7 @@ def _last_part(pattern: str) -> str:
 
 def _files(each: SearchedRoot) -> Iterator[str]:
     """The files of a root that can be in the answer."""
-    for path in (*each.overlay.before.entries, *each.overlay.changed):
+    for path in chain(each.overlay.before.entries, each.overlay.changed):
         if path not in each.overlay.gone:
             yield path
 

@@ -28,7 +28,13 @@ from holdfast.index.generations import change_log
 from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity
 from holdfast.index.generations.segment_files import SegmentFiles
-from holdfast.index.generations.segments import OpenCorpus, followed, opened
+from holdfast.index.generations.segments import (
+    ListedFiles,
+    OpenCorpus,
+    followed,
+    opened,
+    opened_listed,
+)
 from holdfast.index.generations.sqlite import file_lists, tables
 from holdfast.index.generations.sqlite.chunks import recent_rows
 from holdfast.index.generations.sqlite.reader import SqliteReader
@@ -230,7 +236,10 @@ class SqliteBackend:
             added = [file for n in change.added for file in tables.placed_files(connection, n)]
             return followed(known[1], change, added, load, digests)
         before = known[1].segments if known is not None else {}
-        return opened(digests, file_lists.placed_files(connection), before, load)
+        placed = file_lists.placed_files(connection)
+        if isinstance(placed, ListedFiles):
+            return opened_listed(digests, placed, before, load)
+        return opened(digests, placed, before, load)
 
     # Writing.
 

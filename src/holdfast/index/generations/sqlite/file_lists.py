@@ -19,7 +19,7 @@ from holdfast.index.errors import DamagedBackend
 from holdfast.index.generations import file_list
 from holdfast.index.generations.checksums import crc32, row_check
 from holdfast.index.generations.file_list import FileList, ListedManifest
-from holdfast.index.generations.segments import FileRow
+from holdfast.index.generations.segments import FileRow, ListedFiles
 from holdfast.index.generations.sqlite import tables
 
 _LIST, _USE = "files", "use"
@@ -34,6 +34,8 @@ class Use(msgspec.Struct, array_like=True, frozen=True):
     check: int
     files: int
     changed: frozenset[int]
+    version: int = 1
+    """Of the list; the first version did not say it."""
 
 
 def snapshot(connection: apsw.Connection) -> Snapshot:
@@ -63,18 +65,32 @@ def manifest(connection: apsw.Connection) -> Callable[[], Snapshot]:
     return ListedManifest(listed, changed, since, files, taken_ns)
 
 
-def placed_files(connection: apsw.Connection) -> list[FileRow]:
+def placed_files(connection: apsw.Connection) -> list[FileRow] | ListedFiles:
     """The files that have chunks."""
     file_list = stored(connection, str(tables.meta(connection).get("run") or ""))
     if file_list is None:
         return tables.placed_files(connection)
     listed, changed = file_list
-    rows = listed.placed(changed)
+    others = []
     there = "SELECT 1 FROM file WHERE id = ?"
     for number in sorted(changed):
         if tables.row(connection, there, (number,)) is not None:
-            rows += tables.placed_files(connection, number)
-    return rows
+            others += tables.placed_files(connection, number)
+    return ListedFiles(listed, listed.segments, listed.slots, listed.places(changed), others)
+
+
+def rows_of(placed: list[FileRow] | ListedFiles) -> list[FileRow]:
+    """The same files as rows, sorted."""
+    if isinstance(placed, list):
+        return sorted(placed)
+    listed, without = placed.listed, frozenset(placed.without)
+    rows = zip(listed.numbers, listed.paths, placed.segments, placed.slots, strict=True)
+    found = [
+        (number, path, listed.language(place), segment, slot)
+        for place, (number, path, segment, slot) in enumerate(rows)
+        if segment >= 0 and place not in without
+    ]
+    return sorted([*found, *placed.others])
 
 
 def stored(connection: apsw.Connection, run: str) -> tuple[FileList, frozenset[int]] | None:
@@ -102,23 +118,23 @@ def used(connection: apsw.Connection, run: str) -> Use | None:
         use = msgspec.msgpack.decode(data, type=Use)
     except (msgspec.DecodeError, msgspec.ValidationError):
         return None
-    return use if use.run == run else None
+    return use if use.run == run and use.version == file_list.VERSION else None
 
 
 def put(connection: apsw.Connection, run: str, before: Use | None, changed: set[int]) -> None:
     """Say for the next generation which files changed; write the list again if they are many."""
     if before is not None:
-        use = Use(run, before.check, before.files, before.changed | changed)
+        use = Use(run, before.check, before.files, before.changed | changed, file_list.VERSION)
         if not file_list.is_outdated(len(use.changed), use.files):
             _put_row(connection, _USE, msgspec.msgpack.encode(use))
             return
     connection.execute("DELETE FROM file_list")
     try:
         data, files = _of_tables(connection)
-    except DamagedBackend:
+    except (DamagedBackend, ValueError):
         return  # A sync does not depend on files that it does not touch.
     _put_row(connection, _LIST, data)
-    use = Use(run, crc32(data), files, frozenset())
+    use = Use(run, crc32(data), files, frozenset(), file_list.VERSION)
     _put_row(connection, _USE, msgspec.msgpack.encode(use))
 
 
@@ -144,7 +160,7 @@ def verify(connection: apsw.Connection) -> None:
         raise DamagedBackend("the list of files of the index is damaged: its checksum differs")
     if snapshot(connection) != tables.snapshot(connection):
         raise DamagedBackend("the list of files of the index differs from its tables")
-    if sorted(placed_files(connection)) != sorted(tables.placed_files(connection)):
+    if rows_of(placed_files(connection)) != sorted(tables.placed_files(connection)):
         raise DamagedBackend("the list of files of the index differs from its tables")
 
 

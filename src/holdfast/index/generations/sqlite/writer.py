@@ -10,6 +10,7 @@ import apsw
 from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.errors import DamagedBackend
+from holdfast.index.free_memory import give_back
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.checksums import blob_check, row_check
@@ -149,6 +150,7 @@ class SqliteWriter:
         put_chunks(self._connection, number, file.chunks)
         if self._gathering.rows >= ROWS_MAX:
             self._put_segment()
+            give_back()
         return replaced
 
     def _put_segment(self) -> None:
