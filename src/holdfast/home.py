@@ -8,6 +8,7 @@ home means the same directory to a command, to the MCP shim and to the backgroun
     sequence/         token segments of trees
     repositories/     files of commits that are indexed without a checkout
     objects/, tmp/    file contents by digest, and files that are being written
+    edits/            journals of edits of several files, with their texts, while they are written
     agents/           receipts and backups of edited agent settings
     keys/             signing keys
     run/              sockets, locks, leases, bindings and records that may be deleted at any time
@@ -150,6 +151,11 @@ class Home:
         return self._below("tmp")
 
     @property
+    def edits(self) -> Path:
+        """Journals of edits that are being written, or were interrupted."""
+        return self._below("edits")
+
+    @property
     def receipts(self) -> Path:
         return self._below("agents", "receipts.json")
 
@@ -176,7 +182,7 @@ class Home:
     @property
     def private(self) -> tuple[str, ...]:
         """Paths that tools never show to an agent: secrets, and the state of other agents."""
-        names = ("token", "keys", "run", "spaces", "objects", "agents")
+        names = ("token", "keys", "run", "spaces", "objects", "agents", "edits")
         return tuple(os.path.join(self.root, name) for name in names)
 
     @property

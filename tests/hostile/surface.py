@@ -60,6 +60,7 @@ RUNS: dict[str, list[list[str]]] = {
     "edit replace": [["needle_1", "def needle_1(): ..."]],
     "edit insert-before": [["odd", "x = 1"]],
     "edit insert-after": [["odd", "x = 1"]],
+    "edit recover": [[], ["--path", NAME], ["--forget"]],
     "explore": [["needle_1"], ["x"], ["odd", "--tokens", "200"], ["*" * 500]],
     "impact": [[], ["--since", "--output=x"], ["--since", "HEAD~1"]],
     "references": [["needle_1"], ["x"], ["odd", "--implementations"], ["*" * 500]],

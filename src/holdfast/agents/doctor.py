@@ -47,6 +47,7 @@ def examine(app: App, target: InstallTarget) -> Iterator[Finding]:
         ("home", lambda: _home(app)),
         ("store", lambda: _store(app)),
         ("index", lambda: _index(app)),
+        ("edits", lambda: _edits(app)),
         ("team", lambda: _team(app)),
         ("watching", _watching),
         ("host", lambda: _host(app)),
@@ -148,6 +149,13 @@ def _index(app: App) -> Iterator[Finding]:
             yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
     if not listed.codebases:
         yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")
+
+
+def _edits(app: App) -> Iterator[Finding]:
+    from holdfast.files.journaled_edits import edits_of
+
+    for one in edits_of(app.home).interrupted():
+        yield Finding("edits", "wrong", str(one), one.hint)
 
 
 def _team(app: App) -> Iterator[Finding]:

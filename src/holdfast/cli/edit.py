@@ -1,4 +1,4 @@
-"""`holdfast edit`: rename, replace or insert symbols, first as a preview."""
+"""`holdfast edit`: rename, replace or insert symbols, first as a preview; recover an edit."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import shlex
 import sys
 
 from holdfast.app import App
+from holdfast.cli import edit_recovery
 from holdfast.cli.output import print_json
 from holdfast.cli.symbol_command import refused, split_symbol
 from holdfast.cli.terminal import exit_code, terminal
-from holdfast.files.atomic_files import replace_files
+from holdfast.files.journaled_edits import edits_of
 from holdfast.index.references.answers import SymbolEditAnswer
 from holdfast.index.tools.render_edits import edit_text
-from holdfast.index.tools.symbol_edits import Edit, edit_symbol
+from holdfast.index.tools.symbol_edits import edit_symbol
+from holdfast.index.tools.text_edits import Edit
 
 VERBS = {
     "rename": ("rename", "give a symbol another name, everywhere"),
@@ -54,9 +56,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "--apply", default="", metavar="TOKEN", help="apply the preview that printed this token"
         )
         verb.add_argument("--json", action="store_true", help="answer as JSON")
+    edit_recovery.configure(verbs.add_parser("recover", **edit_recovery.HELP))
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    if args.verb == "recover":
+        return edit_recovery.run(args, app)
     text = sys.stdin.read() if args.text == "-" and args.action != "rename" else args.text
     split_symbol(args)
     file = args.file or ""
@@ -71,7 +76,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     )
     index = app.open_index()
     try:
-        answer = edit_symbol(index, args.path or os.getcwd(), edit, replace_files)
+        answer = edit_symbol(index, args.path or os.getcwd(), edit, edits_of(app.home))
     finally:
         index.close()
     if args.json:

@@ -40,6 +40,13 @@ class Agent(Part, frozen=True):
     ready: bool
 
 
+class InterruptedEdit(Part, frozen=True):
+    """An edit of several files whose process ended before all were written."""
+
+    message: str
+    hint: str
+
+
 class Status(Part, frozen=True, kw_only=True):
     """The answer of `holdfast status`."""
 
@@ -52,6 +59,7 @@ class Status(Part, frozen=True, kw_only=True):
     codebases: tuple[Codebase, ...]
     codebases_error: str | None = None
     codebases_hint: str | None = None
+    interrupted_edits: tuple[InterruptedEdit, ...] = ()
     spaces: tuple[Space, ...]
     agents: tuple[Agent, ...]
 
@@ -72,6 +80,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         codebases=codebases,
         codebases_error=None if error is None else str(error),
         codebases_hint=None if error is None else error.hint,
+        interrupted_edits=_interrupted_edits(app),
         spaces=tuple(_spaces(app)),
         agents=tuple(_agents(app)),
     )
@@ -89,6 +98,13 @@ def _codebases(app: App) -> tuple[Codebase, ...]:
         return list_codebases(index).codebases
     finally:
         index.close()
+
+
+def _interrupted_edits(app: App) -> tuple[InterruptedEdit, ...]:
+    from holdfast.files.journaled_edits import edits_of
+
+    found = edits_of(app.home).interrupted()
+    return tuple(InterruptedEdit(str(one), one.hint) for one in found)
 
 
 def _spaces(app: App) -> list[Space]:
@@ -147,6 +163,9 @@ def _show(status: Status, user_home: str) -> None:
         print(f"hint: {status.codebases_hint}")
     else:
         print("no codebase is indexed; holdfast index create PATH makes an index")
+    for edit in status.interrupted_edits:
+        print(styled(edit.message, output.RED))
+        print(f"hint: {edit.hint}")
     print()
     if status.spaces:
         spaces = [

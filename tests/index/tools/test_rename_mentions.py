@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files.atomic_files import replace_files
+from holdfast.files.journaled_edits import JournaledEdits
 from holdfast.index.code_index import open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.references.answers import SymbolEditAnswer
 from holdfast.index.tools.references import references
-from holdfast.index.tools.symbol_edits import Edit, edit_symbol
+from holdfast.index.tools.symbol_edits import edit_symbol
+from holdfast.index.tools.text_edits import Edit
 from tests.index.wire import manage_index
 
 PYTHON = {
@@ -71,9 +72,10 @@ def edited(
         manage_index(index, "create", str(root))
         confirmed = frozenset(filter(None, [confirm]))
         asked = Edit("rename", symbol, name, "", confirmed, frozenset(), "")
-        preview = edit_symbol(index, str(root), asked, replace_files)
+        edits = JournaledEdits(tmp_path / "home" / "edits")
+        preview = edit_symbol(index, str(root), asked, edits)
         again = Edit("rename", symbol, name, "", confirmed, frozenset(), preview.token)
-        done = edit_symbol(index, str(root), again, replace_files)
+        done = edit_symbol(index, str(root), again, edits)
     finally:
         index.close()
     return preview, done, {path: (root / path).read_text() for path in files}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -13,13 +12,14 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.errors import UsageError
-from holdfast.files.atomic_files import replace_files
+from holdfast.files.journaled_edits import JournaledEdits, UnsettledEdit
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.references.answers import SymbolEditAnswer
 from holdfast.index.tools.render import Surface
 from holdfast.index.tools.render_edits import edit_text
-from holdfast.index.tools.symbol_edits import Action, Edit, edit_symbol
+from holdfast.index.tools.symbol_edits import edit_symbol
+from holdfast.index.tools.text_edits import Action, Edit
 from tests.index.wire import manage_index
 
 FILES = {
@@ -61,6 +61,7 @@ class Tree(NamedTuple):
 
     root: Path
     code: CodeIndex
+    edits: JournaledEdits
 
     def edit(
         self,
@@ -80,7 +81,7 @@ class Tree(NamedTuple):
             frozenset(filter(None, [leave])),
             token,
         )
-        return edit_symbol(self.code, str(self.root), asked, replace_files)
+        return edit_symbol(self.code, str(self.root), asked, self.edits)
 
     def applied(self, action: Action, symbol: str, text: str, **more: str) -> SymbolEditAnswer:
         preview = self.edit(action, symbol, text, **more)
@@ -99,7 +100,7 @@ def tree(tmp_path: Path) -> Iterator[Tree]:
     index = open_index(tmp_path / "home", HashedEmbedding())
     index.start = run_here
     manage_index(index, "create", str(root))
-    yield Tree(root, index)
+    yield Tree(root, index, JournaledEdits(tmp_path / "home" / "edits"))
     index.close()
 
 
@@ -209,35 +210,6 @@ def test_lines_are_replaced_and_inserted_with_their_indentation(tree: Tree) -> N
         tree.edit("replace", "make", "\n")
 
 
-@pytest.mark.shows("EDIT-ALL-OR-NONE")
-def test_files_are_written_all_or_none_and_keep_their_modes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a", "b", "c"):
-        (tmp_path / name).write_text("old")
-    (tmp_path / "a").chmod(0o750)
-    before = dict.fromkeys("abc", b"old")
-    replace_files(str(tmp_path), before, dict.fromkeys("abc", b"new"))
-    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == dict.fromkeys("abc", "new")
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o750
-    with pytest.raises(UsageError, match="changed"):
-        replace_files(str(tmp_path), before, dict.fromkeys("abc", b"newer"))
-    real = os.replace
-
-    def fails_at_c(source: str, target: str) -> None:
-        if target.endswith("c"):
-            raise OSError("no")
-        real(source, target)
-
-    monkeypatch.setattr(os, "replace", fails_at_c)
-    with pytest.raises(OSError, match="no"):
-        replace_files(str(tmp_path), dict.fromkeys("abc", b"new"), dict.fromkeys("abc", b"newest"))
-    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == dict.fromkeys("abc", "new")
-    (tmp_path / "link").symlink_to("a")
-    with pytest.raises(UsageError, match="not a regular file"):
-        replace_files(str(tmp_path), {"link": b"new"}, {"link": b"x"})
-
-
 @pytest.mark.shows("EDIT-RENAME")
 def test_renaming_there_and_back_restores_every_byte(tree: Tree) -> None:
     rng = random.Random(5)
@@ -253,6 +225,57 @@ def test_renaming_there_and_back_restores_every_byte(tree: Tree) -> None:
         back = tree.applied("rename", after, names[symbol], leave="*")
         assert back.applied, (step, back)
         assert tree.texts() == FILES, f"seed 5, step {step}"
+
+
+class Killed(BaseException):
+    """The process ended."""
+
+
+def kill_between_files(tree: Tree, home: Path) -> None:
+    """Rename `make`, and end the process before the second file is written."""
+
+    def step(name: str, path: str) -> None:
+        if name == "replace":
+            replaced.append(path)
+        if len(replaced) > 1:
+            raise Killed
+
+    replaced = list[str]()
+    killed = tree._replace(edits=JournaledEdits(home / "edits", step))
+    with pytest.raises(Killed):
+        killed.applied("rename", "make", "build")
+    changed = [name for name, text in tree.texts().items() if text != FILES[name]]
+    assert changed == ["cart.py"]
+
+
+@pytest.mark.shows("EDIT-INTERRUPTED")
+def test_the_next_edit_completes_a_rename_that_was_killed_and_says_so(
+    tree: Tree, tmp_path: Path
+) -> None:
+    """`cart.py` was renamed and `pay.py` was not; the next call knew nothing of it."""
+    kill_between_files(tree, tmp_path / "home")
+    again = tree.edit("rename", "make", "build")
+    assert "was interrupted; it is finished now: wrote pay.py" in str(again.message or again.notes)
+    assert tree.texts() == {name: text.replace("make", "build") for name, text in FILES.items()}
+    back = tree.applied("rename", "build", "make", leave="*")
+    assert (back.applied, back.notes, tree.texts()) == (True, (), FILES)
+
+
+@pytest.mark.shows("EDIT-INTERRUPTED")
+def test_a_rename_waits_for_an_interrupted_one_that_needs_a_decision(
+    tree: Tree, tmp_path: Path
+) -> None:
+    kill_between_files(tree, tmp_path / "home")
+    written(tree, "pay.py", "from cart import Cart, make\n\nprint(make(), Cart())\n")
+    found = tree.texts()
+    preview = tree.edit("rename", "Cart", "Trolley")
+    assert "written: cart.py; changed since: pay.py" in preview.notes[0]
+    with pytest.raises(UnsettledEdit, match=r"changed since: pay\.py"):
+        tree.edit("rename", "Cart", "Trolley", token=preview.token)
+    assert tree.texts() == found
+    assert "undone: wrote cart.py" in tree.edits.settle(str(tree.root), "undo")
+    assert tree.texts() == {**found, "cart.py": FILES["cart.py"]}
+    assert tree.applied("rename", "Cart", "Trolley").applied
 
 
 def written(tree: Tree, name: str, text: str) -> Path:

@@ -10,12 +10,13 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.errors import UsageError
-from holdfast.files.atomic_files import replace_files
+from holdfast.files.journaled_edits import JournaledEdits
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.tools.explore import explore
 from holdfast.index.tools.references import references
-from holdfast.index.tools.symbol_edits import Action, Edit, edit_symbol
+from holdfast.index.tools.symbol_edits import edit_symbol
+from holdfast.index.tools.text_edits import Action, Edit
 from tests.index.wire import manage_index
 
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -42,15 +43,16 @@ class Ground(NamedTuple):
     root: Path
     outside: Path
     code: CodeIndex
+    edits: JournaledEdits
 
     def edit(self, action: Action, text: str, token: str = "") -> str:
         """The answer as text."""
         asked = Edit(action, "target_fn", text, "", frozenset(), frozenset(), token)
-        return str(edit_symbol(self.code, str(self.root), asked, replace_files).to_wire())
+        return str(edit_symbol(self.code, str(self.root), asked, self.edits).to_wire())
 
     def token(self, action: Action, text: str) -> str:
         asked = Edit(action, "target_fn", text, "", frozenset(), frozenset())
-        return edit_symbol(self.code, str(self.root), asked, replace_files).token
+        return edit_symbol(self.code, str(self.root), asked, self.edits).token
 
     def answers(self) -> str:
         """Everything that the tools say about the symbol."""
@@ -76,7 +78,7 @@ def ground(tmp_path: Path) -> Iterator[Ground]:
     code = open_index(tmp_path / "home", HashedEmbedding())
     code.start = run_here
     assert manage_index(code, "create", str(root))["status"] == "ok"
-    yield Ground(root, outside, code)
+    yield Ground(root, outside, code, JournaledEdits(tmp_path / "home" / "edits"))
     code.close()
 
 

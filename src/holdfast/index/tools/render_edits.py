@@ -17,7 +17,9 @@ def edit_text(answer: SymbolEditAnswer, surface: Surface, *, apply: str, settle:
     places = counted(answer.places, "place")
     files = counted(len(answer.files), "file")
     if answer.applied:
-        return f"Applied: {places} in {files}: {', '.join(map(surface.text, answer.files))}"
+        names = ", ".join(map(surface.text, answer.files))
+        notes = [f"[{surface.text(note)}]" for note in answer.notes]
+        return "\n".join([f"Applied: {places} in {files}: {names}", *notes])
     lines = [surface.text(line) for line in answer.diff.rstrip("\n").split("\n") if answer.diff]
     for one in answer.doubts:
         at = surface.text(f"{one.file}:{one.line}")

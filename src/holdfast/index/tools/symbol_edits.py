@@ -10,20 +10,19 @@ from __future__ import annotations
 import keyword
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.files import disk
-from holdfast.files.secrets import masked, secrets_in
+from holdfast.files.secrets import masked
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.facts.model import MODULE, FileFacts, Problem, Symbol
+from holdfast.index.facts.model import MODULE
 from holdfast.index.generations.gate import Open
 from holdfast.index.references.answers import ReferencesAnswer, SymbolEditAnswer, SymbolEditDoubt
 from holdfast.index.references.find import Reference, ReferenceSearch, Target, target_of
@@ -45,39 +44,42 @@ from holdfast.index.references.symbol_edits import (
     Doubt,
     Plan,
     Replacement,
-    indented,
-    line_break,
-    mark_length,
     settle,
-    whole_lines,
 )
 from holdfast.index.tools.mention_files import files_with, mentions_of, read_files
 from holdfast.index.tools.references import references
+from holdfast.index.tools.text_edits import Edit, check_encoding, stops_parsing, text_plan
 from holdfast.text import counted
 
-Action = Literal["rename", "replace", "insert_before", "insert_after"]
-Write = Callable[[str, dict[str, bytes], dict[str, bytes]], None]
-"""Writes files below a root, given their texts before and after; writes all or none."""
-
-_OF_THE_FILE = re.compile(rb"\s*(?:\xef\xbb\xbf)?(?:#!|//!|/\*!|#.*coding[:=])")
 _NAME = re.compile(r"[^\W\d][\w$]*[!?]?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """The requested edit."""
+class Files(Protocol):
+    """What writes files below a root."""
 
-    action: Action
-    symbol: str
-    text: str
-    file: str = ""
-    confirmed: frozenset[str] = frozenset()
-    left_out: frozenset[str] = frozenset()
-    token: str = ""
+    def write(self, root: str, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+        """Replace the texts of files; writes all or none."""
+
+    def recover(self, root: str) -> str:
+        """Complete an edit that was interrupted; what was done about it, "" if there was none."""
 
 
-def edit_symbol(index: CodeIndex, tree: str, edit: Edit, write: Write) -> SymbolEditAnswer:
-    """The preview of an edit, or its application if `edit` has the token of the preview."""
+def edit_symbol(index: CodeIndex, tree: str, edit: Edit, files: Files) -> SymbolEditAnswer:
+    """The preview of an edit, or its application if `edit` has the token of the preview.
+
+    An edit of this tree that was interrupted is completed first, and the answer says so.
+    """
+    _, record = index.root_of(tree)
+    recovered = files.recover(record.root) if record is not None else ""
+    answer = _edit(index, tree, edit, files)
+    if not recovered:
+        return answer
+    if answer.status in ("ok", "blocked"):
+        return replace(answer, notes=(recovered, *answer.notes))
+    return replace(answer, message=f"{recovered}; {answer.message or answer.status}")
+
+
+def _edit(index: CodeIndex, tree: str, edit: Edit, files: Files) -> SymbolEditAnswer:
     answer = SymbolEditAnswer(
         status="ok", path=tree, symbol=edit.symbol, action=edit.action, applied=False
     )
@@ -119,7 +121,7 @@ def edit_symbol(index: CodeIndex, tree: str, edit: Edit, write: Write) -> Symbol
             message=f"{counted(len(plan.doubts), 'place')} in doubt; nothing was written",
         )
     before = {path: plan.sources[path] for path in plan.paths}
-    write(root, before, {path: plan.after(path) for path in plan.paths})
+    files.write(root, before, {path: plan.after(path) for path in plan.paths})
     return replace(answer, applied=True)
 
 
@@ -148,7 +150,7 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
                 raise UsageError("the symbol is gone by now", "ask again")
             facts = program.resolver.program.files[thing.path].facts
             if edit.action != "rename":
-                return _text_plan(index, root, facts, facts.symbols[thing.at], edit)
+                return text_plan(index, root, facts, facts.symbols[thing.at], edit)
             targets, notes = _family(program, identity), list[str]()
             _check_free(program, targets, edit.text)
             classes = Classes(program, targets)
@@ -228,21 +230,9 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
         clashes.append((Doubt(path, line, why, ""), None))
     confirmed, doubts = settle([*doubtful, *clashes], edit.confirmed, edit.left_out)
     plan = Plan(sources, tuple(sorted([*certain, *confirmed])), tuple(sorted(doubts)), tuple(notes))
-    _check_encoding(plan, edit.text)
+    check_encoding(plan, edit.text)
     _check_parses(index, plan, edit.text)
     return plan
-
-
-def _check_encoding(plan: Plan, text: str) -> None:
-    """Refuse to write UTF-8 into a file with another encoding."""
-    for path in () if text.isascii() else plan.paths:
-        try:
-            plan.sources[path].decode("utf-8")
-        except UnicodeDecodeError:
-            raise UsageError(
-                f"{path} is not UTF-8, and the new text is not ASCII",
-                "convert the file to UTF-8 first, or use ASCII",
-            ) from None
 
 
 def _in_text(
@@ -275,19 +265,12 @@ def _lines_of(source: bytes) -> tuple[bytes, list[int]]:
 def _check_parses(index: CodeIndex, plan: Plan, name: str) -> None:
     """Check the new name with one file of each extension: it may be a keyword there, or no name."""
     for path in {path.rpartition(".")[2]: path for path in plan.paths}.values():
-        if _stops_parsing(
+        if stops_parsing(
             index.extract(path, plan.sources[path]), index.extract(path, plan.after(path))
         ):
             raise UsageError(
                 f"with the name {name}, {path} would no longer parse", "choose another name"
             )
-
-
-def _stops_parsing(before: FileFacts, after: FileFacts) -> Problem | None:
-    """The first mistake in the syntax of the new text, if the old one had none."""
-    if any(problem.code == "syntax" for problem in before.problems):
-        return None
-    return next((problem for problem in after.problems if problem.code == "syntax"), None)
 
 
 def _check_read(sources: dict[str, bytes], places: Iterable[Reference]) -> None:
@@ -392,90 +375,3 @@ def _check_member(classes: Classes, name: str) -> None:
     taken = classes.member(name)
     if taken is not None:
         raise UsageError(f"{name} exists already at {taken[0]}:{taken[1]}", "choose another name")
-
-
-def _check_secrets(path: str, source: bytes, start: int, end: int, text: bytes) -> None:
-    """Refuse a text that was copied from masked output: it would replace a secret with stars.
-
-    The preview could not show this, because it has stars on both sides.
-    """
-    shown = masked(source)
-    for secret in secrets_in(source):
-        stars = shown[secret.start : secret.end].split(b"\n")[0].strip(b"\r")
-        if start <= secret.start < end and stars and stars in text:
-            line = source.count(b"\n", 0, secret.start) + 1
-            raise UsageError(
-                f"{path}:{line} has a secret, which is shown as stars; "
-                "the new text would replace it with stars",
-                "leave that line out of the edit, or write the value that it should have",
-            )
-
-
-def _text_plan(index: CodeIndex, root: str, facts: FileFacts, symbol: Symbol, edit: Edit) -> Plan:
-    """The plan to replace the lines of a symbol, or to insert lines before or after it."""
-    source, _ = disk.read_file(root, facts.path)
-    start, end = whole_lines(source, symbol.span.start, symbol.span.end)
-    line = source[start:end].decode("utf-8", "replace")
-    indent = line[: len(line) - len(line.lstrip())]
-    newline = line_break(source)
-    text = edit.text if newline == "\n" else edit.text.replace(newline, "\n")
-    text = indented(text, indent, facts.language)
-    if not text.strip():
-        raise UsageError("there is no text", "pass the new lines")
-    if edit.action == "replace":
-        _check_secrets(facts.path, source, start, end, text.encode())
-    gap = "\n\n\n" if facts.language == "python" and symbol.parent == MODULE else "\n\n"
-    if edit.action == "insert_before":
-        start = end = _start_with_comment(facts.language, source, symbol)
-        text += gap
-    elif edit.action == "insert_after":
-        start, text = end, gap + text
-    replacement = Replacement(facts.path, start, end, text.replace("\n", newline).encode())
-    plan = Plan({facts.path: source}, (replacement,))
-    _check_encoding(plan, edit.text)
-    before, after = (index.extract(facts.path, s) for s in (source, plan.after(facts.path)))
-    doubts: list[tuple[Doubt, Replacement | None]] = []
-    broken = _stops_parsing(before, after)
-    if broken:
-        why = "the file would no longer parse"
-        doubts.append((Doubt(facts.path, broken.line, why, broken.detail), None))
-    defined = {one.qualified for one in after.symbols}
-    if edit.action == "replace" and symbol.qualified not in defined:
-        why = f"the new text does not define {symbol.qualified}"
-        doubts.append((Doubt(facts.path, symbol.span.first_line, why, ""), None))
-    if not broken:
-        for one in _outside(before, symbol):
-            if one.qualified not in defined:
-                why = f"{one.qualified} would be removed, too"
-                doubts.append((Doubt(facts.path, one.span.first_line, why, ""), None))
-    _, left = settle(doubts, edit.confirmed, edit.left_out | edit.confirmed)
-    return Plan(plan.sources, plan.replacements, tuple(left))
-
-
-def _outside(facts: FileFacts, symbol: Symbol) -> list[Symbol]:
-    """The symbols of a file that are neither the symbol nor inside it."""
-    inside = set[int]()
-    for at, one in enumerate(facts.symbols):
-        if one.qualified == symbol.qualified or one.parent in inside:
-            inside.add(at)
-    return [one for at, one in enumerate(facts.symbols) if at not in inside]
-
-
-def _start_with_comment(language: str, source: bytes, symbol: Symbol) -> int:
-    """Where the first line of a symbol begins, with the comment and the attributes above it.
-
-    Lines that belong to the file (`#!`, `//!`, the encoding) are not taken for such a comment.
-    """
-    from holdfast.index.facts.comments import comment_above
-    from holdfast.index.facts.languages import parsed
-    from holdfast.index.facts.walk import line_starts
-
-    starts, first = line_starts(source), symbol.span.first_line
-    style = parsed(language)
-    if style is None:
-        return max(starts[first - 1], mark_length(source))
-    lead, _ = comment_above(style, source, starts, first, symbol.span.start)
-    for line in range(lead, first):
-        if _OF_THE_FILE.match(source, starts[line - 1], starts[line]):
-            lead = line + 1
-    return max(starts[lead - 1], mark_length(source))

@@ -10,8 +10,9 @@ from holdfast.mcp.tools.symbol_call import SYMBOL, named_place
 
 
 def run(call: ToolCall) -> Result:
-    from holdfast.files.atomic_files import replace_files
-    from holdfast.index.tools.symbol_edits import Edit, edit_symbol
+    from holdfast.files.journaled_edits import edits_of
+    from holdfast.index.tools.symbol_edits import edit_symbol
+    from holdfast.index.tools.text_edits import Edit
 
     a = call.arguments
     path, file = named_place(call)
@@ -24,7 +25,7 @@ def run(call: ToolCall) -> Result:
         frozenset(a.get("leave", ())),
         a.get("token", ""),
     )
-    answer = edit_symbol(call.context.index, path, edit, replace_files)
+    answer = edit_symbol(call.context.index, path, edit, edits_of(call.context.app.home))
     if answer.status not in ("ok", "blocked"):
         return refused(answer)
     again = {**a, "path": path, "token": answer.token}
