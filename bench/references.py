@@ -36,7 +36,8 @@ from holdfast.index.calls.program import Thing
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.mentions import find_mentions
-from holdfast.index.references.find import ReadFile, References, ReferenceSearch, target_of
+from holdfast.index.references.find import ReadFile, References, ReferenceSearch
+from holdfast.index.references.target import target_of
 
 SEED = 11
 SYMBOLS = 60

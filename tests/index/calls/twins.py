@@ -6,8 +6,9 @@ from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Program
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.facts.model import FileFacts, file_id
-from holdfast.index.references.find import ReferenceSearch, target_of
+from holdfast.index.references.find import ReferenceSearch
 from holdfast.index.references.implementations import implementations
+from holdfast.index.references.target import target_of
 
 MOST = 9
 

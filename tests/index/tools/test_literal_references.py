@@ -8,8 +8,9 @@ from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.mentions import find_mentions
-from holdfast.index.references.find import ReadFile, References, ReferenceSearch, target_of
+from holdfast.index.references.find import ReadFile, References, ReferenceSearch
 from holdfast.index.references.implementations import implementations
+from holdfast.index.references.target import target_of
 
 TYPES = """\
 export interface Rule {

@@ -19,7 +19,8 @@ from holdfast.index.facts import extractor
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.mentions import find_mentions
 from holdfast.index.references.answers import ReferencesAnswer
-from holdfast.index.references.find import ReadFile, ReferenceSearch, target_of
+from holdfast.index.references.find import ReadFile, ReferenceSearch
+from holdfast.index.references.target import target_of
 from holdfast.index.tools import mention_files
 from holdfast.index.tools.named_calls import calls_of_name
 from holdfast.index.tools.references import references

@@ -13,9 +13,10 @@ from holdfast.index.calls.program import Thing
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.mentions import find_mentions
-from holdfast.index.references.find import ReadFile, ReferenceSearch, target_of
+from holdfast.index.references.find import ReadFile, ReferenceSearch
 from holdfast.index.references.implementations import override_family
 from holdfast.index.references.symbol_edits import CERTAIN
+from holdfast.index.references.target import target_of
 from tests.index.claims import split
 
 Told = set[tuple[str, int, str, str]]

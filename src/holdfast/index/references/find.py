@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from holdfast.index.calls.confidence import calibrated
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.lookup import Found
-from holdfast.index.calls.program import OWNERS, Thing, View
-from holdfast.index.calls.signatures import is_static
+from holdfast.index.calls.program import Thing, View
 from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.mentions import Mention, Mentions
-from holdfast.index.facts.model import MODULE, Import, Symbol, file_id
+from holdfast.index.facts.model import MODULE, Import, file_id
 from holdfast.index.facts.python_scopes import TOP, UNKNOWN
 from holdfast.index.references.implementations import override_family
-from holdfast.index.references.meaning import ONLY, ONLY_TYPES, ONLY_VALUES, Meanings, Scopes
+from holdfast.index.references.meaning import ONLY, Meanings, Scopes
 from holdfast.index.references.python_names import DEFINED_OR_IMPORTED
+from holdfast.index.references.target import Target, TargetGroup
 
 OVERRIDE = "override"
 """The reason for mentions of a member that overrides the symbol, or that it overrides."""
@@ -53,87 +54,6 @@ class References:
     """Files that were not examined completely, with the reason."""
     missing: list[Reference] = field(default_factory=list)
     """Mentions whose receiver's class does not have the member; a subclass may have it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The requested symbol, with its prototypes, overloads and parts."""
-
-    things: frozenset[Thing]
-    called: frozenset[Thing]
-    """Calls of these count as references too: the class of a constructor."""
-    name: str
-    family: str
-    names: frozenset[str]
-    related: frozenset[Thing] = frozenset()
-    """Members that it overrides or that override it, where a language counts them as one."""
-    overrides: bool = False
-    """Whether members that override each other count as one."""
-    asked: Thing | None = None
-    apart: frozenset[Thing] = frozenset()
-    """Symbols with the same full name that another scope of the file declares."""
-    scope: int = UNKNOWN
-    """Where the scope starts that declares it; a name of an inner scope is not seen elsewhere."""
-
-
-def target_of(program: LinkedProgram, identity: str, *, overrides: bool = False) -> Target | None:
-    """The target for the id of a symbol; None when the program does not have it.
-
-    With `overrides`, a member in TypeScript or JavaScript includes all members that it overrides
-    and that override it, as in the tools of these languages.
-    """
-    thing = program.resolver.program.by_id.get(identity)
-    if thing is None:
-        return None
-    inner = program.resolver.program
-    view = inner.files[thing.path]
-    symbol = inner.symbol(thing)
-    key = thing.path, view.family, view.full(thing.at), symbol.kind
-    same = program.targets.get(key)
-    if same is None or thing not in same:
-        same = program.targets[key] = frozenset({
-            one
-            for one in inner.exact(view.family, view.full(thing.at))
-            if (one.path == thing.path and _is_merged(inner.symbol(one), symbol, view))
-            or _is_one_in_parts(inner.symbol(one), symbol, view)
-        } | {thing})  # fmt: skip
-    called: set[Thing] = set()
-    names = {symbol.name}
-    if symbol.kind == "constructor" and symbol.parent != MODULE:
-        owner = Thing("symbol", thing.path, symbol.parent)
-        called.add(owner)
-        names.add(inner.symbol(owner).name)
-    related: set[Thing] = set()
-    if overrides and view.family == "js" and symbol.kind in ("method", "property", "function"):
-        related = override_family(program, thing) - same
-    return Target(
-        same,
-        frozenset(called),
-        symbol.name,
-        view.family,
-        frozenset(names),
-        frozenset(related),
-        overrides and view.family == "js",
-        thing,
-    )
-
-
-def _is_merged(one: Symbol, other: Symbol, view: View) -> bool:
-    """Whether symbols with one full name in a file are one; types and values of scripts are two."""
-    owner = view.symbol(one.parent).kind if one.parent != MODULE else ""
-    if view.family == "js" and owner in OWNERS:
-        return is_static(one.signature) == is_static(other.signature)
-    if view.family != "js" or owner in OWNERS:
-        return True
-    kinds = {one.kind, other.kind}
-    if "method" in kinds:  # of an object literal in a function
-        return one == other
-    return not (kinds & ONLY_TYPES and kinds & ONLY_VALUES)
-
-
-def _is_one_in_parts(one: Symbol, other: Symbol, view: View) -> bool:
-    """Whether symbols with one full name in two files are one: a prototype, a part of a class."""
-    return view.family in ("c", "csharp", "ruby", "swift", "go") and one.kind == other.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,17 +112,31 @@ class ReferenceSearch:
 
     def judge(self, target: Target, files: Iterable[ReadFile]) -> References:
         """The mentions in these files that refer to the target."""
-        answer = References()
+        return self.judge_all([target], files)
+
+    def judge_all(self, targets: Iterable[Target], files: Iterable[ReadFile]) -> References:
+        """The mentions in these files that refer to one of the targets; each is resolved once.
+
+        A mention of several targets is found once, as one of the last of them.
+        """
         views = self._program.resolver.program.files
         files = list(files)
-        target = self._in_one_scope(self._with_declared(target, files), files)
+        groups: dict[str, TargetGroup] = {}
+        declared: dict[tuple[str, str], dict[Thing, int]] = {}
+        for target in targets:
+            target = self._with_declared(target, files)
+            target = self._in_one_scope(target, files, declared)
+            groups.setdefault(target.family, TargetGroup()).add(target)
+        answer, found = References(), list[tuple[int, Reference]]()
         for file in files:
             view = views.get(file.path)
-            if view is None or view.family != target.family:
+            if view is None or (group := groups.get(view.family)) is None:
                 continue
             if file.mentions.why:
                 answer.unread[file.path] = file.mentions.why
-            self._judge(target, view, file.source, file.mentions.found, answer)
+            self._judge(group, view, file, answer, found)
+        found.sort(key=itemgetter(0))
+        answer.found = [reference for _, reference in found]
         return answer
 
     def _with_declared(self, target: Target, files: list[ReadFile]) -> Target:
@@ -236,37 +170,55 @@ class ReferenceSearch:
         related = {one for thing in more for one in override_family(self._program, thing)}
         return replace(target, related=(target.related | more | related) - target.things)
 
-    def _declares(self, target: Target, view: View, scopes: Scopes, mention: Mention) -> bool:
-        """Whether the type of `cart` in `cart.total = () => 1` declares the target."""
-        written = mention.kind == "write" and mention.receiver and not mention.keyed
-        if target.family != "js" or not written or mention.name != target.name:
-            return False
+    def _declared(
+        self, group: TargetGroup, view: View, scopes: Scopes, mention: Mention
+    ) -> frozenset[int]:
+        """The targets that the type of `cart` in `cart.total = () => 1` declares."""
+        written = mention.receiver and not mention.keyed
+        if view.family != "js" or not written or mention.name not in group.names:
+            return frozenset()
         before = mention.start - len(mention.receiver.encode()) - 2
         scope = scopes.at(max(0, before))  # the function itself begins at the receiver
-        return not target.things.isdisjoint(self._meanings.of_receiver(view, scope, mention))
+        return frozenset(
+            at
+            for thing in self._meanings.of_receiver(view, scope, mention)
+            for at in group.by_thing.get(thing, ())
+            if thing in group.targets[at].things and mention.name == group.targets[at].name
+        )
 
-    def _in_one_scope(self, target: Target, files: list[ReadFile]) -> Target:
+    def _in_one_scope(
+        self, target: Target, files: list[ReadFile], known: dict[tuple[str, str], dict[Thing, int]]
+    ) -> Target:
         """The target without symbols of the same name that other functions of its file declare.
 
         The locals of a function without a name have the same full name as symbols of the file.
+        `known` has the scopes of the names that were asked for before.
         """
         if target.family != "js" or target.asked is None:
             return target
-        scopes: dict[Thing, int] = {}
-        for file in files:
-            view = self._program.resolver.program.files.get(file.path)
-            if view is None or file.path != target.asked.path:
-                continue
-            for one in file.mentions.found:
-                if one.name == target.name and one.holder >= 0:
-                    at = self._meanings.named_at(view, one)
-                    if at != MODULE:
-                        scopes.setdefault(Thing("symbol", file.path, at), one.scope)
+        key = target.asked.path, target.name
+        scopes = known.get(key)
+        if scopes is None:
+            scopes = known[key] = self._scopes_of(*key, files)
         own = scopes.get(target.asked)
         if own is None:
             return target
         apart = {thing for thing in target.things if scopes.get(thing, own) != own}
         return replace(target, apart=frozenset(apart), scope=own)
+
+    def _scopes_of(self, path: str, name: str, files: list[ReadFile]) -> dict[Thing, int]:
+        """The scopes that declare the symbols of a name in a file."""
+        scopes: dict[Thing, int] = {}
+        view = self._program.resolver.program.files.get(path)
+        for file in files if view is not None else ():
+            if view is None or file.path != path:
+                continue
+            for one in file.mentions.found:
+                if one.name == name and one.holder >= 0:
+                    at = self._meanings.named_at(view, one)
+                    if at != MODULE:
+                        scopes.setdefault(Thing("symbol", path, at), one.scope)
+        return scopes
 
     def table(self, files: Iterable[ReadFile]) -> Mentioned:
         """Every mention in these files, by what it refers to; each is resolved once."""
@@ -301,32 +253,58 @@ class ReferenceSearch:
 
     def _judge(
         self,
-        target: Target,
+        group: TargetGroup,
         view: View,
-        source: bytes,
-        mentions: tuple[Mention, ...],
+        file: ReadFile,
         answer: References,
+        found: list[tuple[int, Reference]],
     ) -> None:
-        scopes = Scopes(view)
+        scopes, source = Scopes(view), file.source
         missing: list[tuple[frozenset[Thing], Reference]] = []
         assigned = set[Thing]()
-        for mention in mentions:
+        for mention in file.mentions.found:
             scope = scopes.at(mention.start)
             meaning = self._meanings.of(view, scope, mention)
             if meaning.what == "undecided":
-                if mention.name == target.name:
+                if mention.name in group.names:
                     answer.undecided.append(_reference(view, scope, mention, source, 0.0, ""))
                 continue
             if meaning.what == "missing":
                 owners = frozenset(one.thing for one in meaning.found)
                 if mention.kind == "write":
                     assigned |= owners
-                if mention.name == target.name:
+                if mention.name in group.names:
                     missing.append((owners, _reference(view, scope, mention, source, 0.0, "")))
                 continue
+            at, hits = self._hits(group, view, scopes, mention, meaning.found)
+            if hits:
+                target = group.targets[at]
+                best = max(hits, key=lambda candidate: candidate.confidence)
+                both = mention.kind == "import" and target.family == "js"  # a type and a value
+                share = 1.0 if mention.keyed or both else _share(meaning.found, hits)
+                reason = OVERRIDE if best.thing in target.related else best.reason
+                sure = _sure(view, best) * share
+                found.append((at, _reference(view, scope, mention, source, sure, reason)))
+        answer.missing += [one for owners, one in missing if not owners & assigned]
+
+    def _hits(
+        self,
+        group: TargetGroup,
+        view: View,
+        scopes: Scopes,
+        mention: Mention,
+        candidates: tuple[Found, ...],
+    ) -> tuple[int, list[Found]]:
+        """The last target that a mention means, and the candidates that say so."""
+        near, declared = group.near(candidates, mention.kind), frozenset[int]()
+        if mention.kind == "write":
+            declared = self._declared(group, view, scopes, mention)
+            near = sorted(declared.union(near), reverse=True)
+        for at in near:
+            target = group.targets[at]
             hits = [
                 candidate
-                for candidate in meaning.found
+                for candidate in candidates
                 if (
                     candidate.thing in target.things
                     and _is_meant(target, view, mention, candidate.thing)
@@ -334,17 +312,11 @@ class ReferenceSearch:
                 or candidate.thing in target.related
                 or (mention.kind == "call" and candidate.thing in target.called)
             ]
-            if not hits and self._declares(target, view, scopes, mention):
-                hits = list(meaning.found[:1])
+            if not hits and at in declared:
+                hits = list(candidates[:1])
             if hits:
-                best = max(hits, key=lambda candidate: candidate.confidence)
-                both = mention.kind == "import" and target.family == "js"  # a type and a value
-                share = 1.0 if mention.keyed or both else _share(meaning.found, hits)
-                reason = OVERRIDE if best.thing in target.related else best.reason
-                answer.found.append(
-                    _reference(view, scope, mention, source, _sure(view, best) * share, reason)
-                )
-        answer.missing += [one for owners, one in missing if not owners & assigned]
+                return at, hits
+        return -1, []
 
 
 def _is_meant(target: Target, view: View, mention: Mention, thing: Thing) -> bool:

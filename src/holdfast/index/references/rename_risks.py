@@ -12,7 +12,7 @@ import builtins
 import enum
 import re
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from holdfast.errors import UsageError
@@ -20,8 +20,9 @@ from holdfast.index.calls import modules
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import OWNERS, Program, Thing, View
 from holdfast.index.facts.model import MODULE, Symbol
-from holdfast.index.references.find import ReadFile, Target
+from holdfast.index.references.find import ReadFile
 from holdfast.index.references.implementations import subclasses
+from holdfast.index.references.target import Target
 
 _SPECIAL = {
     "python": re.compile(r"__\w+__\Z"),
@@ -286,23 +287,37 @@ def submodules(program: LinkedProgram, paths: Iterable[str], name: str) -> Itera
 
 def starred(program: LinkedProgram, targets: Iterable[Target], paths: Iterable[str]) -> list[str]:
     """Those of these files that import everything of a file of the targets."""
-    inner = program.resolver.program
+    inner, paths = program.resolver.program, list(paths)
     homes = {
         thing.path
         for target in targets
         for thing in target.things
         if inner.symbol(thing).parent == MODULE
     }
-    found: list[str] = []
-    for path in sorted(paths) if homes else ():
-        queue, seen = [path], {path}
-        while queue and len(seen) < CLASSES_MAX:
-            view = inner.files.get(queue.pop())
-            if view is None or view.family != "python":
-                continue
-            there = {modules.find(inner, view, item.module).path for item in view.wildcards}
-            queue += sorted(there - seen)
-            seen |= there
-        if homes & (seen - {path}):
-            found.append(path)
-    return found
+    importing: dict[str, set[str]] = {}
+    queue = sorted(paths) if homes else []
+    seen = set(queue)
+    while queue:
+        path = queue.pop()
+        view = inner.files.get(path)
+        if view is None or view.family != "python":
+            continue
+        for there in {modules.find(inner, view, item.module).path for item in view.wildcards}:
+            importing.setdefault(there, set()).add(path)
+            if there not in seen:
+                seen.add(there)
+                queue.append(there)
+    found = set[str]()
+    for home in homes:
+        found |= _reaching(home, importing) - {home}
+    return sorted(found & set(paths))
+
+
+def _reaching(goal: str, importing: Mapping[str, set[str]]) -> set[str]:
+    """The files that import a file, directly or through others."""
+    queue, reaching = [goal], set[str]()
+    while queue:
+        new = importing.get(queue.pop(), set()) - reaching
+        reaching |= new
+        queue += new
+    return reaching

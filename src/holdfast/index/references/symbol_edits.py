@@ -12,6 +12,7 @@ import hashlib
 import io
 import re
 import tokenize
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -59,13 +60,14 @@ class Plan:
 
     def after(self, path: str) -> bytes:
         """The text of a file after its replacements."""
-        source, pieces, at = self.sources[path], [], 0
-        for one in sorted(one for one in self.replacements if one.path == path):
-            if one.start < at:
-                raise ValueError(f"two edits of {path} overlap at byte {one.start}")
-            pieces += [source[at : one.start], one.text]
-            at = one.end
-        return b"".join([*pieces, source[at:]])
+        return _applied(path, self.sources[path], [r for r in self.replacements if r.path == path])
+
+    def texts_after(self) -> dict[str, bytes]:
+        """The texts of all files after their replacements."""
+        by_path: dict[str, list[Replacement]] = defaultdict(list)
+        for one in self.replacements:
+            by_path[one.path].append(one)
+        return {path: _applied(path, self.sources[path], by_path[path]) for path in sorted(by_path)}
 
     @property
     def token(self) -> str:
@@ -82,14 +84,24 @@ class Plan:
     def diff(self, shown: Callable[[bytes], bytes]) -> str:
         """The plan as a unified diff of the texts; `shown` masks secrets."""
         lines: list[str] = []
-        for path in self.paths:
+        for path, text in self.texts_after().items():
             before = _lines(shown(self.sources[path]))
-            after = _lines(shown(self.after(path)))
+            after = _lines(shown(text))
             lines += [
                 line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
                 for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}")
             ]
         return "".join(lines)
+
+
+def _applied(path: str, source: bytes, replacements: Iterable[Replacement]) -> bytes:
+    pieces, at = list[bytes](), 0
+    for one in sorted(replacements):
+        if one.start < at:
+            raise ValueError(f"two edits of {path} overlap at byte {one.start}")
+        pieces += [source[at : one.start], one.text]
+        at = one.end
+    return b"".join([*pieces, source[at:]])
 
 
 def _lines(text: bytes) -> list[str]:

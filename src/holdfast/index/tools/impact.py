@@ -33,8 +33,8 @@ from holdfast.index.references.find import (
     ReadFile,
     Reference,
     ReferenceSearch,
-    target_of,
 )
+from holdfast.index.references.target import target_of
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.limits import IMPACT_DEFAULT

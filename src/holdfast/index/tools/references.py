@@ -31,9 +31,9 @@ from holdfast.index.references.find import (
     Reference,
     References,
     ReferenceSearch,
-    target_of,
 )
 from holdfast.index.references.implementations import implementations
+from holdfast.index.references.target import target_of
 from holdfast.index.search.roles import role_of
 from holdfast.index.tools.find_symbol import symbols_called
 from holdfast.index.tools.gate_check import read_if_open

@@ -25,7 +25,7 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.index.facts.model import MODULE
 from holdfast.index.generations.gate import Open
 from holdfast.index.references.answers import ReferencesAnswer, SymbolEditAnswer, SymbolEditDoubt
-from holdfast.index.references.find import Reference, ReferenceSearch, Target, target_of
+from holdfast.index.references.find import Reference, ReferenceSearch
 from holdfast.index.references.implementations import implementations
 from holdfast.index.references.rename_risks import (
     TAKEN_OUT,
@@ -46,6 +46,7 @@ from holdfast.index.references.symbol_edits import (
     Replacement,
     settle,
 )
+from holdfast.index.references.target import Target, target_of
 from holdfast.index.tools.mention_files import files_with, mentions_of, read_files
 from holdfast.index.tools.references import references
 from holdfast.index.tools.text_edits import Edit, check_encoding, stops_parsing, text_plan
@@ -121,7 +122,7 @@ def _edit(index: CodeIndex, tree: str, edit: Edit, files: Files) -> SymbolEditAn
             message=f"{counted(len(plan.doubts), 'place')} in doubt; nothing was written",
         )
     before = {path: plan.sources[path] for path in plan.paths}
-    files.write(root, before, {path: plan.after(path) for path in plan.paths})
+    files.write(root, before, plan.texts_after())
     return replace(answer, applied=True)
 
 
@@ -169,7 +170,7 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
         with index.programs.lock:
             program = index.programs.program(root, reader, overlay)
             search = ReferenceSearch(program)
-            judged = [search.judge(target, files) for target in targets]
+            judged = search.judge_all(targets, files)
             star_paths = starred(program, targets, new_paths | {one.path for one in files})
             text_places = (
                 [] if is_local(program, thing) else list(looked_up(files, targets[0].name))
@@ -184,8 +185,8 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
     for one in files:
         sources[one.path], _ = disk.read_file(root, one.path)
     old = targets[0].name
-    places = {(r.path, r.start): r for refs in judged for r in refs.found if r.name == old}
-    undecided = {(r.path, r.start): r for refs in judged for r in refs.undecided}
+    places = {(r.path, r.start): r for r in judged.found if r.name == old}
+    undecided = {(r.path, r.start): r for r in judged.undecided}
     _check_read(sources, [*places.values(), *undecided.values()])
     certain, doubtful = _sorted_out(places.values(), edit.text)
     doubtful += [
@@ -195,9 +196,7 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
     ]
     doubtful += [
         (_doubt(one, "its class does not have this member"), _renaming(one, edit.text))
-        for at, one in sorted(
-            {(r.path, r.start): r for refs in judged for r in refs.missing}.items()
-        )
+        for at, one in sorted({(r.path, r.start): r for r in judged.missing}.items())
         if at not in places and at not in undecided
     ]
     related = (new_paths & set(star_paths)) | classes.paths
