@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -340,6 +341,51 @@ def test_an_edit_that_can_be_neither_written_nor_taken_back_is_named(tree: Tree)
         tree.write(step)
     assert "finished now: wrote in/b.py, in/deep/c.py" in tree.edits().recover(str(tree.root))
     assert tree.texts() == AFTER
+
+
+@pytest.mark.shows("EDIT-INTERRUPTED")
+def test_a_written_file_that_others_change_before_it_is_taken_back_is_named(tree: Tree) -> None:
+    def step(name: str, path: str) -> None:
+        if (name, path) == ("replace", "in/b.py"):
+            tree.fill({"a.py": OTHER})
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    with pytest.raises(UnsettledEdit, match=r"changed since: a\.py"):
+        tree.write(step)
+    assert tree.texts() == {**BEFORE, "a.py": OTHER}
+    assert tree.journals() != []
+
+
+@pytest.mark.shows("EDIT-INTERRUPTED")
+def test_a_home_that_cannot_be_written_keeps_an_interrupted_edit_waiting(tree: Tree) -> None:
+    tree.kill_between()
+    root, failing = str(tree.root), Fail("remove journal", tree.root.name, errno.EROFS)
+    assert "finishing it failed: Read-only file system" in tree.edits(failing).recover(root)
+    assert "after it had written all" in tree.edits().recover(root)
+    assert tree.texts() == AFTER
+
+
+@pytest.mark.shows("EDIT-INTERRUPTED")
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(tree: Tree) -> None:
+    copies = list[int]()
+
+    def step(name: str, path: str) -> None:
+        [lock] = tree.home.glob("*.lock")
+        for entry in os.listdir("/proc/self/fd"):
+            with suppress(OSError):
+                if not copies and os.readlink(f"/proc/self/fd/{entry}") == str(lock):
+                    copies.append(os.dup(int(entry)))  # as a child process inherits it
+
+    tree.write(step)
+    try:
+        assert len(copies) == 1
+        newer = dict.fromkeys(BEFORE, OTHER)
+        JournaledEdits(tree.home, wait_s=0.0).write(str(tree.root), AFTER, newer)
+    finally:
+        for one in copies:
+            os.close(one)
+    assert tree.texts() == newer
 
 
 @pytest.mark.shows("EDIT-INTERRUPTED")

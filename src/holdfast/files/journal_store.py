@@ -86,7 +86,8 @@ class JournalStore:
         path = self._path(root).with_suffix(".lock")
         descriptor = -1
         try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for directory in (self._directory.parent, self._directory):
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         except OSError as error:
             if needed:
@@ -97,7 +98,7 @@ class JournalStore:
             yield
         finally:
             if descriptor >= 0:
-                os.close(descriptor)
+                _unlock(descriptor)
 
     def _sync(self) -> None:
         self._step("sync journal", str(self._directory))
@@ -110,6 +111,13 @@ class JournalStore:
     def _path(self, root: str) -> Path:
         key = hashlib.sha256(root.encode("utf-8", "surrogateescape")).hexdigest()[:40]
         return self._directory / f"{key}.journal"
+
+
+def _unlock(descriptor: int) -> None:
+    """Release a lock although a process that was forked meanwhile has the file open, too."""
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 def _is_locked(path: Path) -> bool:

@@ -63,16 +63,18 @@ class JournaledEdits:
             _check_unchanged(writer, before)
             if several:
                 self._store.keep(journal)
+            replaced = list[JournalFile]()
             try:
                 for one in changes:
                     writer.stage(one.path, one.after)
                 _check_unchanged(writer, before)
                 for one in changes:
                     _check_unchanged(writer, {one.path: one.before})
+                    replaced.append(one)
                     writer.replace(one.path)
                 writer.sync(journal.paths)
             except BaseException as error:
-                self._take_back(writer, journal, error)
+                self._take_back(writer, journal, replaced, error)
                 raise
             if several:
                 with suppress(OSError):  # a journal that is left is recognised as written
@@ -160,13 +162,13 @@ class JournaledEdits:
         plan, writer = found.plan, self._writer(journal)
         if isinstance(plan, Ask):
             raise UnsettledEdit(found)
-        if isinstance(plan, Finish):
-            try:
+        try:
+            if isinstance(plan, Finish):
                 self._write(writer, journal, plan.paths, undo=False)
-            except (OSError, UsageError) as error:
-                failed = f"finishing it failed: {reason(error)}"
-                raise UnsettledEdit(self._inspect(journal), failed) from error
-        self._end(writer, journal, found.states)
+            self._end(writer, journal, found.states)
+        except (OSError, UsageError) as error:
+            failed = f"finishing it failed: {reason(error)}"
+            raise UnsettledEdit(self._inspect(journal), failed) from error
         return outcome(found)
 
     def _write(
@@ -186,19 +188,26 @@ class JournaledEdits:
         finally:
             writer.discard(paths)
 
-    def _take_back(self, writer: TreeWriter, journal: Journal, error: BaseException) -> None:
+    def _take_back(
+        self,
+        writer: TreeWriter,
+        journal: Journal,
+        replaced: list[JournalFile],
+        error: BaseException,
+    ) -> None:
         """Give every file that was replaced its old text again, after an error."""
-        written = tuple(p.path for p in journal.files if _state(writer, p) is State.AFTER)
+        written = tuple(one.path for one in replaced if _state(writer, one) is State.AFTER)
+        failed = ""
         try:
             self._write(writer, journal, written, undo=True)
         except (OSError, HoldfastError) as second:
-            if len(journal.files) > 1:
-                failed = f"taking it back failed: {reason(second)}"
-                raise UnsettledEdit(self._inspect(journal), failed) from error
-            raise
+            failed = f"taking it back failed: {reason(second)}"
         writer.discard(journal.paths)
-        if len(journal.files) > 1:
-            self._store.remove(journal.root)
+        if len(journal.files) < 2:
+            return
+        if failed or any(_state(writer, one) is not State.BEFORE for one in replaced):
+            raise UnsettledEdit(self._inspect(journal), failed) from error
+        self._store.remove(journal.root)
 
     def _end(self, writer: TreeWriter, journal: Journal, states: States) -> None:
         writer.discard(journal.paths)
