@@ -105,6 +105,18 @@ def test_an_edit_that_needs_a_decision_is_settled_by_an_option(
 
 
 @pytest.mark.shows("EDIT-INTERRUPTED")
+def test_every_file_of_an_interrupted_edit_is_listed(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "a.py").write_bytes(b"mine\n")
+    listed = run(capsys, "edit", "recover", "--list")
+    assert listed == (0, "changed since  a.py\nnot written    b.py\n")
+    files = run_json(capsys, "edit", "recover", "--list")["files"]
+    assert files == {"a.py": "changed since", "b.py": "not written"}
+    assert "interruptedEdits" in run_json(capsys, "status")
+
+
+@pytest.mark.shows("EDIT-INTERRUPTED")
 def test_an_interrupted_edit_can_be_undone_although_it_could_be_finished(
     tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

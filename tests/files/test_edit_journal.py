@@ -13,7 +13,16 @@ from holdfast.files.edit_journal import (
     decode,
     digest,
 )
-from holdfast.files.edit_recovery import Ask, Drop, Finish, State, choose, decide, state_of
+from holdfast.files.edit_recovery import (
+    Ask,
+    Drop,
+    Finish,
+    Interrupted,
+    State,
+    choose,
+    decide,
+    state_of,
+)
 
 EDIT = Journal(
     "/work/shop",
@@ -93,6 +102,14 @@ def test_a_choice_never_writes_a_file_that_others_changed() -> None:
     assert choose(files, "finish") == ("a",)
     assert choose(files, "undo") == ("b",)
     assert choose({**files, "e": State.UNREADABLE}, "finish") is None
+
+
+def test_a_message_names_every_changed_file_and_the_first_of_the_others() -> None:
+    before = {f"f{at:02}": State.BEFORE for at in range(25)}
+    changed = {f"g{at:02}": State.CHANGED for at in range(25)}
+    said = str(Interrupted("/r", {**before, **changed}))
+    assert "f18, f19 and 5 more; changed since: g00" in said
+    assert all(name in said for name in changed)
 
 
 def test_a_file_that_the_edit_leaves_as_it_is_counts_as_written() -> None:

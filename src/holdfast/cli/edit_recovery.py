@@ -27,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--path", help="its tree (default: the one of this directory)")
     how = parser.add_mutually_exclusive_group()
     for choice, what in (
+        ("list", "name every file of the edit and what it is now; changes nothing"),
         ("finish", "write the files that are not written yet"),
         ("undo", "give the files that were written their old text"),
         ("forget", "leave every file as it is, and remove the journal of the edit"),
@@ -44,6 +45,13 @@ def run(args: argparse.Namespace, app: App) -> int:
     root = edits.root_of(path)
     if root is None:
         said = ""
+    elif args.how == "list":
+        states = edits.states_of(root)
+        if args.json:
+            files = {name: state.value for name, state in states.items()}
+            print_json({"status": "ok", "path": root, "files": files})
+            return 0
+        said = "\n".join(f"{state.value:<14} {name}" for name, state in states.items())
     elif args.how == "forget":
         said = edits.forget(root)
     elif args.how:

@@ -30,6 +30,9 @@ class State(Enum):
     UNREADABLE = "cannot be read"
 
 
+NAMED_MAX = 20
+"""How many files a message names; `holdfast edit recover --list` names all."""
+
 States = Mapping[str, State]
 Choice = Literal["finish", "undo"]
 
@@ -86,6 +89,12 @@ def choose(states: States, choice: Choice) -> tuple[str, ...] | None:
     return _in(states, State.BEFORE if choice == "finish" else State.AFTER)
 
 
+def named(paths: tuple[str, ...]) -> str:
+    """The names of files; of many the first ones."""
+    more = len(paths) - NAMED_MAX
+    return ", ".join(paths[:NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def _in(states: States, *wanted: State) -> tuple[str, ...]:
     return tuple(path for path, state in states.items() if state in wanted)
 
@@ -113,13 +122,15 @@ class Interrupted:
         )
 
     def __str__(self) -> str:
-        """Which files are written, which are not, and which were changed."""
+        """Which files are written, which are not, and which were changed; those are all named."""
         files = counted(len(self.states), "file")
         lines = [f"an edit of {files} in {self.root} was interrupted"]
         for state in State:
             paths = _in(self.states, state)
             if paths:
-                lines.append(f"{state.value}: {', '.join(paths)}")
+                known = state in (State.BEFORE, State.AFTER)
+                names = named(paths) if known else ", ".join(paths)
+                lines.append(f"{state.value}: {names}")
         return "; ".join(lines)
 
 
@@ -133,6 +144,6 @@ def outcome(interrupted: Interrupted) -> str:
         case Drop():
             return f"{said} before it had written any of them; it was dropped"
         case Finish(paths):
-            return f"{said}; it is finished now: wrote {', '.join(paths)}"
+            return f"{said}; it is finished now: wrote {named(paths)}"
         case Ask():
             return str(interrupted)

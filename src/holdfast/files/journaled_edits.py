@@ -25,6 +25,7 @@ from holdfast.files.edit_recovery import (
     State,
     States,
     choose,
+    named,
     outcome,
     state_of,
 )
@@ -109,7 +110,7 @@ class JournaledEdits:
                 )
             self._write(writer, journal, paths, undo=choice == "undo")
             self._end(writer, journal, found.states)
-        wrote = f"wrote {', '.join(paths)}" if paths else "there was nothing to write"
+        wrote = f"wrote {named(paths)}" if paths else "there was nothing to write"
         kept = [f"{p} {s.value}" for p, s in found.states.items() if s in _KEPT]
         left = f"; left as it is: {', '.join(kept)}" if kept else ""
         return f"{'finished' if choice == 'finish' else 'undone'}: {wrote}{left}"
@@ -131,6 +132,12 @@ class JournaledEdits:
             self._inspect(one) if isinstance(one, Journal) else one
             for one in self._store.ownerless()
         ]
+
+    def states_of(self, root: str) -> States:
+        """Every file of an interrupted edit and what it is now, without changing anything."""
+        with self._store.locked(root):
+            journal = self._store.load(root)
+            return self._inspect(journal).states if journal is not None else {}
 
     def root_of(self, path: str) -> str | None:
         """The root at or above a canonical path that has a journal."""
