@@ -20,7 +20,7 @@ INHERITED = (
     "HTTP",
     "http",
 )  # how to reach a registry
-SIZE_BYTES_MAX = 126_000_000
+SIZE_BYTES_MAX = 120_000_000
 """Without bytecode: pip compiles some 27 MB more, uv does not."""
 PYTHON_TRIAL = """
 import holdfast

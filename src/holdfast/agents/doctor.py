@@ -73,7 +73,7 @@ def _python() -> Iterator[Finding]:
             yield Finding("python", "note", f"{module} is not installed; {use}", fix)
     lacking = [name for name in languages.OPTIONAL if languages.lacks_grammar(name)]
     if lacking:
-        what = f"no grammar for {', '.join(lacking)}: such files are searched, but not outlined"
+        what = f"no grammar for {', '.join(lacking)}: their outlines are guessed, without calls"
         yield Finding("python", "note", what, languages.LANGUAGES_EXTRA)
     if importlib.util.find_spec("numba") is None:
         slower = "numba is not installed; locate and clones work, and prepare large trees slower"

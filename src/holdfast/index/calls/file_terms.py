@@ -20,7 +20,7 @@ from holdfast.index.calls import link_terms as role
 from holdfast.index.calls.link_names import packages_of, passing_of
 from holdfast.index.calls.link_terms import ANY_DEFAULT, code_of, key_of
 from holdfast.index.calls.links import MEMBERS_APART, FileLinks
-from holdfast.index.facts.model import MODULE, FileFacts, file_id
+from holdfast.index.facts.model import MODULE, FileFacts, file_id, has_content, without_guesses
 
 LINKS_VERSION = 4
 """The version of the terms and of the segment layout; data of another version is rebuilt.
@@ -69,6 +69,7 @@ def family_number(family: str) -> int:
 def packed_terms(facts: FileFacts) -> bytes:
     """The lookup terms of a file, as they are stored."""
     links = FileLinks(facts)
+    facts = without_guesses(facts) if links.family else facts
     texts = _texts(facts, links.family)
     codes = array("Q")
     if links.family:
@@ -123,7 +124,7 @@ def call_terms(links: FileLinks) -> tuple[set[str], set[tuple[str, str]]]:
 
 def _texts(facts: FileFacts, family: str) -> list[str]:
     found = [f"{role.IDENTITY} {file_id(facts.path)}"]
-    if facts.symbols or facts.imports or facts.calls:
+    if has_content(facts, family):
         found.append(text_of(role.CONTENT, "", ""))
     if not family:
         return found

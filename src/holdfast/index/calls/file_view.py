@@ -22,6 +22,8 @@ from holdfast.index.facts.model import (
     Import,
     Inheritance,
     Symbol,
+    has_content,
+    without_guesses,
 )
 from holdfast.index.facts.walk import CONTAINERS
 
@@ -48,10 +50,15 @@ class View:
     """One file with its tables."""
 
     def __init__(self, facts: FileFacts) -> None:
-        self.facts = facts
-        self.path = facts.path
         self.family = FAMILIES.get(facts.language, "")
+        # A file without its grammar belongs to the family, so that it is reported as not read.
+        self.facts = facts = without_guesses(facts) if self.family else facts
+        self.path = facts.path
         self.folder = facts.path.rpartition("/")[0]
+
+    @property
+    def has_content(self) -> bool:
+        return has_content(self.facts, self.family)
 
     @cached_property
     def by_qualified(self) -> dict[str, list[int]]:

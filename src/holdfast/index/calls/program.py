@@ -172,6 +172,7 @@ class MemoryProgram(Program):
         self.found.clear()
         self._renaming = None
         view = View(facts)
+        facts = view.facts
         self.files[facts.path] = view
         self.files_by_id[file_id(facts.path)] = facts.path
         self.folders[view.folder].add(facts.path)
@@ -279,7 +280,7 @@ class MemoryProgram(Program):
         return {path for path, view in self.files.items() if view.family == family}
 
     def with_content(self) -> set[str]:
-        return {path for path, view in self.files.items() if has_content(view.facts)}
+        return {path for path, view in self.files.items() if view.has_content}
 
     def methods(self, family: str, name: str, most: int) -> list[Thing] | None:
         symbol = self.symbol
@@ -303,10 +304,6 @@ class MemoryProgram(Program):
 
     def bases_apart(self, family: str, child: str) -> list[tuple[str, str, str]]:
         return sorted(self._bases_apart.get((family, child), ()))
-
-
-def has_content(facts: FileFacts) -> bool:
-    return bool(facts.symbols or facts.imports or facts.calls)
 
 
 def _insert(things: list[Thing], thing: Thing) -> None:

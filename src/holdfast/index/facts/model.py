@@ -217,7 +217,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     """Everything known about one file from its own bytes.
 
     `guessed` says that there is no grammar: the symbols are lines that look like definitions. They
-    are used to cut and label chunks, but not for outlines or call graphs.
+    are used to cut and label chunks and for outlines that say so, but not for call graphs.
     """
 
     path: str
@@ -241,6 +241,16 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
             return self.module or self.path
         qualified = self.symbols[index].qualified
         return f"{self.module}.{qualified}" if self.module else qualified
+
+
+def without_guesses(facts: FileFacts) -> FileFacts:
+    """The facts without guessed symbols: calls and references are never resolved to a guess."""
+    return msgspec.structs.replace(facts, symbols=()) if facts.guessed else facts
+
+
+def has_content(facts: FileFacts, family: str) -> bool:
+    """Whether a file may mention a symbol; one of a family that lacks its grammar may, too."""
+    return bool(facts.symbols or facts.imports or facts.calls or (facts.guessed and family))
 
 
 def symbol_id(path: str, qualified: str, kind: str, ordinal: int) -> str:

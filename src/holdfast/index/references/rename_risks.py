@@ -241,6 +241,18 @@ def looked_up(files: Iterable[ReadFile], name: str) -> Iterator[tuple[str, int, 
                 yield file.path, match.start(), "a string with a part of this name"
 
 
+def in_unparsed(files: Iterable[ReadFile], name: str) -> Iterator[tuple[str, int, str]]:
+    """Where the name stands in files whose mentions are not all known: path, position, reason."""
+    pattern = re.compile(rb"(?<![\w$])" + re.escape(name.encode()) + rb"(?![\w$])")
+    for file in files:
+        if not file.mentions.why:
+            continue
+        quoted = set(file.mentions.quoted)
+        for match in pattern.finditer(file.source):
+            if match.start() not in quoted:
+                yield file.path, match.start(), f"the file was not parsed: {file.mentions.why}"
+
+
 def taken_out(files: Iterable[ReadFile]) -> Iterator[tuple[str, int, str]]:
     """Where JavaScript takes the name out of an object: `const { total } = cart`."""
     for file in files:

@@ -21,6 +21,7 @@ from holdfast.index.building.parse_budget import ParseBudget
 from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.program import Thing
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.facts.languages import OPTIONAL
 from holdfast.index.facts.model import FileFacts, Symbol
 from holdfast.index.facts.parse import lowered_limits
 from holdfast.index.generations.freshness import FreshFiles
@@ -157,6 +158,12 @@ def _impact(
         unread += left if complete else [*left, "files that could not be searched in time"]
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
+        views = program.resolver.program.files
+        unread += [
+            f"{one.path} ({one.mentions.why})"
+            for one in files
+            if one.mentions.why and one.path in views and views[one.path].family
+        ]
         mentioned = ReferenceSearch(program).table(files)
         besides = _BesidesCalls(mentioned)
         symbols = [_impacted(program, one, mentioned, besides) for one in touched]
@@ -196,7 +203,7 @@ def _compared(
     if before is None or after is None:
         return None
     if before.guessed or after.guessed:
-        return []
+        return None if after.language in OPTIONAL else []
     changes = changed_symbols(before, old, after, new)
     return [_Touched(path, one.symbol, one.change) for one in changes]
 

@@ -42,6 +42,8 @@ PROBLEMS_MAX = 5
 
 PROBLEM = "OUTLINE_PROBLEM:"
 """The prefix of a warning about a part of a file that could not be parsed."""
+GUESSED = "OUTLINE_GUESSED:"
+"""The prefix of the warning that an outline was made without a grammar."""
 
 
 def file_outline(
@@ -83,7 +85,7 @@ def file_outline(
     if facts is None:
         message = f"'{key}' is not text that can be outlined"
         return replace(answer, status="unsupported", message=message)
-    if facts.guessed:
+    if facts.guessed and not (resolve_mode == "outline" and is_guessable(facts)):
         return replace(
             answer,
             status="unsupported",
@@ -91,13 +93,12 @@ def file_outline(
             message=no_outline(facts),
         )
     # Before any symbol is reported missing: it may be in a part that could not be parsed.
-    answer = replace(
-        answer,
-        warnings=tuple(
-            f"{PROBLEM}{problem.code} line {problem.line}: {problem.detail}"
-            for problem in facts.problems[:PROBLEMS_MAX]
-        ),
+    problems = tuple(
+        f"{PROBLEM}{problem.code} line {problem.line}: {problem.detail}"
+        for problem in facts.problems[:PROBLEMS_MAX]
     )
+    guess = (f"{GUESSED}no_grammar {guessed_outline(facts)}",) if facts.guessed else ()
+    answer = replace(answer, warnings=guess + problems)
     symbols = list(facts.symbols)
     if resolve_mode == "exact":
         if symbol_label is not None:
@@ -164,13 +165,32 @@ def has_calls(facts: FileFacts) -> bool:
     return not facts.guessed and facts.language in FAMILIES
 
 
+def is_guessable(facts: FileFacts) -> bool:
+    """Whether a guessed outline is shown: only where a grammar could replace it."""
+    return facts.language in languages.OPTIONAL and bool(facts.symbols)
+
+
+def guessed_outline(facts: FileFacts) -> str:
+    """How an outline without a grammar was made, and how to get the real one."""
+    return (
+        f"guessed from single lines, without the grammar of {facts.language}: "
+        f"definitions may be missing or wrong, and their ends are estimates; for the real outline"
+        f" {_with_grammar(facts)}"
+    )
+
+
+def _with_grammar(facts: FileFacts) -> str:
+    again = "run: holdfast index reindex"
+    if languages.lacks_grammar(facts.language):
+        return f"run: {languages.LANGUAGES_EXTRA}, then {again}"
+    return again
+
+
 def no_outline(facts: FileFacts) -> str:
     """The message for a file whose language has no parser, or had none when it was indexed."""
     if facts.language in languages.OPTIONAL:
-        again = "then run: holdfast index reindex"
-        if languages.lacks_grammar(facts.language):
-            again = f"run: {languages.LANGUAGES_EXTRA}, {again}"
-        return f"'{facts.path}' was indexed without the grammar of {facts.language}; {again}"
+        made = f"'{facts.path}' was indexed without the grammar of {facts.language}"
+        return f"{made}; {_with_grammar(facts)}"
     what = f"files in {facts.language}" if facts.language != "text" else "plain text"
     return f"'{facts.path}' has no outline: {what} can be searched and read, not outlined"
 

@@ -39,7 +39,7 @@ from holdfast.index.tools.find_symbol import symbols_called
 from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.limits import REFERENCES_DEFAULT
 from holdfast.index.tools.mention_files import files_with, read_files
-from holdfast.index.tools.outline import file_key
+from holdfast.index.tools.outline import file_key, no_outline
 from holdfast.index.tools.refusals import proof_check, refused
 from holdfast.text import counted
 
@@ -164,6 +164,13 @@ def _ids(
         ids = [symbol.id for symbol in named if symbol.id in inner.by_id]
         if ids:
             return ids[:ANSWERED]
+        if facts is not None and facts.guessed:
+            return replace(
+                answer,
+                status="unsupported",
+                reason="unsupported_language",
+                message=no_outline(facts),
+            )
         return replace(
             answer,
             status="not_found",
@@ -251,7 +258,7 @@ def _merged_answer(
             if known is None or known.confidence < place.confidence:
                 places[place.path, place.start] = place
         undecided |= {(place.path, place.start): place for place in one.undecided}
-        unread |= dict.fromkeys(one.unread)
+        unread |= dict.fromkeys(f"{path} ({why})" for path, why in one.unread.items())
     counts = Counter(place.kind for place in places.values())
     shown = [place for place in places.values() if not kinds or place.kind in kinds]
     order: dict[Kind, int] = {kind: at for at, kind in enumerate(KINDS)}

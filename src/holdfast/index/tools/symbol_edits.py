@@ -32,6 +32,7 @@ from holdfast.index.references.rename_risks import (
     Classes,
     check_special,
     fixtures,
+    in_unparsed,
     is_local,
     looked_up,
     mangled_names,
@@ -172,9 +173,9 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
             search = ReferenceSearch(program)
             judged = search.judge_all(targets, files)
             star_paths = starred(program, targets, new_paths | {one.path for one in files})
-            text_places = (
-                [] if is_local(program, thing) else list(looked_up(files, targets[0].name))
-            )
+            local = is_local(program, thing)
+            text_places = [] if local else list(looked_up(files, targets[0].name))
+            text_places += [] if local else in_unparsed(files, targets[0].name)
             if family == "js":
                 text_places += taken_out(files)
             packages = list(submodules(program, {one.path for one in files}, edit.text))

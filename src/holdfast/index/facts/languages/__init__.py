@@ -33,9 +33,10 @@ PARSED = {
 OPTIONAL = {
     "elixir": "tree_sitter_elixir",
     "julia": "tree_sitter_julia",
+    "scala": "tree_sitter_scala",
     "zig": "tree_sitter_zig",
 }
-"""Languages with an outline only: their grammars are in the extra `languages`."""
+"""Languages whose grammars are in the extra `languages`; without it their outlines are guessed."""
 LANGUAGES_EXTRA = "pip install 'holdfast[languages]'"
 DOCUMENTS = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",
@@ -63,6 +64,7 @@ FAMILIES = {
 _INTERPRETERS = {"python": "python", "node": "javascript", "ruby": "ruby", "php": "php",
                  "bash": "bash", "sh": "bash", "zsh": "bash", "lua": "lua", "deno": "typescript",
                  "swift": "swift", "scala": "scala", "kotlin": "kotlin"}  # fmt: skip
+_NAMED_BY_SHEBANG = frozenset(_INTERPRETERS.values()) & frozenset(OPTIONAL)
 _SHEBANG = lazy_pattern(rb"#![^\n]*?(?:/|env\s+(?:-S\s+)?)([a-z]+)[\d.]*(?:\s|$)")
 _CPP_HEADER = lazy_pattern(
     rb"^[ \t]*(?:namespace\s+\w|template\s*<|class\s+\w+[^;]*$|using\s+\w|public:|private:"
@@ -112,5 +114,15 @@ def lacks_grammar(name: str) -> bool:
 
 
 def made_without_grammar(path: str) -> bool:
-    """Whether this machine lacks a grammar for the file that other machines may have."""
-    return lacks_grammar(PARSED.get("." + path.rpartition(".")[2].lower(), ""))
+    """Whether this machine may lack a grammar for the file that other machines have.
+
+    True for every file whose first line may name such a language: its facts are then made once
+    more, instead of being shared.
+    """
+    name = path.rpartition("/")[2]
+    suffix = "." + name.rpartition(".")[2].lower() if "." in name else ""
+    if name in NAMES or suffix in DOCUMENTS:
+        return False
+    if suffix in PARSED:
+        return lacks_grammar(PARSED[suffix])
+    return lacks_grammar(policy.language_of(path)) or any(map(lacks_grammar, _NAMED_BY_SHEBANG))

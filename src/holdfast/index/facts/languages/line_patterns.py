@@ -120,6 +120,16 @@ TABLE: dict[str, Lines] = {
         | {"struct": "struct", "mutable struct": "struct", "abstract type": "type",
            "primitive type": "type", "": "function", "function": "function"},
     ),
+    "scala": Lines(
+        r"""(?:@[\w.]+(?:\([^()\n]*\))?[ \t]+)*+
+        (?:(?:private|protected)(?:\[\w+\])?\s+
+          |(?:override|final|sealed|abstract|implicit|lazy|case|inline|opaque|open|transparent
+            |infix)\s+)*+
+        (?P<word>class|object|trait|enum|def|type|given|package\s+object)\s+
+        (?P<name>`[^`\n]+`|[\w$]+(?:_[^\w\s(\[{:=]+)?|[^\w\s()\[\]{}"'`.;,:]+)(?!\s*=>)""",
+        _of("class", "class") | _of("object", "object given") | {"package object": "object"}
+        | _of("trait", "trait") | _of("enum", "enum") | _of("type", "type") | {"": "function"},
+    ),
     "elixir": Lines(
         r"""(?P<word>defmodule|defprotocol|defimpl|def|defp|defmacro|defmacrop|defguard|defguardp
         |defdelegate)\s+(?P<name>[\w.]+[!?]?)""",
