@@ -112,7 +112,7 @@ def test_a_patch_that_sets_a_link_gets_its_digest() -> None:
     assert judged(CodeLink(**done["value"])) == "current"
     with pytest.raises(UsageError, match="exactly one symbol third") as refused:
         with_digests({"code": {"path": "a.py", "symbol": "third"}}, "/r", lambda p, r: SOURCE)
-    assert "outline a.py lists its symbols" in refused.value.hint
+    assert "the outline of a.py lists its symbols" in refused.value.hint
 
 
 @pytest.mark.shows("MEM-NEAR-MISS")

@@ -207,7 +207,11 @@ def symbol_hint(path: str, source: bytes, spelling: str) -> str:
     names = [symbol.qualified for symbol in extract_facts(path, source).symbols]
     ends = [name for name in names if name.rpartition(".")[2] == spelling.rpartition(".")[2]]
     near = ends or get_close_matches(spelling, names, 3, 0.5)
-    return f"did you mean {' or '.join(near[:3])}?" if near else f"outline {path} lists its symbols"
+    return (
+        f"did you mean {' or '.join(near[:3])}?"
+        if near
+        else f"the outline of {path} lists its symbols"
+    )
 
 
 def near_misses(value: Any, at: str = "", depth: int = 0) -> Iterator[str]:

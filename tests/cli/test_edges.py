@@ -151,6 +151,7 @@ def test_ports_that_cannot_be_had_are_refused_in_a_sentence(run: Terminal) -> No
         run("serve", "--port", port, code=3)
     assert f"did not start on 127.0.0.1:{port}" in run.errors
     assert "--port 0 picks a free port" in run.errors
+    assert f"If your own server runs there: http://127.0.0.1:{port}/?token=TOKEN" in run.errors
 
 
 def test_a_database_of_no_known_kind_is_no_file(

@@ -241,6 +241,23 @@ def test_no_page_breaks_a_rule_of_axe(browser: Browser, served: Dashboarded, siz
         assert broken == []
 
 
+@pytest.mark.shows("DASH-SEARCH")
+def test_what_is_wrong_with_an_outline_stands_above_it(visit: Visit) -> None:
+    def guessed(route: Route) -> None:
+        answer = route.fetch()
+        words = "OUTLINE_GUESSED:no_grammar guessed from single lines"
+        route.fulfill(response=answer, json={**answer.json(), "warnings": [words]})
+
+    visit.page.route("**/api/outline**", guessed)
+    page = visit.go("search?q=round%20money")
+    page.locator("[data-result=round_money]").click()
+    outline = page.locator("section", has=page.get_by_role("heading", name="Outline", exact=True))
+    expect(outline).to_contain_text("guessed from single lines")
+    expect(outline).not_to_contain_text("OUTLINE_GUESSED")
+    expect(outline).to_contain_text("round_money")
+    page.unroute("**/api/outline**")
+
+
 @pytest.mark.shows("DASH-ADDRESS")
 def test_the_overview_has_an_address_with_its_name(visit: Visit) -> None:
     page = visit.go("overview")
@@ -319,6 +336,15 @@ def test_clones_show_the_block_and_its_places(visit: Visit) -> None:
     expect(block).to_contain_text("app/orders.py")
     block.click()
     expect(page.locator(".code")).to_contain_text("line.item.title")
+
+
+@pytest.mark.shows("DASH-CLONES")
+def test_a_tree_without_repeated_blocks_has_a_share_of_nothing(visit: Visit) -> None:
+    """It was `NaN %`: the answer leaves out a count of 0."""
+    page = visit.go("clones?minimum=200")
+    expect(page.locator("main")).to_contain_text("No repeated block")
+    expect(page.locator("main")).to_contain_text("0 %")
+    expect(page.locator("main")).not_to_contain_text("NaN")
 
 
 @pytest.mark.shows("DASH-SESSIONS", "DASH-CONTEXT")

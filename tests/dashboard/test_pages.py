@@ -150,6 +150,20 @@ def service(demo: Demo) -> Iterator[DashboardService]:
 
 
 @pytest.mark.shows("DASH-DOORS")
+def test_a_browser_without_the_token_is_told_where_it_is(tmp_path: Path) -> None:
+    """It named a command that fails while the server runs."""
+    sync = SyncService(ServeOptions(store="memory:"))
+    home = tmp_path / "home"
+    refused = ask(site(App(home), sync, OriginPolicy(), TOKEN), "/", accept="text/html")
+    assert refused.status == 401
+    text = refused.body.decode()
+    assert "/?token=TOKEN" in text
+    assert "~/.holdfast/token" in text
+    assert str(home) not in text
+    assert TOKEN not in text
+
+
+@pytest.mark.shows("DASH-DOORS")
 def test_without_the_token_there_is_no_page_and_no_answer(tmp_path: Path) -> None:
     sync = SyncService(ServeOptions(store="memory:"))
     whole = site(App(tmp_path / "home"), sync, OriginPolicy(), TOKEN)

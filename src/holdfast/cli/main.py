@@ -176,6 +176,8 @@ def dispatch(argv: list[str], environment: Mapping[str, str], app: App | None = 
     while argv[:1] in (["-v"], ["--verbose"]):
         _log_to_stderr()
         argv = argv[1:]
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:], "--help"]
     if not argv or argv[0].startswith("-"):
         overview = _overview()
         overview.parse_args(argv)
@@ -228,11 +230,24 @@ OTHER_NAMES = {
     "find": "search",
     "ask": "search",
     "symbols": "outline",
+    "duplicates": "clones",
+    "cat": "read",
+    "usages": "references",
+    "refs": "references",
+    "rename": "edit rename",
+    "replace": "edit replace",
     "callers": "calls",
     "callees": "calls",
     "note": "memory note",
     "remember": "memory note",
+    "get": "memory get",
+    "set": "memory set",
+    "merge": "memory merge",
     "init": "index create",
+    "create": "index create",
+    "reindex": "index reindex",
+    "sync": "index sync",
+    "list": "index list",
     "setup": "install",
 }
 """Common wrong names of commands, with the right ones."""

@@ -171,7 +171,8 @@ def run(args: argparse.Namespace, app: App) -> int:
         raise CommandRefused(
             "NotServed",
             f"the server did not start on {args.host}:{args.port}",
-            "the line above says why; --port 0 picks a free port",
+            "the line above says why; --port 0 picks a free port. If your own server runs there: "
+            f"http://{args.host}:{args.port}/?token=TOKEN with TOKEN from {app.home.token}",
             TRANSPORT,
         ) from None
     return 0

@@ -254,8 +254,11 @@ class Site:
         challenge = [(b"www-authenticate", b'Bearer realm="holdfast"')]
         if "text/html" in headers.get("accept", ""):
             text = (
-                "This page needs the token, and a browser keeps it for a day. Open the address "
-                "that `holdfast serve` printed (`holdfast serve --show-token` prints it always).\n"
+                "This page needs the token, and a browser keeps it for a day.\n\n"
+                "Open the address with the token that `holdfast serve` prints in a terminal. If it "
+                "runs in the background, add\n/?token=TOKEN to the address of this page: TOKEN is "
+                "in the file ~/.holdfast/token (or $HOLDFAST_HOME/token)\nof the machine and the "
+                "user that the server runs as.\n"
             )
             kind = (b"content-type", b"text/plain; charset=utf-8")
             await answer(send, 401, text.encode(), [*challenge, kind])

@@ -28,13 +28,13 @@ export function clones({ query }) {
       choose("At least", minimum, ["25", "50", "100", "200"].map((n) => [n, `${n} tokens`]), (value) => refine({ minimum: value })),
       h("div", { class: "field" }, "Names", segments("Names", renamed, [["", "Exact"], ["1", "Renamed too"]], (value) => refine({ renamed: value })))),
     summary && h("div", { class: "tiles" },
-      figure("Groups", number(summary.groups)), figure("Repeated", percent(summary.repeatedTokens, summary.tokens)), figure("Files", number(summary.documents)), figure("Tokens", number(summary.tokens))),
+      figure("Groups", number(summary.groups)), figure("Repeated", percent(summary.repeatedTokens ?? 0, summary.tokens)), figure("Files", number(summary.documents)), figure("Tokens", number(summary.tokens))),
     card("Repeated blocks", { "aria-live": "polite" }, shown(groups, (value) => list(value, root), () => (state.asked = "") || changed(), 6)),
   ];
 }
 
 function list(value, root) {
-  if (!value.groups.length) return empty("clones", "No repeated block", "Nothing of this length stands twice. Try a smaller size.");
+  if (!value.groups.length) return empty("clones", "No repeated block", "No block of this length occurs twice. Try a smaller size.");
   return h("ul", { class: "list" }, value.groups.map((group, at) => {
     const [first] = group.places;
     const height = first.endLine - first.line + 1;

@@ -202,15 +202,17 @@ function referenceList(value) {
 
 function symbols(value, query) {
   if (!value.outline) return empty("file", value.status.replace("_", " "), value.message);
-  if (!value.outline.symbols.length) return empty("file", "No symbols", "The file has none that are known.");
-  return h("ul", { class: "inner outline" }, value.outline.symbols.map((symbol) =>
+  // A warning is a code for programs, a colon, its kind, and the sentence.
+  const warnings = (value.warnings ?? []).map((text) => h("p", { class: "small muted" }, text.replace(/^[A-Z_]+:\w+ /, "")));
+  if (!value.outline.symbols.length) return [empty("file", "No symbols", "The file has none that are known."), ...warnings];
+  return [...warnings, h("ul", { class: "inner outline" }, value.outline.symbols.map((symbol) =>
     h("li", { key: symbol.symbolId },
       h("button", {
         class: "clip", style: { "padding-left": `${0.5 + 0.9 * (symbol.symbolLabel.split(".").length - 1)}rem` },
         "aria-current": String(symbol.symbolId === query.symbol), title: symbol.signature,
         onclick: () => refine({ symbol: symbol.symbolId }),
       }, h("span", { class: "kind" }, symbol.kind), symbol.name),
-      h("span", { class: "small muted num" }, spanned(symbol.span)))));
+      h("span", { class: "small muted num" }, spanned(symbol.span)))))];
 }
 
 function locate(found, root) {
