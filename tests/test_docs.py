@@ -90,6 +90,7 @@ LEAVES = {
     "file_times",
     "locks",
     "parent_death",
+    "extras",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
 MEETING = {
@@ -116,7 +117,8 @@ ARROWS: dict[str, set[str]] = {
     "credentials": {"errors", "home", "system"},
     "patterns": set(),
     "text": set(),
-    "postgresql": {"system"},
+    "extras": set(),
+    "postgresql": {"extras", "system"},
     "file_times": {"system"},
     "locks": {"errors"},
     "parent_death": set(),

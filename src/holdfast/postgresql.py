@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from holdfast import system
+from holdfast.extras import install_command
 
 if TYPE_CHECKING:
     import psycopg
@@ -70,7 +71,7 @@ def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connec
         import psycopg
     except ImportError:
         raise DriverMissing(
-            "PostgreSQL needs the psycopg package", "pip install 'holdfast[postgres]'"
+            "PostgreSQL needs the psycopg package", install_command("postgres")
         ) from None
     limit: dict[str, Any] = {}
     if "connect_timeout" not in _parameters(url):

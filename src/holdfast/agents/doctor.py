@@ -21,6 +21,7 @@ from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit
 from holdfast.app import App
 from holdfast.errors import HOME_HINT, CodeIndexError, HoldfastError, UsageError
+from holdfast.extras import install_command, upgrade_command
 from holdfast.index.facts import languages
 
 State = Literal["ok", "note", "wrong"]
@@ -69,15 +70,15 @@ def _python() -> Iterator[Finding]:
         ("uvicorn", "serve", "`holdfast serve` needs it"),
     ):
         if importlib.util.find_spec(module) is None:
-            fix = f"pip install 'holdfast[{extra}]'"
+            fix = install_command(extra)
             yield Finding("python", "note", f"{module} is not installed; {use}", fix)
     lacking = [name for name in languages.OPTIONAL if languages.lacks_grammar(name)]
     if lacking:
         what = f"no grammar for {', '.join(lacking)}: their outlines are guessed, without calls"
-        yield Finding("python", "note", what, languages.LANGUAGES_EXTRA)
+        yield Finding("python", "note", what, install_command("languages"))
     if importlib.util.find_spec("numba") is None:
         slower = "numba is not installed; locate and clones work, and prepare large trees slower"
-        yield Finding("python", "note", f"{slower} (about 3 times)", "pip install 'holdfast[fast]'")
+        yield Finding("python", "note", f"{slower} (about 3 times)", install_command("fast"))
 
 
 def _home(app: App) -> Iterator[Finding]:
@@ -117,9 +118,7 @@ def _store(app: App) -> Iterator[Finding]:
         yield Finding("store", "ok", message)
     if app.database_url is not None:
         if importlib.util.find_spec("psycopg") is None:
-            yield Finding(
-                "store", "wrong", "psycopg is not installed", "pip install 'holdfast[postgres]'"
-            )
+            yield Finding("store", "wrong", "psycopg is not installed", install_command("postgres"))
             return
         with app.inspect_space() as store:
             yield Finding("store", "ok", f"PostgreSQL answers, seq {store.newest_seq()}")
@@ -145,7 +144,7 @@ def _index(app: App) -> Iterator[Finding]:
         else:
             fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {quote(path)}"
             if (codebase.detail or "").startswith("newer_format"):
-                fix = "pip install --upgrade holdfast"
+                fix = upgrade_command()
             yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
     if not listed.codebases:
         yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")
@@ -235,7 +234,7 @@ def _agent(client: Client, edits: list[Edit]) -> Finding:
     if not missing:
         if importlib.util.find_spec("mcp") is None:
             message = f"{client.title} is set up, but mcp is not installed"
-            return Finding("agents", "wrong", message, "pip install 'holdfast[agents]'")
+            return Finding("agents", "wrong", message, install_command("agents"))
         return Finding("agents", "ok", f"{client.title} is set up")
     if len(missing) == len(edits) and all("holdfast" not in (e.before or "") for e in missing):
         return Finding("agents", "note", f"{client.title} was found and is not set up", fix)

@@ -18,6 +18,7 @@ from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import ignore_broken_pipe, print_json, styled
 from holdfast.errors import HoldfastError, UsageError
+from holdfast.extras import install_command
 from holdfast.mcp.toolsets import parse
 
 
@@ -88,7 +89,7 @@ def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
     if install and args.start is None and find_spec("mcp") is None:
         print(
             "note: the package mcp is not installed, so agents cannot use the tools yet\n"
-            "hint: run: pip install 'holdfast[agents]'",
+            f"hint: run: {install_command('agents')}",
             file=sys.stderr,
         )
     if args.json:

@@ -208,9 +208,10 @@ def _run(name: str, argv: Sequence[str], app: App, as_json: bool) -> int:
         if package not in _OF_EXTRAS:
             raise
         from holdfast.cli.failures import CommandRefused
+        from holdfast.extras import install_command
 
         what = f"holdfast {name} needs the package {package}, which is not installed"
-        hint = f"run: pip install 'holdfast[{_OF_EXTRAS[package]}]'"
+        hint = f"run: {install_command(_OF_EXTRAS[package])}"
         raise CommandRefused("MissingPackage", what, hint) from None
     parser_class = Parser
     if as_json:

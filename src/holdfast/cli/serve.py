@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from holdfast.app import App
 from holdfast.cli.failures import TRANSPORT, CommandRefused
 from holdfast.errors import UsageError
+from holdfast.extras import install_command
 from holdfast.web.call_gate import CALLS_MAX
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         import uvicorn
     except ImportError:
         raise UsageError(
-            "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
+            "serving needs the uvicorn and websockets packages", install_command("serve")
         ) from None
     from holdfast.credentials import LOOPBACK, token_of
     from holdfast.index.facts import extractor
@@ -295,7 +296,7 @@ def _announce(host: str, port: int, as_json: bool, token_file: Path, token: str 
     print(f"listening on {sync}", flush=True)
     print(f"dashboard    {page}", flush=True)
     header = "Bearer <token>" if token is None else f"Bearer {token}"
-    lacking = "need the package mcp, which is not installed; run: pip install 'holdfast[agents]'"
+    lacking = f"need the package mcp, which is not installed; run: {install_command('agents')}"
     agents = f"{base}/mcp   Authorization: {header}" if tools else lacking
     print(f"agents       {agents}", flush=True)
     if token is None:

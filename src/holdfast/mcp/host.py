@@ -28,6 +28,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from holdfast import __version__, system
 from holdfast.app import App, process_environment
+from holdfast.extras import install_command
 from holdfast.mcp import hook_protocol
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
@@ -339,7 +340,7 @@ def main(
         from holdfast.mcp.host_context import HostContext
         from holdfast.mcp.sdk_server import serve_stream
     except ImportError as error:
-        print(f"{_lacking(error)}; run: pip install 'holdfast[agents]'", file=sys.stderr)
+        print(f"{_lacking(error)}; run: {install_command('agents')}", file=sys.stderr)
         return 1
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)

@@ -37,6 +37,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from holdfast.errors import StoreError
+from holdfast.extras import install_command
 
 if TYPE_CHECKING:
     from holdfast.ids import Seq
@@ -395,7 +396,8 @@ class InvalidIdentity(ProtocolError):
 class IdentityUnavailable(StoreError):
     """Raised when a key or a signature is needed and the `cryptography` package is missing."""
 
-    hint = "run: pip install 'holdfast[identity]'"
+    def __init__(self) -> None:
+        self.hint = f"run: {install_command('identity')}"
 
     def __str__(self) -> str:
         return "keys and signatures need the package cryptography, which is not installed"

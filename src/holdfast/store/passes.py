@@ -12,6 +12,7 @@ import base64
 import binascii
 
 from holdfast.errors import UsageError
+from holdfast.extras import install_command
 from holdfast.store.errors import InvalidIdentity
 from holdfast.store.identity import did_of, is_signed, public_key_of
 
@@ -30,7 +31,7 @@ def make_pass(seed: bytes, audience: str, until_ms: int) -> str:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError:
         raise UsageError(
-            "keys need the cryptography package", "pip install 'holdfast[identity]'"
+            "keys need the cryptography package", install_command("identity")
         ) from None
     key = Ed25519PrivateKey.from_private_bytes(seed)
     did = did_of(key.public_key().public_bytes_raw())

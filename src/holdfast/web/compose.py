@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from holdfast.extras import install_command
 from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
 from holdfast.web.call_gate import CALLS_MAX, CallGate
@@ -80,7 +81,7 @@ def site(
 
 async def _no_tools(scope: Scope, receive: Receive, send: Send) -> None:
     error = "the tools need the package mcp, which is not installed"
-    await answer_json(send, 501, {"error": f"{error}; run: pip install 'holdfast[agents]'"})
+    await answer_json(send, 501, {"error": f"{error}; run: {install_command('agents')}"})
 
 
 def _with_store(app: App, url: str) -> App:

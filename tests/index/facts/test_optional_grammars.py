@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.agents.doctor import _python
+from holdfast.extras import install_command
 from holdfast.index.building.cached_file import prepared_key
 from holdfast.index.facts import languages
 from holdfast.index.facts.extract import extract
@@ -377,4 +378,4 @@ def test_with_every_grammar_no_file_has_such_a_key() -> None:
 @pytest.mark.usefixtures("without_grammar")
 def test_the_doctor_says_which_grammar_is_missing() -> None:
     found = [f for f in _python() if "julia" in f.message]
-    assert [(f.state, f.fix) for f in found] == [("note", languages.LANGUAGES_EXTRA)]
+    assert [(f.state, f.fix) for f in found] == [("note", install_command("languages"))]

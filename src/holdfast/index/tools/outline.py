@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.errors import UsageError
+from holdfast.extras import install_command
 from holdfast.files import disk
 from holdfast.files.paths import canonical_root, relative_key, within
 from holdfast.files.policy import SIZE_BYTES_MAX, unfit
@@ -182,7 +183,7 @@ def guessed_outline(facts: FileFacts) -> str:
 def _with_grammar(facts: FileFacts) -> str:
     again = "run: holdfast index reindex"
     if languages.lacks_grammar(facts.language):
-        return f"run: {languages.LANGUAGES_EXTRA}, then {again}"
+        return f"run: {install_command('languages')}, then {again}"
     return again
 
 

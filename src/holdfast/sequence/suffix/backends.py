@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import UsageError
+from holdfast.extras import install_command
 
 
 class SuffixBackend(StrEnum):
@@ -96,5 +97,5 @@ def compiled_before() -> bool:
 def kernels(backend: SuffixBackend) -> Kernels:
     """Import the kernels of a backend."""
     if backend not in available():
-        raise UsageError(f"the {backend} backend is not installed", "pip install 'holdfast[fast]'")
+        raise UsageError(f"the {backend} backend is not installed", install_command("fast"))
     return Kernels(backend, import_module(f"holdfast.sequence.suffix.{backend.value}"))

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 from holdfast import system
 from holdfast.credentials import authorization
 from holdfast.errors import UsageError
+from holdfast.extras import install_command
 from holdfast.store.author import TEXT_MAX, Author
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.keys import SigningKey, commit_signer, signer
@@ -120,7 +121,7 @@ class PendingConnection:
 
         if find_spec("websockets") is None:
             raise UsageError(
-                "connecting needs the package websockets", hint="pip install 'holdfast[serve]'"
+                "connecting needs the package websockets", hint=install_command("serve")
             )
         self._authorization(self.urls[0])  # an unusable token is an error now
         outbox: Outbox = NoOutbox()

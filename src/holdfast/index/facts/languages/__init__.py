@@ -37,7 +37,6 @@ OPTIONAL = {
     "zig": "tree_sitter_zig",
 }
 """Languages whose grammars are in the extra `languages`; without it their outlines are guessed."""
-LANGUAGES_EXTRA = "pip install 'holdfast[languages]'"
 DOCUMENTS = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",
     ".ipynb": "notebook",
