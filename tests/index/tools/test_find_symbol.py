@@ -55,3 +55,13 @@ def test_a_name_unlike_all_others_has_no_similar_ones(world: World) -> None:
     world.write("src/pay.py", "def pay(): ...\ndef buy(): pay()\n")
     assert manage_index(world.index, "create", world.root)["status"] == "ok"
     assert symbols_called(world.index, world.root, "zzzqqq").similar == ()
+
+
+def test_a_name_with_the_same_first_letters_is_not_similar(world: World) -> None:
+    """`nope` was answered with `nosan_server` and `test_normalize_percent_encode`."""
+    world.index.extract = extract_facts
+    names = ("nosan_server", "normalize_percent_encode", "no_proxy", "get_type")
+    world.write("shop.py", "".join(f"def {name}(): ...\n" for name in names))
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    assert symbols_called(world.index, world.root, "nope").similar == ()
+    assert symbols_called(world.index, world.root, "get_typ").similar[0] == "get_type"

@@ -48,6 +48,7 @@ def test_an_outline_that_fits_is_whole() -> None:
     [
         ("method", "@Override public void reset()", "7-8  public void reset()"),
         ("method", "def reset(self)", "7-8  reset(self)"),
+        ("method", "def reset( self, a=None, b=(1,), )", "7-8  reset(self, a=None, b=(1,))"),
         ("method", "async def reset(self)", "7-8  async reset(self)"),
         ("method", "func (t *Tree) reset(fn func(int) bool)",
          "7-8  func (t *Tree) reset(fn func(int) bool)"),

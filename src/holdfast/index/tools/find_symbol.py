@@ -71,16 +71,20 @@ def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
     length = max(1, min(ENDS, len(last) // 2))
     ends = (f"{last[:length]}*", f"*{last[-length:]}") if last.isidentifier() else ()
     labels: list[str] = []
+    found: list[str] = []
     for query in (name, *(f"sym:{end}" for end in ends)):
         answer = search_code(index, tree, query, scope="mixed", limit=LIMIT_MAX)
         if any(warning.startswith(f"{UNMATCHED}:") for warning in answer.warnings):
             continue  # What has none of its words is not similar to a name.
         labels += [p.symbol_label or "" for one in answer.results for p in one.places]
+        if query == name:
+            found = list(filter(None, labels))
     names = list(dict.fromkeys(filter(None, labels)))
     alike = {label: _alike(name, label) for label in names}
     near = [label for label in names if alike[label] >= ALIKE_MIN]
     near.sort(key=lambda label: -alike[label])
-    return tuple(dict.fromkeys([*near, *names]))[:SIMILAR]
+    # That a name has the same first letters is not enough.
+    return tuple(dict.fromkeys([*near, *found]))[:SIMILAR]
 
 
 def _alike(name: str, label: str) -> float:

@@ -107,8 +107,13 @@ def _cut(symbol: OutlineSymbol) -> str:
     return text if len(text) <= SIGNATURE_MAX else f"{text[: SIGNATURE_MAX - 1]}…"
 
 
+_AFTER_OPENING, _BEFORE_CLOSING = lazy_pattern(r"\(\s+"), lazy_pattern(r",?\s+\)")
+
+
 def _signature(symbol: OutlineSymbol) -> str:
-    return (symbol.signature or symbol.name).removeprefix(f"{symbol.kind} ")
+    """The signature; the line breaks inside parentheses, which are blanks in it, are left out."""
+    text = (symbol.signature or symbol.name).removeprefix(f"{symbol.kind} ")
+    return _BEFORE_CLOSING.sub(")", _AFTER_OPENING.sub("(", text))
 
 
 def _depth(symbol: OutlineSymbol) -> int:
