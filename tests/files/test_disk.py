@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files import disk, mounts
+from holdfast.files import disk, mounts, names
 from holdfast.files.ignore import Rules, RuleStack
 from holdfast.files.moved import moved
 from holdfast.files.policy import Policy, language_of, unfit
@@ -386,21 +386,21 @@ def test_scripts_without_an_extension_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "why"),
     [
-        ("a.py", disk.FILE, None),
-        ("a.png", disk.FILE, "kind"),
-        ("out.py", disk.FILE, "ignored"),
-        ("known.xyz", disk.FILE, None),
-        ("other.py", disk.FILE, "kind"),
-        ("back\\slash.py", disk.FILE, "unnameable"),
-        ("\udcff.py", disk.FILE, "unnameable"),
-        ("a.py", disk.LINK, "symlink"),
-        ("src", disk.DIRECTORY, None),
-        (".git", disk.DIRECTORY, "ignored"),
-        ("out.py", disk.DIRECTORY, "ignored"),
-        ("back\\slash", disk.DIRECTORY, "unnameable"),
+        ("a.py", names.FILE, None),
+        ("a.png", names.FILE, "kind"),
+        ("out.py", names.FILE, "ignored"),
+        ("known.xyz", names.FILE, None),
+        ("other.py", names.FILE, "kind"),
+        ("back\\slash.py", names.FILE, "unnameable"),
+        ("\udcff.py", names.FILE, "unnameable"),
+        ("a.py", names.LINK, "symlink"),
+        ("src", names.DIRECTORY, None),
+        (".git", names.DIRECTORY, "ignored"),
+        ("out.py", names.DIRECTORY, "ignored"),
+        ("back\\slash", names.DIRECTORY, "unnameable"),
     ],
 )
 def test_a_name_is_kept_or_left_out_for_one_reason(name: str, kind: str, why: str | None) -> None:
     rules = RuleStack().with_rules(Rules(["out.py"]), drop=0)
-    known = disk.Decided({"known.xyz"}, set(), {"other.py": "kind"})
-    assert disk.reason_left_out(name, name, kind, known, frozenset({".py"}), rules) == why
+    known = names.Decided({"known.xyz"}, set(), {"other.py": "kind"})
+    assert names.reason_left_out(name, name, kind, known, frozenset({".py"}), rules) == why

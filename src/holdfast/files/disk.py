@@ -13,8 +13,6 @@ import stat as modes
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 import msgspec
 
@@ -29,29 +27,19 @@ from holdfast.files.listing_cache import (
     stamp_of,
 )
 from holdfast.files.mounts import is_trusted, mounted_below
-from holdfast.files.policy import (
-    ALWAYS_EXCLUDED,
-    NAMES,
-    SCRIPT_FOLDERS,
-    SNIFF_BYTES,
-    STEMS,
-    Policy,
-    is_script,
+from holdfast.files.names import (
+    DIRECTORY,
+    FILE,
+    NOTHING_DECIDED,
+    Decided,
+    is_script_here,
+    kind_of,
+    reason_left_out,
 )
+from holdfast.files.policy import Policy
 from holdfast.files.regular import FILE_BYTES_MAX
 from holdfast.files.snapshot import Stat
 from holdfast.files.tree_stats import TIME_MAX, FolderStats, Taken, TreeStats, folder_of
-
-
-class Decided(NamedTuple):
-    """The names of a directory that were decided on before, under the same rules."""
-
-    files: AbstractSet[str] = frozenset()
-    folders: AbstractSet[str] = frozenset()
-    others: Mapping[str, str] = {}
-
-
-_NOTHING_DECIDED = Decided()
 
 
 class Walk(msgspec.Struct):
@@ -224,7 +212,7 @@ class _TreeWalk:
             return
         # A new object, because another thread may be reading the old one.
         fresh = DirectoryListing(rules, own)
-        decided = _NOTHING_DECIDED
+        decided = NOTHING_DECIDED
         if before is not None and before.decided_by(own):
             decided = Decided(set(before.files), set(before.folders), before.others)
         # Ignore files are read every time: editing one does not change these times.
@@ -294,7 +282,7 @@ class _TreeWalk:
         self, place: str, name: str, path: str, status: os.stat_result, rules: RuleStack
     ) -> None:
         """Take a file whose name does not say what it is, if it is a script."""
-        if _is_script(place, path, status, rules):
+        if is_script_here(place, path, status, rules):
             self._take(name, path, status)
         else:
             self._walk.left_out[path] = "kind"
@@ -312,7 +300,7 @@ class _TreeWalk:
         for entry in entries:
             name, path = entry.name, prefix + entry.name
             try:
-                kind = _kind_of(entry)
+                kind = kind_of(entry)
                 why = reason_left_out(name, path, kind, before, self._extensions, rules)
                 if kind == DIRECTORY and why is None and self._is_mounted(entry, path):
                     # Another file system may be gone next time, so its files are not indexed.
@@ -356,89 +344,6 @@ class _TreeWalk:
         else:
             self._taken.append((name, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
             self._walk.linked += status.st_nlink > 1
-
-
-FILE, DIRECTORY, LINK = "file", "directory", "symlink"
-
-
-def _kind_of(entry: os.DirEntry[str]) -> str:
-    if entry.is_symlink():
-        return LINK
-    return DIRECTORY if entry.is_dir(follow_symlinks=False) else FILE
-
-
-def reason_left_out(
-    name: str,
-    path: str,
-    kind: str,
-    decided: Decided,
-    extensions: frozenset[str],
-    rules: RuleStack,
-) -> str | None:
-    """Why a name in a directory is left out; None when it is kept.
-
-    "kind" of a name without an extension means that its content has to decide.
-    """
-    if kind == FILE and name in decided.others:
-        return decided.others[name]
-    if not name.isascii() and not _utf8(name):
-        return "unnameable"
-    if kind == LINK:
-        return "symlink"
-    if kind == FILE:
-        return None if name in decided.files else _left_out(name, path, extensions, rules)
-    if name not in decided.folders and (
-        name in ALWAYS_EXCLUDED or rules.excludes(path, name, True)
-    ):
-        return "ignored"
-    return "unnameable" if "\\" in name else None
-
-
-def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack) -> str | None:
-    """Why a file is left out by its name alone; None when it is not."""
-    dot = name.rfind(".")
-    if dot <= 0 or (name[dot:] not in extensions and name[dot:].lower() not in extensions):
-        lowered = name.lower()
-        if lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
-            return "kind"
-    if "\\" in name:
-        return "unnameable"
-    if rules.is_secret(path, name):
-        return "secret"
-    return "ignored" if rules.excludes(path, name, False) else None
-
-
-def _is_script(place: str, path: str, status: os.stat_result, rules: RuleStack) -> bool:
-    """Whether a file without an extension is a script. It is read only if it is executable or in a
-    folder of scripts."""
-    above, _, name = path.rpartition("/")
-    if not status.st_mode & 0o111 and above.rpartition("/")[2] not in SCRIPT_FOLDERS:
-        return False
-    if not modes.S_ISREG(status.st_mode) or "\\" in name or rules.is_secret(path, name):
-        return False
-    return not rules.excludes(path, name, False) and is_script(_head(place))
-
-
-def _head(path: str) -> bytes:
-    """The first bytes of a file; empty when it cannot be read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        return os.read(descriptor, SNIFF_BYTES)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
-
-
-def _utf8(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def read_file(root: str, key: str) -> tuple[bytes, Stat]:

@@ -32,7 +32,13 @@ VERSION = 3
 
 _NO_RULES = RuleStack()
 _CODE = code_check(
-    "disk.py", "ignore.py", "ignore_files.py", "listing_cache.py", "policy.py", "secrets.py"
+    "disk.py",
+    "ignore.py",
+    "ignore_files.py",
+    "listing_cache.py",
+    "names.py",
+    "policy.py",
+    "secrets.py",
 )
 """Of the code that decides on names: what other code decided is not used."""
 

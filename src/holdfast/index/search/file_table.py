@@ -208,7 +208,7 @@ class SlotFiles(Sequence[File | None]):
     __slots__ = ("places", "table")
 
     def __init__(self, table: FileTable, places: Places) -> None:
-        """A place of -1 is no file."""
+        """A place of -1 stands for a file that is not current."""
         self.table, self.places = table, places
 
     def __len__(self) -> int:
