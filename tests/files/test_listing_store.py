@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files import disk, listing_cache, listing_store
+from holdfast.files import disk, listing_cache, listing_store, names
 from holdfast.files.policy import Policy
 from tests.files.test_listing_cache import TWIN, ahead, change, forgetting, next_tick
 from tests.scale import seeds
@@ -79,7 +79,7 @@ def test_the_first_walk_of_a_process_lists_and_decides_nothing_again(
         raise AssertionError("a name was decided again")
 
     monkeypatch.setattr(os, "scandir", noting)
-    monkeypatch.setattr(disk, "_left_out", deciding)
+    monkeypatch.setattr(names, "_left_out", deciding)
     found = disk.walk(str(tmp_path), POLICY, ahead)
     assert set(found.stats) == {".gitignore", "a.py", "sub/b.py"}
     assert listed == [tmp_path.name]  # It has a file of rules, which is read every time.

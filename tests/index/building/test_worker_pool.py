@@ -69,6 +69,40 @@ def test_orders_and_answers_that_no_pipe_holds(pool: WorkerPool) -> None:
     ]
 
 
+def signed(orders: Connection, results: Connection) -> None:
+    """As `work`, with the process that answered."""
+    ready(results)
+    while order := orders.recv_bytes():
+        if order == DIE:
+            os._exit(3)
+        results.send_bytes(b"%d " % os.getpid() + answer(order))
+
+
+@pytest.mark.shows("INDEX-POOL")
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_worker_is_replaced_after_its_orders_and_no_order_is_lost(count: int) -> None:
+    """The memory of a worker grows with what it has read."""
+    pool = WorkerPool(signed, count, orders_max=4)
+    orders = [DIE if number == 17 else b"%d" % number * (1 + number % 5) for number in range(60)]
+    try:
+        got = [answer for _, answer in pool.answers((None, order) for order in orders)]
+    finally:
+        pool.end()
+    answered: dict[bytes, int] = {}
+    for order, found in zip(orders, got, strict=True):
+        if isinstance(found, bytes):
+            pid, _, text = found.partition(b" ")
+            assert text == answer(order)
+            answered[pid] = answered.get(pid, 0) + 1
+        else:
+            assert (order, found) == (DIE, Died())
+    assert max(answered.values()) < 8
+    assert len(answered) > 59 // 8
+    for pid in answered:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
+
+
 @pytest.mark.shows("INDEX-PARSER-CRASH")
 def test_who_dies_takes_only_the_order_that_killed_it(pool: WorkerPool) -> None:
     orders = [DIE if number in (0, 5, 6, 19) else b"%d" % number for number in range(20)]

@@ -8,6 +8,9 @@ When a worker dies, the order it was working on is answered with `Died`, and a n
 rest. A worker reports when it is ready; if it dies before that, its orders are not to blame. If no
 worker becomes ready, orders are answered with `Unstarted`.
 
+A worker is replaced after many orders, because its memory grows: what was freed stays scattered
+between what is in use.
+
 A worker that is frozen (stopped, for example) is killed, and its orders go to others: the orders
 need not be the cause. Only an order at which two workers froze is answered with `Died`.
 """
@@ -37,6 +40,8 @@ AHEAD = 2
 WINDOW = 4
 """Orders per worker that may be in progress or waiting for an earlier answer."""
 PIPE_BYTES = 1 << 20
+ORDERS_MAX = 400
+"""After this many answers a worker is replaced; the second one some orders later, and so on."""
 STARTS_MAX = 2
 """After this many failed attempts in a row, no more workers are started."""
 _SHORT, _LONG, _SHORT_MAX = struct.Struct("!i"), struct.Struct("!Q"), 0x7FFFFFFF
@@ -72,10 +77,13 @@ class _Worker:
     watch: Watch
     ready: bool = False
     frozen: bool = False
+    orders_left: int = ORDERS_MAX
     sent: deque[tuple[int, bytes]] = field(default_factory=deque)
 
     def takes(self, order: bytes) -> bool:
         """Whether the worker can be sent an order now without blocking."""
+        if self.orders_left <= 0:
+            return False
         if not self.sent:
             return True
         return len(self.sent) < AHEAD and len(order) < self.room_bytes
@@ -110,14 +118,16 @@ class WorkerPool:
         preface: Callable[[], bytes] = bytes,
         died: Callable[[bytes], None] = lambda order: None,
         look_s: float = LOOK_S,
+        orders_max: int = ORDERS_MAX,
     ) -> None:
         """`preface` is prepended to an order when it is sent, which is later than its creation.
 
         `died` is called with an order that killed its worker, before another order is sent. After
-        `look_s` seconds without an answer the workers are checked: one may be frozen.
+        `look_s` seconds without an answer the workers are checked: one may be frozen. After about
+        `orders_max` orders a worker is replaced.
         """
         self._work, self._count, self._preface, self._died = work, count, preface, died
-        self._look_s = look_s
+        self._look_s, self._orders_max, self._starts = look_s, orders_max, 0
         self._froze: set[int] = set()
         self._packed: bytes | None = None
         self._workers: list[_Worker] = []
@@ -183,7 +193,8 @@ class WorkerPool:
     def _give(self, waiting: deque[tuple[int, bytes]]) -> None:
         while waiting:
             number, order = waiting[0]
-            worker = min(self._workers, key=lambda w: len(w.sent), default=None)
+            able = [worker for worker in self._workers if worker.orders_left > 0]
+            worker = min(able, key=lambda w: len(w.sent), default=None)
             while (worker is None or worker.sent) and self._wants_another():
                 another = self._started()
                 if another is not None:
@@ -193,6 +204,7 @@ class WorkerPool:
                 return
             waiting.popleft()
             worker.sent.append((number, order))
+            worker.orders_left -= 1
             try:
                 worker.send(self._preface(), order)
             except Frozen:
@@ -229,6 +241,9 @@ class WorkerPool:
                 yield worker.sent.popleft()[0], answer
             else:
                 worker.ready, self._failed = True, 0
+            if not worker.sent and worker.orders_left <= 0:
+                self._workers.remove(worker)
+                _ended(worker)
 
     def _lost(
         self, worker: _Worker, waiting: deque[tuple[int, bytes]]
@@ -284,6 +299,10 @@ class WorkerPool:
         process = processes.start(work, orders_in.fileno(), answers.fileno())
         watch = Watch(process.pid, self._look_s)
         worker = _Worker(process, orders, results, room_bytes, watch)
+        # Not all at once: while a new worker starts, the others go on.
+        share = 1 + self._starts % self._count / self._count
+        self._starts += 1
+        worker.orders_left = max(1, int(self._orders_max * share))
         os.set_blocking(orders.fileno(), False)
         theirs.close()
         if not forked:

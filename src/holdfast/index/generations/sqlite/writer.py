@@ -63,13 +63,15 @@ class SqliteWriter:
         self._totals: Totals | None = None
         """What the tables have, unless a file was put or removed since it was counted."""
         self._removed: set[int] = set()
-        self._added: set[int] = set()
+        self._dropped: set[int] = set()
+        """New files that were removed again."""
         self._followable = True
         self._altered: set[int] = set()
         """The files whose rows were changed in place."""
         (file,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM file")
         (segment,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
+        self._first_new = self._next_file
         self._gathering = SegmentBuilder(self._dimension)
         self._links = LinkWriter(SqliteLinks(self._connection, self._files), self.follows[1])
 
@@ -123,7 +125,6 @@ class SqliteWriter:
         run, stat = self._connection.execute, file.entry.stat
         number = self._next_file
         self._next_file += 1
-        self._added.add(number)
         slot = self._gathering.add(file) if file.chunks else None
         path = file.path
         stated = (
@@ -206,14 +207,18 @@ class SqliteWriter:
             files.append(tuple(values))
         return files
 
+    def _added(self) -> set[int]:
+        """The new files."""
+        return set(range(self._first_new, self._next_file)) - self._dropped
+
     def remove(self, path: str) -> bool:
         row = tables.row(self._connection, "SELECT id FROM file WHERE path = ?", (path,))
         if row is None:
             return False
         (number,) = row
         self._totals = None
-        if number in self._added:
-            self._added.remove(number)
+        if number >= self._first_new:
+            self._dropped.add(number)
         else:
             self._removed.add(number)
         remove_chunks(self._connection, number)
@@ -246,7 +251,7 @@ class SqliteWriter:
         """
         if not self._followable:
             return None
-        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
+        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added()))
         return change_log.encode(change_log.noted(self._noted, change))
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
@@ -255,7 +260,7 @@ class SqliteWriter:
         identity = (self.generation, self._new_id())
         totals = self.totals()
         listed = file_lists.used(self._connection, self.follows[1])
-        changed = self._added | self._removed | self._altered
+        changed = self._added() | self._removed | self._altered
         file_lists.put(self._connection, identity[1], listed, changed)
         self._links.publish(identity[1], totals.files, self.generation)
         tables.put_meta(
