@@ -29,5 +29,17 @@ def test_the_values_used_last_stay_as_far_as_they_fit(steps: list[tuple[bool, in
                 plain.append((key, f"{key} at {number}", size))
                 while sum(entry[2] for entry in plain) > size_max:
                     plain.pop(0)
+    there = {entry[0]: entry[1] for entry in plain}
+    assert cache.several(range(10)) == [there[key] for key in range(10) if key in there]
     for key in range(10):
         assert cache.get(key) == next((e[1] for e in plain if e[0] == key), None)
+
+
+def test_values_that_are_taken_together_count_as_used() -> None:
+    cache: BoundedCache[int, str] = BoundedCache(80)
+    for key in range(8):
+        cache.put(key, f"value {key}", 10)
+    assert cache.several([0, 99, 1]) == ["value 0", "value 1"]
+    cache.put(8, "value 8", 10)
+    cache.put(9, "value 9", 10)
+    assert cache.several(range(4)) == ["value 0", "value 1"]

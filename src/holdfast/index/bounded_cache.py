@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -29,6 +30,17 @@ class BoundedCache(Generic[K, V]):
                 return None
             self._values.move_to_end(key)
             return value[0]
+
+    def several(self, keys: Iterable[K]) -> list[V]:
+        """The values of those keys that have one, in their order."""
+        values, found = self._values, []
+        with self._lock:
+            for key in keys:
+                value = values.get(key)
+                if value is not None:
+                    values.move_to_end(key)
+                    found.append(value[0])
+        return found
 
     def put(self, key: K, value: V, size: int) -> None:
         if size * 8 > self._size_max:

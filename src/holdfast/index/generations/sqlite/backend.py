@@ -36,7 +36,7 @@ from holdfast.index.generations.segments import (
     opened_listed,
 )
 from holdfast.index.generations.sqlite import file_lists, tables
-from holdfast.index.generations.sqlite.chunks import recent_rows
+from holdfast.index.generations.sqlite.chunks import Recent
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 
@@ -64,7 +64,7 @@ class SqliteBackend:
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
         self._checkpointing: threading.Thread | None = None
         self._paths: dict[str, Path] = {}
-        self._recent = recent_rows()
+        self._recent = Recent()
 
     def _path(self, root: str) -> Path:
         path = self._paths.get(root)
@@ -133,18 +133,12 @@ class SqliteBackend:
             if connection is None:
                 raise BackendUnavailable(f"nothing is stored for {root}")
             with tables.translated():
-                # One read transaction: every query of a reader sees one generation.
-                connection.execute("BEGIN")
-                try:
-                    yield SqliteReader(
-                        connection, self._corpus, root, self._files(root), self._recent
-                    )
-                finally:
-                    connection.execute("ROLLBACK")
+                yield SqliteReader(connection, self._corpus, root, self._files(root), self._recent)
 
     @contextmanager
     def _reading(self, root: str) -> Iterator[apsw.Connection | None]:
-        """A read-only connection; None when the root has no file of this version."""
+        """A read-only connection in a read transaction, so that all queries see one generation;
+        None when the root has no file of this version."""
         path = self._path(root)
         try:
             inode = path.stat().st_ino
@@ -166,12 +160,15 @@ class SqliteBackend:
             connection = lent if lent is not None else self._connect(path)
         try:
             with tables.translated():
+                connection.execute("BEGIN")
                 current = tables.check_version(connection)
             if not current:
                 connection.close()
                 yield None
                 return
             yield connection
+            with tables.translated():
+                connection.execute("ROLLBACK")
         except BaseException:
             connection.close()
             raise

@@ -7,9 +7,9 @@ one chunk means decompressing a few others. A row is found by the id of its firs
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby
+from itertools import count, groupby
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -21,14 +21,17 @@ from holdfast.index.generations.checksums import encode, row_check
 from holdfast.index.generations.packing import packed
 
 if TYPE_CHECKING:
-    from holdfast.index.generations.model import PreparedChunk
+    from holdfast.index.generations.model import ChunkId, PreparedChunk, StoredChunk
 
 ORDINAL_BITS = 20
 """The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
 CHARACTERS = 4_096
 """A row is full when its texts have this many characters. With larger rows, the index is a little
 smaller, and a search, which shows a few chunks of many files, unpacks more."""
-RECENT_BYTES_MAX = 8 << 20
+RECENT_ROWS_BYTES_MAX, RECENT_CHUNKS_BYTES_MAX = 4 << 20, 8 << 20
+GENERATIONS_MAX, SERIAL_SHIFT = 64, 64
+CHUNK_OVERHEAD_BYTES = 500
+"""About what a chunk takes in memory beside its text."""
 
 Place = tuple[int, int, str | None, str | None, str]
 """The first and last line of a chunk, its symbol's id, its label and its kind."""
@@ -105,23 +108,50 @@ def places_of(row: StoredRow) -> list[Place]:
     raise DamagedBackend("a chunk of the index is damaged: its place cannot be read")
 
 
-RecentRows = BoundedCache[tuple[object, int], bytes]
-"""Unpacked rows by the identity of their generation and their id. Not decoded: objects would have
-to be visited by the garbage collector."""
+class Recent:
+    """What was read lately, by the identity of its generation: the next question often finds the
+    same chunks, or others of the same files.
 
+    Rows are not decoded: objects would have to be visited by the garbage collector. Chunks are, so
+    there are fewer of them.
+    """
 
-def recent_rows() -> RecentRows:
-    """An empty cache of rows: the next question often finds chunks of the same files."""
-    return BoundedCache(RECENT_BYTES_MAX)
+    def __init__(self) -> None:
+        self.rows: BoundedCache[tuple[object, int], bytes] = BoundedCache(RECENT_ROWS_BYTES_MAX)
+        """Unpacked rows by id."""
+        self._chunks: BoundedCache[int, StoredChunk] = BoundedCache(RECENT_CHUNKS_BYTES_MAX)
+        self._serials: dict[object, int] = {}
+        """A number for each generation, which is quicker to look up as part of a key."""
+        self._next_serial = count()
+
+    def chunks(self, generation: object, ids: Sequence[ChunkId]) -> dict[ChunkId, StoredChunk]:
+        """Those of these chunks that are there."""
+        first = self._first_key(generation)
+        keys = [first | number << ORDINAL_BITS | ordinal for number, ordinal in ids]
+        return {chunk.id: chunk for chunk in self._chunks.several(keys)}
+
+    def keep(self, generation: object, chunks: Iterable[StoredChunk]) -> None:
+        first = self._first_key(generation)
+        for chunk in chunks:
+            (number, ordinal), size = chunk.id, len(chunk.text) + CHUNK_OVERHEAD_BYTES
+            self._chunks.put(first | number << ORDINAL_BITS | ordinal, chunk, size)
+
+    def _first_key(self, generation: object) -> int:
+        serial = self._serials.get(generation)
+        if serial is None:
+            if len(self._serials) >= GENERATIONS_MAX:
+                self._serials.clear()  # Their chunks are not found any more, and go in time.
+            serial = self._serials.setdefault(generation, next(self._next_serial))
+        return serial << SERIAL_SHIFT
 
 
 def read_rows(
-    connection: apsw.Connection, chunks: Sequence[int], recent: RecentRows, generation: object
+    connection: apsw.Connection, chunks: Sequence[int], recent: Recent, generation: object
 ) -> Iterator[tuple[StoredRow, int, list[int]]]:
     """The same as `rows_of`; rows that were read before for this generation are not unpacked."""
     pairs: list[Any] = connection.execute(_BEGINS, (str(list(chunks)),)).fetchall()
     begins: dict[int, int] = dict(pairs)
-    unpacked = {begin: recent.get((generation, begin)) for begin in set(begins.values())}
+    unpacked = {begin: recent.rows.get((generation, begin)) for begin in set(begins.values())}
     unread = [begin for begin, data in unpacked.items() if data is None]
     if None in unread:
         raise DamagedBackend(_MISSING)
@@ -129,7 +159,7 @@ def read_rows(
         rows: list[Any] = connection.execute(_ROWS, (str(unread),)).fetchall()
         for stored in rows:
             unpacked[stored[0]] = opened_row = _unpacked(*stored)
-            recent.put((generation, stored[0]), opened_row, len(opened_row))
+            recent.rows.put((generation, stored[0]), opened_row, len(opened_row))
     for begin, some in groupby(chunks, key=begins.__getitem__):
         keys = list(some)
         data = unpacked[begin]

@@ -15,7 +15,7 @@ from holdfast.index.generations.link_files import checked, open_links, placed
 from holdfast.index.generations.model import ChunkId, Identity, StoredChunk, Totals
 from holdfast.index.generations.segment_files import SegmentFiles
 from holdfast.index.generations.sqlite import chunks, file_lists, tables
-from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS, RecentRows, recent_rows
+from holdfast.index.generations.sqlite.chunks import ORDINAL_BITS, Recent
 
 if TYPE_CHECKING:
     from holdfast.index.calls.link_segment import LinkSegment
@@ -39,7 +39,7 @@ class SqliteReader:
         corpus: Any,
         root: str,
         files: SegmentFiles,
-        recent: RecentRows,
+        recent: Recent,
     ) -> None:
         self._connection, self._open, self._root = connection, corpus, root
         self._segments, self._recent = files, recent
@@ -63,7 +63,17 @@ class SqliteReader:
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         return self._chunks(ids, self._recent)
 
-    def _chunks(self, ids: Iterable[ChunkId], recent: RecentRows) -> dict[ChunkId, StoredChunk]:
+    def _chunks(self, ids: Iterable[ChunkId], recent: Recent) -> dict[ChunkId, StoredChunk]:
+        asked = list(ids)
+        known = recent.chunks(self.identity, asked)
+        unread = [identity for identity in asked if identity not in known]
+        if unread:
+            read = self._read_chunks(unread, recent)
+            recent.keep(self.identity, read.values())
+            known.update(read)
+        return known
+
+    def _read_chunks(self, ids: Iterable[ChunkId], recent: Recent) -> dict[ChunkId, StoredChunk]:
         by_id: dict[ChunkId, StoredChunk] = {}
         wanted = _keys(ids)
         files = self._names({key >> ORDINAL_BITS for key in wanted})
@@ -259,7 +269,7 @@ class SqliteReader:
             raise DamagedBackend("a segment of the index is missing")
         if place[4]:
             # Not from the cache: this is about the file.
-            self._chunks({(place[0], 0), (place[0], place[4] - 1)}, recent_rows())
+            self._chunks({(place[0], 0), (place[0], place[4] - 1)}, Recent())
 
     def verify(self, dimension: int) -> None:
         """Read every row of the generation; raises DamagedBackend at the first bad one."""
