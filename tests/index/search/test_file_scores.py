@@ -103,7 +103,7 @@ def test_a_file_counts_by_the_words_of_all_its_chunks(
         sums = [sum(v for r, v in entries if file_of[r] == file) for file in range(3)]
         in_files = np.array(sums, dtype=np.float64)
         files = sum(total > 0 for total in sums)
-        word = Occurrences(nothing, nothing, nothing, nothing, nothing, files, 1.0, asked)
+        word = Occurrences(nothing, nothing, nothing, (), nothing, files, 1.0, asked)
         found_words.append(Within(nothing, nothing, nothing, in_files, word))
         weight = asked * idf(3, files)
         for file, total in enumerate(sums):

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 
+_CALL, _STEM = int(Field.CALL), int(Field.STEM)
+
+
 class Coverage(NamedTuple):
     """Shares of the query for each candidate, from 0 to 1; words count by their weight."""
 
@@ -39,30 +42,21 @@ def coverage_of(words: Sequence[Within], corpus: Corpus, rows: Rows, places: Row
     """
     import numpy as np
 
-    wanted = np.zeros(corpus.rows, dtype=np.bool_)
-    wanted[rows] = True
-    place_of = np.empty(corpus.rows, dtype=np.int32)  # only of these rows
+    place_of = np.full(corpus.rows, -1, dtype=np.int32)
     place_of[rows] = np.arange(len(rows))
-    in_chunk, in_stem, stem_terms, in_file, here = np.zeros((5, len(rows)))
+    in_chunk, in_stem, stem_terms = np.zeros((3, len(rows)))
+    in_file = np.zeros(len(words[0].in_files) if words else len(rows))
+    here, of_stem = _by_word(words, place_of, len(rows))
     total = 0.0
-    for word in words:
+    for number, word in enumerate(words):
         weight = word.word.weight
         total += weight
-        is_here = wanted.take(word.rows)
-        is_here &= word.fields != Field.CALL
-        # Backwards, so that of several forms the first one, which counts most, is written last.
-        found = np.flatnonzero(is_here)[::-1]
-        at, worths = place_of.take(word.rows.take(found)), word.worths.take(found)
-        here.fill(0.0)
-        here[at] = worths
-        in_chunk += weight * here
-        of_stem = np.flatnonzero(word.fields.take(found) == Field.STEM)
-        if len(of_stem):
-            here.fill(0.0)
-            here[at.take(of_stem)] = worths.take(of_stem)
-            stem_terms += here
-            in_stem += weight * here
-        in_file += weight * (word.in_files.take(places) > 0)
+        in_chunk += weight * here[number]
+        in_file += weight * (word.in_files > 0)
+        if of_stem is not None:
+            stem_terms += of_stem[number]
+            in_stem += weight * of_stem[number]
+    in_file = in_file.take(places) if words else in_file
     total = total or 1.0
     lengths = np.maximum(corpus.lengths[rows][:, Field.STEM], 1)
     return Coverage(
@@ -71,3 +65,29 @@ def coverage_of(words: Sequence[Within], corpus: Corpus, rows: Rows, places: Row
         in_stem / total,
         np.minimum(stem_terms / lengths, 1.0),
     )
+
+
+def _by_word(
+    words: Sequence[Within], place_of: NDArray[np.int32], rows: int
+) -> tuple[Floats, Floats | None]:
+    """What each word counts in each of the rows, and in the names of their files, if in any."""
+    import numpy as np
+
+    if not words:
+        return np.zeros((0, rows)), None
+    at = np.concatenate([word.rows for word in words])
+    place = place_of.take(at)
+    fields = np.concatenate([word.fields for word in words])
+    # Backwards, so that of several forms the first one, which counts most, is written last.
+    found = np.flatnonzero((place >= 0) & (fields != _CALL))[::-1]
+    cells = place + np.arange(0, len(words) * rows, rows).repeat([len(word.rows) for word in words])
+    cells, fields = cells.take(found), fields.take(found)
+    worths = np.concatenate([word.worths for word in words]).take(found)
+    here = np.zeros((len(words), rows))
+    here.reshape(-1)[cells] = worths
+    stems = np.flatnonzero(fields == _STEM)
+    if not len(stems):
+        return here, None
+    of_stem = np.zeros((len(words), rows))
+    of_stem.reshape(-1)[cells.take(stems)] = worths.take(stems)
+    return here, of_stem

@@ -7,6 +7,7 @@ words.
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -40,13 +41,12 @@ class Occurrences(NamedTuple):
     rows: NDArray[np.uint32]
     packed: NDArray[np.uint8]
     """The field of each entry, and its count in the lowest five bits."""
-    ends: NDArray[np.int64]
+    values: NDArray[np.float32]
+    """What each entry adds to the frequency: its count, times the weights of field and form."""
+    ends: tuple[int, ...]
     """Where the entries of each form end."""
     worths: NDArray[np.float32]
     """The weight of each form."""
-    shares: NDArray[np.float32]
-    """What an occurrence of each form counts; more for the word itself, which is also among the
-    words that begin with it."""
     files: int
     """The number of files with the word in a searched field."""
     weight: float
@@ -72,8 +72,6 @@ class Lexical(msgspec.Struct, frozen=True):
 
     scores: NDArray[np.float64]
     occurrences: list[Occurrences]
-    worth_of: FieldWorths
-    """The weight of one occurrence in fields of rows."""
     missing: float = 0.0
     """The weight of the query's words that occur nowhere."""
 
@@ -84,22 +82,34 @@ class Lexical(msgspec.Struct, frozen=True):
         number of each one's file, below `files`."""
         import numpy as np
 
-        wanted = np.zeros(len(self.scores), dtype=np.bool_)
-        wanted[rows] = True
-        place_of = np.empty(len(self.scores), dtype=np.int32)  # only of the wanted rows
+        words = self.occurrences
+        if not words:
+            return []
+        place_of = np.full(len(self.scores), -1, dtype=np.int32)
         place_of[rows] = places
-        found = []
-        for word in self.occurrences:
-            at = np.flatnonzero(wanted.take(word.rows))
-            here, packed = word.rows.take(at).astype(np.int64), word.packed.take(at)
-            fields = packed >> np.uint8(5)
-            form = word.ends.searchsorted(at, side="right")
-            value = self.worth_of(here, fields)
-            value *= packed & np.uint8(31)
-            value *= word.shares.take(form)
-            sums = _sums(place_of.take(here), value, files)
-            found.append(Within(here, fields, word.worths.take(form), sums, word))
-        return found
+        # All words at once: most have few entries, so the number of steps is what takes time.
+        every = np.concatenate([word.rows for word in words])
+        place = place_of.take(every)
+        at = np.flatnonzero(place >= 0)
+        here, place = every.take(at).astype(np.int64), place.take(at)
+        fields = np.concatenate([word.packed for word in words]).take(at) >> np.uint8(5)
+        values = np.concatenate([word.values for word in words]).take(at)
+        forms, words_end = [], [0]
+        end = 0
+        for word in words:
+            forms += [end + form for form in word.ends]
+            end = forms[-1]
+            words_end.append(len(forms))
+        cuts = [0, *at.searchsorted(forms).tolist()]
+        worths = np.concatenate([word.worths for word in words])
+        worths = worths.repeat([high - low for low, high in pairwise(cuts)])
+        bounds = [cuts[end] for end in words_end]
+        which = np.arange(len(words)).repeat([high - low for low, high in pairwise(bounds)])
+        sums = _sums(which * files + place, values, len(words) * files).reshape(-1, files)
+        return [
+            Within(here[low:high], fields[low:high], worths[low:high], in_files, word)
+            for word, in_files, (low, high) in zip(words, sums, pairwise(bounds), strict=True)
+        ]
 
 
 def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> Lexical:
@@ -126,7 +136,7 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
             # Quicker than to read, add and write all at once; each row is there once.
             np.add.at(scores, scored.there.astype(np.intp), scored.part)
         found.append(scored.occurrences)
-    return Lexical(scores, found, worth_of, missing)
+    return Lexical(scores, found, missing)
 
 
 class _Scored(NamedTuple):
@@ -138,7 +148,7 @@ class _Scored(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        arrays = (self.occurrences.rows, self.occurrences.packed, self.part)
+        arrays = (*self.occurrences[:3], self.part)
         there = 0 if isinstance(self.there, slice) else self.there.nbytes
         return there + sum([array.nbytes for array in arrays])
 
@@ -171,13 +181,13 @@ def _score(corpus: Corpus, word: _Word, worth_of: FieldWorths, saturation: float
     part *= weight
     holding = np.flatnonzero(is_there)
     files = corpus.file_of.take(holding if isinstance(there, slice) else there.take(holding))
-    sizes, worths, shares = zip(*forms, strict=True)
+    sizes, worths, _ = zip(*forms, strict=True)
     occurrences = Occurrences(
         rows.astype(np.uint32),
         packed,
-        np.cumsum(sizes),
+        value,
+        tuple(accumulate(sizes)),
         np.array(worths, dtype=np.float32),
-        np.array(shares, dtype=np.float32),
         # The rows of a file are consecutive.
         int(np.count_nonzero(files[1:] != files[:-1])) + min(len(files), 1),
         weight,
