@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.comment_lines import comment_lines, is_comment_line
-from holdfast.index.search.companions import companions
+from holdfast.index.search.companions import _CALLED, _ENDS, _OPENED, _has_name, companions
 from holdfast.index.search.preview import Asked, whole_code
 
 ASKED = Asked({"delay": 1.0, "retry": 1.0, "exhaust": 1.0})
@@ -125,3 +129,18 @@ def test_all_code_is_shown_and_of_comments_those_about_the_question() -> None:
     assert [number for number, _ in found.lines] == [10, 12, 13]
     assert not found.whole
     assert whole_code("def f():\n    return 1\n", 1, ASKED, "python").whole
+
+
+PIECES = ["send", "resend", "send_all", "sends", "save!", " ", "\n", "(", "{", "<", ".", "2", "é"]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=20).map("".join),
+    st.sampled_from(["send", "save!", "send_all"]),
+    st.sampled_from([_ENDS, _CALLED, _OPENED]),
+)
+def test_a_name_is_found_where_a_pattern_finds_it(
+    text: str, name: str, follows: re.Pattern[str]
+) -> None:
+    plain = re.search(rf"\b{re.escape(name)}{follows.pattern}", text)
+    assert _has_name(text, name, follows) == (plain is not None)

@@ -15,7 +15,14 @@ from itertools import pairwise
 import msgspec
 
 from holdfast.index.generations.model import StoredChunk
-from holdfast.index.search.preview import Asked, Preview, part_of_code, terms_in, whole_code
+from holdfast.index.search.preview import (
+    Asked,
+    Preview,
+    asked_in,
+    part_of_code,
+    terms_in,
+    whole_code,
+)
 from holdfast.index.search.terms import terms_of
 
 SHOWN_MAX = 3
@@ -36,8 +43,8 @@ a place names the best result, that it was found too, that its name has words of
 many of them its text has, and how many that the best result does not have."""
 ALIKE = 0.7
 """The share of common terms from which a place repeats what is shown already."""
-_NAME = re.compile(r"[^\W\d]\w*")
-_CALL = re.compile(r"([^\W\d]\w*)\s*[(<{!]")
+_ENDS, _CALLED, _OPENED = re.compile(r"(?!\w)"), re.compile(r"\s*[(<{!]"), re.compile(r"\s*\(")
+"""What follows a name: the end of a word, what may be a call, and what is one in most languages."""
 _BARE_CALLS = frozenset({"ruby", "bash", "elixir", "haskell", "perl", "lua"})
 _CALLABLE = frozenset({"function", "method", "constructor"})
 
@@ -68,8 +75,7 @@ def companions(
     leader = best[0].label or ""
     name = leader.rpartition(".")[2]
     text = "\n".join(chunk.text for chunk in best)
-    names = frozenset(_NAME.findall(text))
-    calls_made = names if best[0].language in _BARE_CALLS else frozenset(_CALL.findall(text))
+    called_so = _ENDS if best[0].language in _BARE_CALLS else _CALLED
     own = {chunk.symbol_id for chunk in best}
     symbols: dict[str, list[StoredChunk]] = {}
     within = f"{leader}."
@@ -78,43 +84,43 @@ def companions(
             continue
         if not within.startswith(f"{chunk.label}."):
             symbols.setdefault(chunk.symbol_id, []).append(chunk)
-    shown = terms_in(text)
+    shown = asked_in(text, asked)
     # A long best result needs company less.
     worth_min = WORTH_MIN + WORTH_LONG * max(0.0, 1 - characters_max / CHARACTERS_MAX)
-    call = re.compile(rf"\b{re.escape(name)}\s*\(")
-    linked: dict[str, tuple[float, set[str]]] = {}
+    linked: dict[str, tuple[float, frozenset[str], str]] = {}
     for symbol, chunks in symbols.items():
         short = (chunks[0].label or "").rpartition(".")[2]
-        mentioned = calls_made if chunks[0].kind in _CALLABLE else names
-        called = len(short) >= NAME_MIN and short in mentioned and short != name
-        body = "\n".join(chunk.text for chunk in chunks)
-        calls = short != name and len(name) >= NAME_MIN and name in body
-        calls = calls and call.search(body) is not None  # slower than to look for the name
+        follows = called_so if chunks[0].kind in _CALLABLE else _ENDS
+        called = len(short) >= NAME_MIN and short != name and short.isidentifier()
+        called = called and _has_name(text, short, follows)
+        body = chunks[0].text if len(chunks) == 1 else "\n".join([chunk.text for chunk in chunks])
+        calls = short != name and len(name) >= NAME_MIN and _has_name(body, name, _OPENED)
         if not (called or calls or symbol in ranked):
             continue
         worth = (CALLED if chunks[0].kind in _CALLABLE else MENTIONED) * called + CALLS * calls
         worth += RANKED / (1 + ranked[symbol]) if symbol in ranked else 0.0
-        linked[symbol] = worth + NAMED * _named(short, asked), terms_in(body)
+        linked[symbol] = worth + NAMED * _named(short, asked), asked_in(body, asked), body
     # Words that none of these places has say nothing about which one is meant.
-    known = shown.union(*(here for _, here in linked.values()))
+    known = shown.union(*(here for _, here, _ in linked.values()))
     judged: list[tuple[float, str]] = []
-    for symbol, (worth, here) in linked.items():
+    for symbol, (worth, here, _) in linked.items():
         worth += SHARE * _share(here, known, asked) + NEW * _share(here - shown, known, asked)
         judged.append((-worth, symbol))
     judged.sort()
     found: list[Companion] = []
-    seen = [shown]
+    seen: list[set[str]] = []
     for negative, symbol in judged:
         if -negative < worth_min:
             break
-        here = linked[symbol][1]
-        if any(len(here & other) >= ALIKE * len(here | other) for other in seen):
+        seen = seen or [terms_in(text)]
+        terms = terms_in(linked[symbol][2])
+        if any(len(terms & other) >= ALIKE * len(terms | other) for other in seen):
             continue
         named = symbol in ranked or _named((symbols[symbol][0].label or ""), asked) > 0
         made = _companion(symbols[symbol], asked, characters_max, in_part=named)
         if made is None or made.shown is None or len(made.shown.text) > characters_max:
             continue
-        seen.append(here)
+        seen.append(terms)
         found.append(made)
         characters_max -= len(made.shown.text)
         if len(found) == SHOWN_MAX:
@@ -126,6 +132,26 @@ def companions(
         if -negative >= WORTH_NAMED and symbol not in with_code and symbol not in ranked
     ]
     return [*found, *without_code[:NAMED_MAX]]
+
+
+def _has_name(text: str, name: str, follows: re.Pattern[str]) -> bool:
+    """Whether a text has a name as a whole word, and after it what follows.
+
+    Found by looking for the name: a pattern of all names takes longer, and so does compiling one
+    for each name.
+    """
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        begins = at == 0 or _in_word(text[at - 1]) != _in_word(name[0])
+        if begins and follows.match(text, end):
+            return True
+        at = text.find(name, end)
+    return False
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def lines_of_chunks(chunks: Sequence[StoredChunk]) -> tuple[int, int]:
@@ -161,7 +187,7 @@ def _companion(
     return Companion((first.start_line, last), first.symbol_id, first.label or "", shown)
 
 
-def _share(present: set[str], known: set[str], asked: Asked) -> float:
+def _share(present: frozenset[str], known: frozenset[str], asked: Asked) -> float:
     """The share of the known words of the question that are present."""
     worth = {term: worth for term, worth in asked.worth.items() if term in known}
     total = sum(worth.values())

@@ -144,7 +144,7 @@ def whole_code(text: str, first_line: int, asked: Asked, language: str) -> Previ
     """All lines of a text except comments that say nothing new about the question."""
     lines = [line.removesuffix("\r") for line in lines_of(text.rstrip())]
     scores = _scores("\n".join(lines), lines, first_line, asked)
-    silent = _silent_comments(lines, first_line, asked, language)
+    silent = _silent_comments(lines, scores, first_line, asked, comment_lines(lines, language))
     kept = [i for i in range(len(lines)) if i not in silent]
     return _shown(lines, kept, first_line, asked, scores)
 
@@ -157,7 +157,7 @@ def part_of_code(
     lines = [line.removesuffix("\r") for line in lines_of(text.rstrip())]
     scores = _scores("\n".join(lines), lines, first_line, asked)
     comments = comment_lines(lines, language)
-    silent = _silent_comments(lines, first_line, asked, language)
+    silent = _silent_comments(lines, scores, first_line, asked, comments)
     wanted = [0.0 if i in silent else score for i, score in enumerate(scores)]
     kept = about_lines(
         lines,
@@ -183,18 +183,22 @@ def _shown(
 
 
 def _silent_comments(
-    lines: Sequence[str], first_line: int, asked: Asked, language: str
+    lines: Sequence[str],
+    scores: Sequence[float],
+    first_line: int,
+    asked: Asked,
+    comments: frozenset[int],
 ) -> frozenset[int]:
     """The comments without an asked word that the code, or an earlier comment, does not have."""
-    comments = comment_lines(lines, language)
     if not comments:
         return comments
-    code = "\n".join(line for i, line in enumerate(lines) if i not in comments)
-    met = asked.terms.intersection(terms_in(code))
+    # A line without a score has none of the words.
+    has = {i: asked.terms & terms_in(lines[i]) for i, score in enumerate(scores) if score > 0}
+    met = frozenset().union(*(here for i, here in has.items() if i not in comments))
     known = {match.line - first_line for match in asked.known}
     silent = set[int]()
     for i in sorted(comments):
-        new = asked.terms.intersection(terms_in(lines[i])) - met
+        new = has.get(i, frozenset()) - met
         met |= new
         if not new and i not in known:
             silent.add(i)
@@ -202,7 +206,27 @@ def _silent_comments(
 
 
 def terms_in(text: str) -> set[str]:
-    return set(chain.from_iterable(map(terms_of, set(WORD.findall(text)))))
+    return set(chain.from_iterable(map(terms_of, set(_words(text)))))
+
+
+def asked_in(text: str, asked: Asked) -> frozenset[str]:
+    """Those of the asked terms that a text has."""
+    held = _may_hold(text, asked.beginnings)
+    if not held:
+        return frozenset()
+    lines = text.split("\n")
+    words = _words(" ".join([lines[i] for i in held]))
+    return asked.terms.intersection(chain.from_iterable(map(terms_of, set(words))))
+
+
+def _words(text: str) -> list[str]:
+    return _spaced(text).split() if text.isascii() else WORD.findall(text)
+
+
+def _spaced(text: str) -> str:
+    """An ASCII text with spaces for what is neither in a word nor ends a line: splitting it there
+    is faster than a pattern."""
+    return text.encode().translate(_SPACED).decode()
 
 
 def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
@@ -217,7 +241,7 @@ def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> l
     wanted, worth = asked.terms, asked.worth
     words_of: Callable[[str], list[str]] = WORD.findall
     if text.isascii():
-        lines, words_of = text.encode().translate(_SPACED).decode().split("\n"), str.split
+        lines, words_of = _spaced(text).split("\n"), str.split
     for i in _may_hold(text, asked.beginnings):
         here = wanted.intersection(chain.from_iterable(map(terms_of, words_of(lines[i]))))
         for term in here:
@@ -229,14 +253,18 @@ def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> l
 _SPACED = bytes(c if chr(c).isalnum() or chr(c) in "_\n" else ord(" ") for c in range(128)) + bytes(
     128
 )
-"""Maps all other characters to spaces: splitting a text at spaces is faster than a pattern."""
+"""Maps all other characters to spaces."""
 
 
 def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
     """The indices of lines that contain one of these prefixes, in order."""
-    found = []
-    for i, line in enumerate(text.lower().replace("_", "").split("\n")):
-        for begins in beginnings:
+    found: list[int] = []
+    small = text.lower().replace("_", "")
+    there = [begins for begins in beginnings if begins in small]
+    if not there:
+        return found
+    for i, line in enumerate(small.split("\n")):
+        for begins in there:
             if begins in line:
                 found.append(i)
                 break
@@ -271,27 +299,33 @@ def _chosen(
     characters_max: int,
 ) -> list[int]:
     """Positions of the lines to show, in order."""
-    sizes = [min(len(line.strip()), LINE_CHARACTERS_MAX) for line in lines]
-    if len(lines) <= lines_max + FEW_MORE and sum(sizes) <= characters_max:
-        return list(range(len(lines)))
-    worth = [i for i in range(len(lines)) if scores[i] > 0]
+    everything = range(len(lines))
+
+    def size(i: int) -> int:
+        return min(len(lines[i].strip()), LINE_CHARACTERS_MAX)
+
+    if len(lines) <= lines_max + FEW_MORE and sum(map(size, everything)) <= characters_max:
+        return list(everything)
+    worth = [i for i, score in enumerate(scores[: len(lines)]) if score > 0]
     worth.sort(key=lambda i: -scores[i])  # Stable: the earlier of equal lines comes first.
     chosen = set[int]() if worth and label is None else {_head(lines, label)}
-    room = characters_max - sum(sizes[i] for i in chosen)
+    room = characters_max - sum(map(size, chosen))
     for i in worth:
         if len(chosen) >= lines_max:
             break
-        if i not in chosen and (sizes[i] <= room or len(chosen) < 2):
+        if i not in chosen and (size(i) <= room or len(chosen) < 2):
             chosen.add(i)
-            room -= sizes[i]
+            room -= size(i)
             above = _governing(lines, i) if len(chosen) < lines_max else None
-            if above is not None and above not in chosen and sizes[above] <= room:
+            if above is not None and above not in chosen and size(above) <= room:
                 chosen.add(above)
-                room -= sizes[above]
-    wide = _widened(chosen, lines, sizes, lines_max, room)
-    if len(lines) <= 2 * lines_max and all(i in wide or not sizes[i] for i in range(len(lines))):
+                room -= size(above)
+    wide = chosen
+    if len(chosen) < lines_max:
+        wide = _widened(chosen, lines, list(map(size, everything)), lines_max, room)
+    if len(lines) <= 2 * lines_max and all(i in wide or not size(i) for i in everything):
         # Only a few blank lines are missing.
-        return list(range(len(lines)))
+        return list(everything)
     return sorted(wide)
 
 
