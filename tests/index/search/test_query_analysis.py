@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.index.search.query_analysis import (
+    _MENTIONED,
+    _ROLE_MARKS,
+    _ROLES,
     SPOKEN_MAX,
     Kind,
     Name,
@@ -192,3 +195,16 @@ def test_only_so_many_words_are_looked_for() -> None:
     assert {word.text for word in asked.words} >= {"word0x", f"word{SPOKEN_MAX - 1}x"}
     assert f"word{SPOKEN_MAX}x" not in {word.text for word in asked.words}
     assert len(asked.joins) < SPOKEN_MAX * 3
+
+
+@given(st.data())
+def test_a_text_that_asks_for_a_role_has_one_of_its_marks(data: st.DataObject) -> None:
+    _, pattern = data.draw(st.sampled_from([*_ROLES, *_MENTIONED]))
+    text = data.draw(st.from_regex(re.compile(pattern.pattern)))
+    assert any(mark in text for mark in _ROLE_MARKS)
+
+
+@given(st.lists(st.sampled_from(["retry", "Größe", "naïve", "delay", "x"]), min_size=2, max_size=5))
+def test_plain_words_are_no_names(words: list[str]) -> None:
+    names = analyze(" ".join(words).lower()).names
+    assert names == ()

@@ -9,6 +9,7 @@ the order only.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -265,6 +266,13 @@ _MENTIONED: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("generated", lazy_pattern(r"\b(?:generated|bundle)\b")),
     ("data", lazy_pattern(r"\bxml\b")),
 )
+_ROLE_MARKS = (
+    "test", "spec", "mock", "fixture", "exampl", "sampl", "demo", "tutor", "doc", "readme",
+    "change", "guide", "generat", "minif", "dist", "vendor", "party", "legacy", "deprec", "compat",
+    "polyfill", "bench", "typ", "stub", ".d.ts", "pyi", "xsd", "svg", "csv", "locale", "transl",
+    "resource", "build", "packag", "install", "ci", "workflow", "make", "bundle", "xml",
+)  # fmt: skip
+"""Every text that one of these patterns matches has one of these; most questions have none."""
 _POSSESSIVE = lazy_pattern("(?<=\\w)['\u2019]s\\b")
 JOINED_MAX = 4
 SPOKEN_MAX = 500
@@ -282,13 +290,18 @@ def analyze(query: str) -> AnalyzedQuery:
     asked = tuple(dict.fromkeys(names if kind != "path" else ()))
     stems = tuple(compact(path.rstrip("/").rsplit("/", 1)[-1].split(".")[0]) for path in paths)
     lowered = text.lower()
-    wants = frozenset(role for role, pattern in _ROLES if pattern.search(lowered))
-    mentions = frozenset(role for role, pattern in _MENTIONED if pattern.search(lowered))
+    marked = any(map(lowered.__contains__, _ROLE_MARKS))
+    wants = _roles_in(lowered, _ROLES) if marked else frozenset()
+    mentions = _roles_in(lowered, _MENTIONED) if marked else frozenset()
     return AnalyzedQuery(text, kind, _words(spoken), _joins(spoken), asked, stems, wants, mentions)
 
 
+def _roles_in(text: str, patterns: Iterable[tuple[Role, re.Pattern[str]]]) -> frozenset[Role]:
+    return frozenset(role for role, pattern in patterns if pattern.search(text))
+
+
 def _is_path(token: str) -> bool:
-    if not _PATH.fullmatch(token):
+    if not ("/" in token or "." in token) or not _PATH.fullmatch(token):
         return False
     if "/" in token:
         return not token.startswith("//") and any(map(str.isalpha, token))
@@ -299,6 +312,8 @@ def _names(tokens: list[str]) -> list[Name]:
     """Names in the style of identifiers, quoted as code, or forming the whole query."""
     found = []
     for token in tokens:
+        if token.isalpha() and token.islower() and len(tokens) > 1:
+            continue  # Most words; nothing below takes them for a name.
         quoted = len(token) > 2 and token[0] == "`" and token.rstrip(".,;:?")[-1] == "`"
         bare = token.strip("\"'`,;?:").rstrip(".")
         if not _QUALIFIED.fullmatch(bare) or _is_path(bare):

@@ -9,6 +9,7 @@ part of `ListView`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ NameParts = tuple[str, ...]
 
 
 def originals_first(
-    scores: Floats, files: Rows, paths: list[str], analyzed: AnalyzedQuery, share: float
+    scores: Floats, files: Rows, paths: Sequence[str], analyzed: AnalyzedQuery, share: float
 ) -> Floats:
     """Scores after swapping the best chunks of a variant and of its original.
 
@@ -59,16 +60,17 @@ def originals_first(
 
 
 def _pairs(
-    files: list[int], paths: list[str], words: frozenset[str], is_symbol: bool
+    files: list[int], paths: Sequence[str], words: frozenset[str], is_symbol: bool
 ) -> list[tuple[int, int]]:
     if len(files) < 2:
         return []
     names = [(file, name_parts(paths[file])) for file in files]
+    asked = [named for named in names if not words.isdisjoint(named[1])]
     return [
         (variant, original)
-        for variant, longer in names
-        for original, shorter in names
-        if is_variant(longer, shorter, words, is_symbol)
+        for variant, longer in (names if asked else ())
+        for original, shorter in asked
+        if len(longer) > len(shorter) and is_variant(longer, shorter, words, is_symbol)
     ]
 
 
