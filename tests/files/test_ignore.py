@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.files import disk, ignore_files
+from holdfast.files import disk, ignore_files, names
 from holdfast.files.ignore import Rules, RuleStack, parse_rule
 from tests.scale import examples, seeds
 
@@ -143,7 +143,7 @@ def test_a_random_tree_holds_what_git_lists(
     monkeypatch.setattr(ignore_files, "_DEFAULTS", Rules([]))
     monkeypatch.setattr(ignore_files, "_OUTPUTS", {ruled: Rules([]) for ruled in (False, True)})
     monkeypatch.setattr(
-        disk,
+        names,
         "_left_out",
         lambda name, path, extensions, rules: (
             "ignored" if rules.excludes(path, name, False) else None

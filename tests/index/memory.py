@@ -18,7 +18,8 @@ from holdfast.index.generations.model import (
     StoredChunk,
 )
 from holdfast.index.generations.segments import SegmentBuilder
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
+from holdfast.index.search.file_table import File
 from holdfast.index.search.trigrams import KeptFile
 
 

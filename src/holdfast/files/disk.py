@@ -100,6 +100,30 @@ def walk_again(
     return _TreeWalk(root, policy, top.st_dev, now_ns).again(before, directories)
 
 
+def tree_holds(root: str, stats: Mapping[str, Stat]) -> bool:
+    """The same as `stats_hold`, of the files of a walk."""
+    if not isinstance(stats, TreeStats):
+        return stats_hold(root, stats.items())
+    lstat = os.lstat
+    try:
+        for key, folder in stats.folders.items():
+            directory = f"{root}/{key}" if key else root
+            numbers = iter(folder.numbers)
+            for name, size, mtime_ns, ctime_ns in zip(
+                folder.names, numbers, numbers, numbers, strict=True
+            ):
+                status = lstat(f"{directory}/{name}")
+                if (
+                    status.st_size != size
+                    or status.st_mtime_ns != mtime_ns
+                    or status.st_ctime_ns != ctime_ns
+                ):
+                    return False
+    except OSError:
+        return False
+    return True
+
+
 def stats_hold(root: str, stats: Iterable[tuple[str, Stat]]) -> bool:
     """Whether these files are there with their sizes and times."""
     lstat = os.lstat

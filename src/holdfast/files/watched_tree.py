@@ -133,7 +133,7 @@ class WatchedTree:
                 return None
             look = msgspec.structs.replace(look, found=walk, version=self._version)
         if not 0 <= (began - last.compared_at) * 1000 < compared_ms_max:
-            if not disk.stats_hold(self._root, look.found.stats.items()):
+            if not disk.tree_holds(self._root, look.found.stats):
                 return None
             look = msgspec.structs.replace(look, compared_at=began)
         return look

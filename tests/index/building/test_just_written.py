@@ -91,7 +91,7 @@ def test_a_file_that_was_written_again_is_read_by_the_next_check(tmp_path: Path)
     entries["b.py"] = other
     now_ns = written_ns + LATER_NS
     found_ns = confirmed(str(tmp_path), entries, entries, written_ns, now_ns)
-    stats: dict[str, Stat] = disk.walk(str(tmp_path)).stats
+    stats = disk.walk(str(tmp_path)).stats
     assert "b.py" in moved(Snapshot(entries, found_ns), stats)[0]
     assert found_ns >= written_ns
 

@@ -27,7 +27,8 @@ from holdfast.index.generations.postgres import tables as postgres_tables
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
+from holdfast.index.search.file_table import File
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.weights import WEIGHTS

@@ -13,7 +13,8 @@ from holdfast.index.generations.segment_files import (
 )
 from holdfast.index.search import term_tables
 from holdfast.index.search.centrality import centrality
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
+from holdfast.index.search.file_table import File
 from holdfast.index.search.posting_segment import PostingSegment
 from holdfast.index.search.term_tables import Names, names_of
 from tests.index.generations.test_segment_files import DIMENSION, in_memory

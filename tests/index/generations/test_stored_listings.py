@@ -7,7 +7,8 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast.files import disk, listing_cache, listing_store, tree_watch
+from holdfast.files import listing_cache, listing_store, tree_watch
+from holdfast.files import names as name_rules
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
@@ -26,13 +27,13 @@ def _as_in_a_new_process(world: World) -> None:
 def _decided(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names that walks decide from now on."""
     names: list[str] = []
-    real = disk._left_out
+    real = name_rules._left_out
 
     def noting(name: str, *more: Any) -> Any:
         names.append(name)
         return real(name, *more)
 
-    monkeypatch.setattr(disk, "_left_out", noting)
+    monkeypatch.setattr(name_rules, "_left_out", noting)
     return names
 
 

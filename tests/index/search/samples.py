@@ -11,7 +11,8 @@ from holdfast.index.building.prepare import Extract, prepare, with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import PreparedFile, SourceFile
 from holdfast.index.generations.segments import SegmentBuilder
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
+from holdfast.index.search.file_table import File
 from holdfast.index.search.posting_segment import PostingSegment
 from tests.index import double
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -43,11 +44,17 @@ def some_files(rng: random.Random, first: int, count: int) -> list[File]:
     return [File(first + n, path, rng.choice(LANGUAGES)) for n, path in enumerate(sorted(made))]
 
 
+def lengths_of(paths: Iterable[str]) -> list[int]:
+    return [len(path) for path in paths]
+
+
 def check(files: Files, expected: list[File]) -> None:
     assert list(files) == expected == files[:]
     assert [files.path(at) for at in range(len(files))] == [file.path for file in expected]
     assert [files.number(at) for at in range(len(files))] == [file.number for file in expected]
-    assert sorted(files.paths()) == [(at, file.path) for at, file in enumerate(expected)]
+    lengths = files.table.derived(lengths_of)
+    for place, file in zip(files.places.tolist(), expected, strict=True):
+        assert place >= files.table.first_other or lengths[place] == len(file.path)
     order = files.table.order(files.places).tolist()
     assert [expected[at].path for at in order] == sorted(file.path for file in expected)
     some = {file.number for file in expected[::3]} | {-5}
@@ -71,7 +78,9 @@ def test_files_by_place_are_a_list_of_files_after_any_changes(seed: int) -> None
         left = ~np.isin(files.places, gone_places)
         more = some_files(rng, 1000 * (turn + 1), rng.randrange(5))
         order = files.table.order(files.places[left])
+        known = files.table.derived(lengths_of)
         files = files.table.followed_by(files.places[left], more)
+        assert files.table.derived(lengths_of) is known, "computed once for a list"
         expected = [file for file in expected if file.path not in gone] + more
         news = np.arange(len(files) - len(more), len(files))
         inserted = files.table.inserted(files.places, order, news).tolist()

@@ -16,6 +16,7 @@ from holdfast.index.search import lexical
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.fields import FIELDS, Field, Fields, fields_of
 from holdfast.index.search.file_scores import rows_of_files
+from holdfast.index.search.file_table import File
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.terms import compact, terms
@@ -191,7 +192,7 @@ def test_in_a_large_tree_the_nearest_are_found_by_signs_first(
     bare = Rows([Fields(*[""] * 8)] * 3000, [(1, 1)] * 3000, ["module"] * 3000)
     base = segments.unpack_file(postings([bare])[0])
     segment = segments.with_vectors(base, rows.tobytes(), 64)
-    corpus = corpora.Corpus([corpora.Part(segment, [corpora.File(1, "a.py", "python")])])
+    corpus = corpora.Corpus([corpora.Part(segment, [File(1, "a.py", "python")])])
     asked = [rows[i] + 0.1 * rng.normal(size=64).astype(np.float32) for i in range(0, 200, 10)]
     exact = [corpus.nearness(vector) for vector in asked]
     for vector, near in zip(asked, exact, strict=True):
@@ -232,7 +233,7 @@ def test_of_the_rows_found_by_signs_those_are_kept_that_lose_least_of_the_query(
         base = segments.unpack_file(postings([bare])[0])
         segment = segments.with_vectors(base, half.tobytes(), dimension)
         name = f"{len(halves)}.py"
-        halves.append(corpora.Part(segment, [corpora.File(len(halves), name, "python")]))
+        halves.append(corpora.Part(segment, [File(len(halves), name, "python")]))
     corpus = corpora.Corpus(halves)
     monkeypatch.setattr(corpora, "SIGNS_FIRST", first)
     # Of the stored vectors, where small numbers are 0.

@@ -8,8 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
 from holdfast.index.search.fields import FIELDS
+from holdfast.index.search.file_table import File
 from holdfast.index.search.posting_segment import PostingSegment
 from holdfast.index.search.row_columns import JOINED_ROWS_MAX, Column
 

@@ -28,7 +28,8 @@ from holdfast.index.search import (
 )
 from holdfast.index.search import corpus as corpora
 from holdfast.index.search.centrality import centrality
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
+from holdfast.index.search.file_table import File
 from holdfast.index.search.query_analysis import analyze
 from holdfast.index.tools.search_request import DEPTH_MIN
 from tests.index.search import plain

@@ -10,8 +10,9 @@ import pytest
 
 from holdfast.index.search import corpus as corpora
 from holdfast.index.search import vector_columns
-from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.corpus import Corpus, Part
 from holdfast.index.search.fields import FIELDS
+from holdfast.index.search.file_table import File
 from holdfast.index.search.posting_segment import LEVELS, PostingSegment
 from holdfast.index.search.vector_columns import ASKED_BEFORE, BLOCK_ROWS, ROWS_MIN, Columns
 from tests.index.search import plain

@@ -28,19 +28,20 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
     found = names.of_all(segments)
     total = len(names)  # Once: a concurrent search may add names.
     # Summed segment by segment: all names of a large tree at once take much memory.
-    calls, defined = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int32)
+    calls, defined = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
     definitions = []
     for named, segment, first in zip(found, segments, corpus.firsts, strict=True):
         living = corpus.alive[first : first + segment.rows]
-        rows, terms = named.defined_in, named.defined
+        # As wide as an index: `at` is ten times slower if it has to convert.
+        rows, terms = named.defined_in.astype(np.intp), named.defined.astype(np.intp)
         counts = named.calls
         if not living.all():
             counts = calls_of_living(segment, living)
             kept = living[rows]
             rows, terms = rows[kept], terms[kept]
         definitions.append((terms, rows, slice(first, first + segment.rows)))
-        np.add.at(calls, named.numbers, counts)
-        np.add.at(defined, terms, np.int32(1))
+        np.add.at(calls, named.numbers.astype(np.intp), counts.astype(np.int64))
+        np.add.at(defined, terms, np.int64(1))
     np.maximum(defined, 1, out=defined)
     share = calls / defined
     value = np.log1p(share, out=share).astype(np.float32)

@@ -8,9 +8,10 @@ header's name, or in the only source file that defines that name.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.index.search.chunk_kinds import is_function
 from holdfast.index.search.fields import Field
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.file_table import Files
 
     Numbers = NDArray[np.int64]
 
@@ -38,12 +40,7 @@ def definition_rows(corpus: Corpus) -> NDArray[np.int32]:
     import numpy as np
 
     out = np.full(corpus.rows, -1, dtype=np.int32)
-    parts = np.full(len(corpus.files) + 1, _OTHER, dtype=np.int8)
-    stems = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
-    numbers: dict[str, int] = {}
-    for at, path in [each for each in corpus.files.paths() if each[1][-1:] in _LAST]:
-        parts[at], stem = _part(path)
-        stems[at] = numbers.setdefault(stem, len(numbers))
+    parts, stems, count = _parts_of_files(corpus.files)
     if _DECLARES not in parts or _DEFINES not in parts:
         return out
     found = []
@@ -78,7 +75,7 @@ def definition_rows(corpus: Corpus) -> NDArray[np.int32]:
     low, high = np.searchsorted(terms, of_term), np.searchsorted(terms, of_term, "right")
     only = high - low == 1
     _give(corpus, out, asking[only], rows[low[only]])
-    wide = np.int64(len(numbers) + 1)
+    wide = np.int64(count + 1)
     keys = terms * wide + stems[files]
     order = np.lexsort((corpus.ties[rows], keys))
     keys, rows = keys[order], rows[order]
@@ -88,6 +85,47 @@ def definition_rows(corpus: Corpus) -> NDArray[np.int32]:
         same = keys[at] == wanted
         _give(corpus, out, asking[same], rows[at[same]])
     return out
+
+
+class _Parts(NamedTuple):
+    """Which of some files are headers or source files, and the number of each one's stem."""
+
+    parts: NDArray[np.int8]
+    stems: NDArray[np.int64]
+    numbers: dict[str, int]
+
+
+def _parts_of_paths(paths: Iterable[str]) -> _Parts:
+    import numpy as np
+
+    parts, stems = array("b"), array("q")
+    numbers: dict[str, int] = {}
+    for path in paths:
+        part, stem = _part(path) if path[-1:] in _LAST else (_OTHER, "")
+        parts.append(part)
+        stems.append(-1 if part == _OTHER else numbers.setdefault(stem, len(numbers)))
+    return _Parts(np.array(parts, dtype=np.int8), np.array(stems, dtype=np.int64), numbers)
+
+
+def _parts_of_files(files: Files) -> tuple[NDArray[np.int8], NDArray[np.int64], int]:
+    """For each file, and last for none, whether it is a header or a source file and the number of
+    its stem; and how many stems there are."""
+    import numpy as np
+
+    parts = np.full(len(files) + 1, _OTHER, dtype=np.int8)
+    stems = np.full(len(files) + 1, -1, dtype=np.int64)
+    # Those of the list are the same after every sync.
+    known = files.table.derived(_parts_of_paths)
+    listed = np.flatnonzero(files.places < files.table.first_other)
+    parts[listed] = known.parts[files.places[listed]]
+    stems[listed] = known.stems[files.places[listed]]
+    count, more = len(known.numbers), dict[str, int]()
+    for at in np.flatnonzero(files.places >= files.table.first_other).tolist():
+        parts[at], stem = _part(files.path(at))
+        if parts[at] != _OTHER:
+            number = known.numbers.get(stem)
+            stems[at] = more.setdefault(stem, count + len(more)) if number is None else number
+    return parts, stems, count + len(more)
 
 
 def with_source(paths: Sequence[str]) -> list[bool]:

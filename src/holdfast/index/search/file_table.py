@@ -7,8 +7,10 @@ places of its files, in the order of their numbers there, and each part those of
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, overload
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from array import array
@@ -51,8 +53,14 @@ class Listed(Protocol):
 class FileTable:
     """Files by place: those of a list, then others."""
 
-    def __init__(self, listed: Listed | None, others: Sequence[File]) -> None:
+    def __init__(
+        self,
+        listed: Listed | None,
+        others: Sequence[File],
+        derived: dict[object, object] | None = None,
+    ) -> None:
         self._listed, self._others = listed, others
+        self._derived = {} if derived is None else derived
         self.first_other = 0 if listed is None else len(listed)
 
     def path(self, place: int) -> str:
@@ -88,12 +96,12 @@ class FileTable:
         others = enumerate(self._others, self.first_other)
         return [at for at in found if at >= 0] + [at for at, file in others if file.path in paths]
 
-    def all_paths(self) -> Iterator[str]:
-        """The paths of all places, faster than one after the other."""
-        if self._listed is not None:
-            yield from self._listed.paths
-        for file in self._others:
-            yield file.path
+    def derived(self, compute: Callable[[Iterable[str]], T]) -> T:
+        """The result of a function of the paths of the list, computed once for all tables of it."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(() if self._listed is None else self._listed.paths)
+        found: T = self._derived[compute]  # type: ignore[assignment]
+        return found
 
     def followed_by(self, used: Places, more: Sequence[File]) -> Files:
         """The files at the used places of this table, and more files behind them."""
@@ -104,7 +112,7 @@ class FileTable:
         last = self.first_other + len(kept)
         places = np.concatenate([used, np.arange(last, last + len(more))])
         places[: len(used)][others] = np.arange(self.first_other, last)
-        return Files(FileTable(self._listed, [*kept, *more]), places)
+        return Files(FileTable(self._listed, [*kept, *more], self._derived), places)
 
     def order(self, places: Places) -> Places:
         """The positions of places in the order of their paths."""
@@ -163,16 +171,6 @@ class Files(Sequence[File]):
 
     def number(self, at: int) -> int:
         return self.table.number(int(self.places[at]))
-
-    def paths(self) -> Iterator[tuple[int, str]]:
-        """Every file's number and path, in any order: faster than one after the other."""
-        import numpy as np
-
-        at_place = np.full(len(self.table), -1, dtype=np.int64)
-        at_place[self.places] = np.arange(len(self.places))
-        for at, path in zip(at_place.data, self.table.all_paths(), strict=True):
-            if at >= 0:
-                yield at, path
 
     def with_numbers(self, numbers: Collection[int]) -> list[str]:
         """The paths of files by their numbers in the backend."""
