@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,20 @@ from bench.evidence import figures, records
 from bench.evidence.__main__ import DOCS, pages
 from bench.evidence.drawings import DRAWINGS, image_name, images
 from bench.evidence.records import Record
-from bench.evidence.running import BENCHMARKS, Inputs, retrieval_rows
+from bench.evidence.running import BENCHMARKS, RETRIEVAL_SETS, Inputs, retrieval_rows
 from bench.evidence.sections import SECTIONS
 from bench.timing import Row
 
 ROOT = Path(__file__).parents[1]
+
+
+EXPERIMENTS = (
+    "calls-experiments.md", "retrieval-experiments.md", "scale-history.md", "requirements.md",
+)  # fmt: skip
+"""Pages whose tables were made with the code of their day, and say so."""
+MEASURED_HEAD = re.compile(
+    r"\| *(measured|found|right|p50|[µu]s|ms|before|today) *\|", re.IGNORECASE
+)
 
 
 def record(*rows: Row, name: str = "shop") -> Record:
@@ -42,8 +52,19 @@ def test_every_figure_of_a_page_is_the_recorded_one(path: Path) -> None:
 @pytest.mark.shows("EVIDENCE-PAGES")
 def test_the_headline_and_the_first_table_of_the_readme_are_recorded() -> None:
     page = (ROOT / "README.md").read_text("utf-8")
-    assert figures.names(page) == ["benefit", "readme"]
+    assert figures.names(page) == ["benefit", "readme", "compared"]
     assert "measured:" not in figures.outside(page)
+
+
+@pytest.mark.shows("EVIDENCE-PAGES")
+@pytest.mark.parametrize("path", pages(), ids=lambda path: path.name)
+def test_no_table_of_a_page_has_figures_that_are_not_recorded(path: Path) -> None:
+    """Except pages about experiments, and tables that another test compares with their source."""
+    if path.name in EXPERIMENTS:
+        return
+    lines = figures.outside(path.read_text("utf-8")).splitlines()
+    heads = [line for line, under in pairwise(lines) if under.startswith("|---")]
+    assert [head for head in heads if MEASURED_HEAD.search(head)] == []
 
 
 @pytest.mark.shows("EVIDENCE-PAGES")
@@ -194,13 +215,20 @@ def test_a_campaign_becomes_a_row_of_tries_and_one_of_problems() -> None:
 def test_a_retrieval_report_becomes_a_row_for_each_system() -> None:
     report: dict[str, object] = {
         "systems": {
-            "holdfast": {"queries": 3, "path_ndcg10": 0.8, "ndcg10": 0.8, "ndcg10_95": [0.7, 0.9]},
-            "bm25": {"queries": 3, "path_ndcg10": 0.6, "ndcg10": 0.5, "ndcg10_95": [0.4, 0.6]},
+            "holdfast": {"queries": 3, "path_ndcg10": 0.8, "path_ndcg10_95": [0.7, 0.9]},
+            "bm25": {"queries": 3, "path_ndcg10": 0.6, "path_ndcg10_95": [0.4, 0.6]},
             "semble": {"queries": 0},
         }
     }
     rows = retrieval_rows("plain", report)
     assert [(row.what, row.value, row.note) for row in rows] == [
         ("plain, holdfast", 0.8, "3 questions, 95% 0.700 to 0.900"),
-        ("plain, bm25", 0.6, "3 questions"),
+        ("plain, bm25", 0.6, "3 questions, 95% 0.400 to 0.600"),
     ]
+
+
+def test_every_set_of_questions_is_recorded_under_its_own_name() -> None:
+    labels = [one.label for one in RETRIEVAL_SETS]
+    assert len(set(labels)) == len(labels)
+    sets = ROOT / "bench" / "retrieval" / "sets"
+    assert {one.name for one in RETRIEVAL_SETS} == {path.stem for path in sets.glob("*.json")}

@@ -8,7 +8,8 @@
 says what `<!-- evidence: sections -->` and `<!-- evidence: missing -->` are. In a template
 `{{store: engine / bare driver | .2f}}` is the value of a row, formatted as Python formats it;
 `| %` shows a share as a percentage without its sign, `| goal` the row's goal, `| note` its note,
-`| first .1f` and `| last .1f` the cost at the smallest and at the largest size of its points.
+`| missed` is `: missed` if its goal was not met, `| first .1f` and `| last .1f` the cost at the
+smallest and at the largest size of its points.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def fill(template: str, records: Records) -> str:
 def formatted(row: Row, form: str) -> str:
     if form in ("goal", "note", "unit"):
         return str(getattr(row, form))
+    if form == "missed":
+        return ": missed" if row.met is False else ""
     point, _, digits = form.partition(" ")
     if point in ("first", "last"):
         if not row.points:

@@ -17,17 +17,37 @@ from bench.evidence.records import Record, write
 from bench.timing import OUT, Row, machine
 
 REPOSITORY = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """Questions that are asked together; `label` names them in the record."""
+
+    name: str
+    label: str
+    split: str = ""
+    systems: str = "holdfast,semble-bm25"
+
+
+OTHERS = "holdfast,bm25,ripgrep,semble-bm25"
 RETRIEVAL_SETS = (
-    ("development", "test"),
-    ("plain", ""),
-    ("large", ""),
-    ("wide", "test"),
-    ("fresh-measured", ""),
-    ("libraries-measured", ""),
-    ("big-measured", ""),
+    QuestionSet("development", "development", "test", OTHERS),
+    QuestionSet("plain", "plain", systems=OTHERS),
+    QuestionSet("large", "large", systems=OTHERS),
+    QuestionSet("wide", "wide", "test", OTHERS),
+    QuestionSet("fresh-measured", "fresh-measured", systems=OTHERS),
+    QuestionSet("libraries-measured", "libraries-measured", systems=OTHERS),
+    QuestionSet("big-measured", "big-measured", systems=OTHERS),
+    QuestionSet("probe-measured", "probe-measured"),
+    QuestionSet("development", "development, tuned", "dev"),
+    QuestionSet("wide", "wide, tuned", "dev"),
+    QuestionSet("fresh", "fresh, tuned"),
+    QuestionSet("libraries", "libraries, tuned"),
+    QuestionSet("big", "big, tuned"),
+    QuestionSet("probe", "probe, tuned"),
 )
-"""Sets whose questions are only measured, and two that labels by file make comparable."""
-SYSTEMS = "holdfast,bm25,ripgrep,semble-bm25"
+"""Sets whose questions are only measured and two that labels by file make comparable; then those
+that the ranking was tuned on."""
 
 
 @dataclass(frozen=True)
@@ -132,26 +152,25 @@ def commit() -> str:
 
 def _retrieval() -> str:
     load, rows = os.getloadavg()[0], []
-    for name, split in RETRIEVAL_SETS:
-        out = OUT / f"retrieval-{name}.json"
+    for one in RETRIEVAL_SETS:
+        out = OUT / f"retrieval-{one.label.replace(', ', '-')}.json"
         command = [sys.executable, "-m", "bench.retrieval", "--set",
-                   f"bench/retrieval/sets/{name}.json", "--systems", SYSTEMS,
-                   "--out", str(out), *(["--split", split] if split else [])]  # fmt: skip
+                   f"bench/retrieval/sets/{one.name}.json", "--systems", one.systems,
+                   "--out", str(out), *(["--split", one.split] if one.split else [])]  # fmt: skip
         if subprocess.run(command, cwd=REPOSITORY).returncode == 0:
-            rows += retrieval_rows(name, json.loads(out.read_text()))
+            rows += retrieval_rows(one.label, json.loads(out.read_text()))
     return recorded("retrieval", "python -m bench.retrieval", rows, load)
 
 
-def retrieval_rows(name: str, report: dict[str, object]) -> list[Row]:
-    """NDCG@10 by path of every system on one set, with the interval where labels are by path."""
+def retrieval_rows(label: str, report: dict[str, object]) -> list[Row]:
+    """NDCG@10 by path of every system on one set, with its interval."""
     systems = report["systems"]
     assert isinstance(systems, dict)
     rows = []
     for system, found in systems.items():
         if not found.get("queries"):
             continue
-        note = f"{found['queries']} questions"
-        if found["path_ndcg10"] == found["ndcg10"]:
-            note += ", 95% {:.3f} to {:.3f}".format(*found["ndcg10_95"])
-        rows.append(Row(f"{name}, {system}", found["path_ndcg10"], "", note=note))
+        low, high = found["path_ndcg10_95"]
+        note = f"{found['queries']} questions, 95% {low:.3f} to {high:.3f}"
+        rows.append(Row(f"{label}, {system}", found["path_ndcg10"], "", note=note))
     return rows

@@ -24,13 +24,13 @@ def interval(values: Sequence[float], seed: int = 1) -> tuple[float, float]:
 
 
 def scores(judged: Sequence[Judged]) -> dict[str, Any]:
-    """The mean of every metric, with an interval for the two main ones."""
+    """The mean of every metric, with an interval for the main ones."""
     if not judged:
         return {"queries": 0}
     found: dict[str, Any] = {"queries": len(judged)}
     for name in judged[0]:
         found[name] = round(mean([one[name] for one in judged]), 4)
-    for name in ("ndcg10", "mrr"):
+    for name in ("ndcg10", "path_ndcg10", "mrr"):
         found[f"{name}_95"] = [round(x, 4) for x in interval([one[name] for one in judged])]
     return found
 
