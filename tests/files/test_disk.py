@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -404,3 +405,28 @@ def test_a_name_is_kept_or_left_out_for_one_reason(name: str, kind: str, why: st
     rules = RuleStack().with_rules(Rules(["out.py"]), drop=0)
     known = names.Decided({"known.xyz"}, set(), {"other.py": "kind"})
     assert names.reason_left_out(name, name, kind, known, frozenset({".py"}), rules) == why
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: path.write_text("longer than before"),
+        lambda path: os.utime(path, ns=(0, 1)),
+        lambda path: path.unlink(),
+        lambda path: (path.unlink(), path.mkdir()),
+    ],
+    ids=["longer", "other time", "removed", "a directory"],
+)
+@pytest.mark.parametrize("changed", ["top.py", "src/a.py", "src/deep/b.py"])
+def test_the_times_of_a_walk_hold_until_any_file_changes(
+    tmp_path: Path, changed: str, change: Callable[[Path], object]
+) -> None:
+    for path in ("top.py", "src/a.py", "src/z.py", "src/deep/b.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x = 1\n")
+    found = disk.walk(str(tmp_path)).stats
+    assert disk.tree_holds(str(tmp_path), found)
+    assert disk.stats_hold(str(tmp_path), found.items())
+    change(tmp_path / changed)
+    assert not disk.tree_holds(str(tmp_path), found)
+    assert not disk.stats_hold(str(tmp_path), found.items())

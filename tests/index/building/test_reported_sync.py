@@ -171,13 +171,13 @@ def test_the_watcher_looks_at_reports_however_old_the_comparison_of_times_is(
     watched: World, walks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[str] = []
-    real = disk.stats_hold
+    real = disk.tree_holds
 
     def noting(root: str, stats: Any) -> bool:
         compared.append(root)
         return real(root, stats)
 
-    monkeypatch.setattr(disk, "stats_hold", noting)
+    monkeypatch.setattr(disk, "tree_holds", noting)
     watched.later(60)
     watched.write("src/prices.py", "def rebate_of(item):\n    return 2\n")
     _sync_quietly(watched.index, watched.root)
