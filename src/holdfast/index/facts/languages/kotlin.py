@@ -110,8 +110,8 @@ def _call(walk: Walk, node: Node) -> None:
         return
     start, end = node.start_byte, last.start_byte
     if last.type == "annotated_lambda" and count > 2:  # `f(1) { … }`
-        arguments = node.named_child(count - 2)
-        end = arguments.start_byte if arguments and arguments.type == "value_arguments" else end
+        arguments = node.named_children[count - 2]
+        end = arguments.start_byte if arguments.type == "value_arguments" else end
     text = walk.slice(start, end)
     if end - start > LONGEST:
         text = "\0" + walk.slice(end - LONGEST, end)
