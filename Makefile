@@ -9,15 +9,15 @@ CORES := $(shell getconf _NPROCESSORS_ONLN)
 # Tests and benchmarks start thousands of processes; each would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: try quick quick-tests test lint types browser bench evidence soak requirements package audit site clean help
+.PHONY: try quick quick-tests test lint types browser bench evidence soak upgrade requirements package audit site clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "holdfast needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "could not create $(VENV): on Debian install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(STAMP)
 
 $(NODE): tests/node/package-lock.json $(STAMP)
@@ -69,6 +69,9 @@ site: $(STAMP)   ## the documentation as a site in build/site; a broken link is 
 audit: $(STAMP)  ## licences of every dependency; known vulnerabilities, where the advisory service answers
 	$(BIN)/python -m release licences
 	$(BIN)/python -m release advisories
+
+upgrade: $(STAMP) ## the newest versions of what tests run with, in constraints.txt
+	$(BIN)/python -m release upgrade
 
 requirements: $(STAMP)  ## refresh the test column of docs/requirements.md
 	$(BIN)/python -m tests.requirements --write

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from release import advisories, building, components, smoke
+from release import advisories, building, components, smoke, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -23,6 +23,7 @@ def main(argv: list[str]) -> int:
     steps.add_parser("sbom", help="write the components of the base install as CycloneDX")
     steps.add_parser("licences", help="check the licence of every dependency")
     steps.add_parser("advisories", help="look for known vulnerabilities of what is installed")
+    steps.add_parser("upgrade", help="write the newest versions of what tests run with")
     options = parser.parse_args(argv)
     match options.step:
         case "build":
@@ -33,6 +34,9 @@ def main(argv: list[str]) -> int:
             return _sbom()
         case "advisories":
             return _advisories()
+        case "upgrade":
+            print(f"{versions.upgrade(ROOT)} versions: constraints.txt")
+            return 0
         case _:
             return _licences()
 
