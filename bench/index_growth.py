@@ -427,6 +427,7 @@ def main(arguments: list[str] | None = None) -> int:
         {"tree": str(source), "files": str(own), "code": code_digest()},
     )
     into = given.into or source.parent
+    into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=into) as name:
         place = Path(name)
         measured, left_out = in_time(
