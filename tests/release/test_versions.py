@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -34,6 +35,7 @@ def _required() -> Iterator[Requirement]:
                 yield Requirement(line)
 
 
+@pytest.mark.shows("PKG-VERSIONS")
 def test_every_dependency_is_tested_in_one_version_that_users_may_get() -> None:
     pins = _pins()
     for required in _required():
@@ -41,6 +43,7 @@ def test_every_dependency_is_tested_in_one_version_that_users_may_get() -> None:
         assert required.specifier.contains(version, prereleases=True), f"{required}: {version}"
 
 
+@pytest.mark.shows("PKG-VERSIONS")
 def test_a_new_environment_takes_these_versions() -> None:
     assert PINNED.startswith(versions.HEADER)
     assert "--constraint constraints.txt" in (ROOT / "Makefile").read_text(encoding="utf-8")
