@@ -24,7 +24,7 @@ from holdfast.index.shared import generation as shared
 from holdfast.index.shared import publish
 from holdfast.index.shared.postgres import PostgresShared
 from holdfast.index.shared.rows import CHECK_BYTES, Seal
-from holdfast.index.shared.store import SharedStore
+from holdfast.index.shared.store import SharedStore, SharedUnavailable
 from holdfast.index.shared.work import CommittedBlobs, SharedIndex
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.manage import manage_index
@@ -341,6 +341,61 @@ def test_with_the_team_away_what_was_taken_still_answers(tmp_path: Path, reposit
     synced = manage_index(other.index, "sync", str(there))
     assert "keeps the team's generation: memory cannot be used now: no route" in synced.human_text
     assert [warning.code for warning in synced.warnings] == ["SHARED_INDEX_AWAY"]
+
+
+class Frozen(MemoryRows):
+    """Counts the requests that would have waited for their deadline, from the nth on."""
+
+    def __init__(self, rows: dict[bytes, bytes], answered: int = 0) -> None:
+        super().__init__()
+        self.rows, self.answered, self.waited = rows, answered, 0
+
+    def _maybe_fail(self) -> None:
+        self.answered -= 1
+        if self.answered < 0:
+            self.waited += 1
+            raise SharedUnavailable("timed out", "check HOLDFAST_INDEX_URL")
+
+
+@pytest.mark.shows("TEAM-WORK-ALONE")
+@pytest.mark.parametrize("answered", range(4))
+def test_a_create_waits_only_once_for_a_server_that_is_frozen(
+    tmp_path: Path, repository: Path, answered: int
+) -> None:
+    """First for its generation, then for its work on files: each costs a whole deadline."""
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    frozen = Frozen(store.rows, answered)
+    member = joined(tmp_path / "member", frozen)
+    there = clone(repository, tmp_path / "there")
+    created = manage_index(member.index, "create", str(there))
+    assert frozen.waited == 1
+    if answered < 3:  # Later it has all that an index needs.
+        assert "The team's generation is not used" in created.human_text
+        status = manage_index(member.index, "status", str(there))
+        assert "works alone: timed out (check HOLDFAST_INDEX_URL)" in status.human_text
+
+
+@pytest.mark.shows("TEAM-WORK-ALONE")
+def test_a_sync_that_has_to_build_waits_only_once_for_a_server_that_is_frozen(
+    tmp_path: Path, repository: Path
+) -> None:
+    store = MemoryRows()
+    published(tmp_path, repository, store)
+    there = clone(repository, tmp_path / "there")
+    joined(tmp_path / "member", store).create(there)
+    (there / "new.py").write_text("def new():\n    return 1\n")
+    git(there, "add", ".")
+    git(there, "commit", "-qm", "another head")
+    frozen = Frozen(store.rows)
+    member = joined(tmp_path / "member", frozen)
+    synced = manage_index(member.index, "sync", str(there))
+    assert frozen.waited == 1
+    assert [warning.code for warning in synced.warnings] == ["SHARED_INDEX_AWAY"]
+    # The next run asks again.
+    frozen.answered = 99
+    manage_index(member.index, "reindex", str(there))
+    assert "works alone" not in manage_index(member.index, "status", str(there)).human_text
 
 
 def test_a_server_that_failed_a_moment_ago_is_used_when_it_answers(

@@ -39,11 +39,12 @@ class CachedRows:
         self._local, self._remote, self._seal = local, remote, seal
         self._directory = directory
         self._clock, self._away_until = clock, 0.0
+        self._failure: CodeIndexError | None = None
 
     @property
-    def away(self) -> bool:
-        """Whether the server failed so recently that it is not asked."""
-        return self._remote is not None and self._clock() < self._away_until
+    def failure(self) -> CodeIndexError | None:
+        """How the server failed, if that is so recent that it is not asked."""
+        return self._failure if self._clock() < self._away_until else None
 
     def back(self) -> None:
         """Ask the server again: it has just answered."""
@@ -55,7 +56,7 @@ class CachedRows:
         with suppress(CodeIndexError):
             rows = self._opened(self._local.get(keys).items())
         missing = [key for key in keys if key not in rows]
-        if not missing or self._remote is None or not ask or self.away:
+        if not missing or self._remote is None or not ask or self.failure is not None:
             return rows
         try:
             for at in range(0, len(missing), ASK_MAX):
@@ -64,8 +65,8 @@ class CachedRows:
                 rows |= opened
                 with suppress(CodeIndexError):
                     self._local.put([(key, fetched[key]) for key in opened], replace=True)
-        except CodeIndexError:
-            self._away_until = self._clock() + AWAY_S
+        except CodeIndexError as error:
+            self._failure, self._away_until = error, self._clock() + AWAY_S
         return rows
 
     def _opened(self, stored: Iterable[tuple[bytes, bytes]]) -> dict[bytes, memoryview]:

@@ -44,8 +44,8 @@ class NotTaken:
     """Why a root cannot use a generation of the team."""
 
     why: str
-    away: bool = False
-    """Whether the team could not be reached."""
+    failure: CodeIndexError | None = None
+    """Why the team could not be reached, if that is the reason."""
 
     def sentence(self) -> str:
         return f"The team's generation is not used: {self.why}."
@@ -68,7 +68,7 @@ def take(
         there = index.shared.store.has(keys)
     except CodeIndexError as error:
         hint = f" ({error.hint})" if error.hint else ""
-        return NotTaken(f"{index.shared.store.name} cannot be used now: {error}{hint}", away=True)
+        return NotTaken(f"{index.shared.store.name} cannot be used now: {error}{hint}", error)
     team.cache.back()
     behind = next((number for number, key in enumerate(keys) if key in there), None)
     if behind is None:
@@ -78,8 +78,8 @@ def take(
         )
     key = keys[behind]
     manifest = team.manifest(key)
-    if manifest is None and team.cache.away:
-        return NotTaken(f"{index.shared.store.name} does not answer now", away=True)
+    if manifest is None and team.cache.failure is not None:
+        return NotTaken(f"{index.shared.store.name} does not answer now", team.cache.failure)
     if manifest is None or (manifest.commit, manifest.repository) != (
         commits[behind],
         identity.name,
@@ -99,7 +99,8 @@ def take(
     try:
         team.fetch(key, manifest)
     except CodeIndexError as error:
-        return NotTaken(f"{error} ({error.hint})" if error.hint else str(error))
+        why = f"{error} ({error.hint})" if error.hint else str(error)
+        return NotTaken(why, team.cache.failure)
     pointer = Pointer(POINTER_VERSION, root, key, stats, taken_ns, identity.head, differing)
     team.use(pointer)
     return Taken(manifest, pointer, behind)

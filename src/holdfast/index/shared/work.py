@@ -37,6 +37,8 @@ class SharedIndex:
     seal: rows.Seal = field(default_factory=rows.Seal)
     runs: dict[str, SharedRun] = field(default_factory=dict)
     """The last run of each root in this process."""
+    failures: dict[str, CodeIndexError] = field(default_factory=dict)
+    """How the store failed just before the next run of a root, which then does not ask it."""
 
     def run(self, root: str, maker: str, dimension: int) -> SharedRun:
         blobs = CommittedBlobs(Path(root))
@@ -45,6 +47,9 @@ class SharedIndex:
             return blobs.is_content(file.path, file.source)
 
         begun = SharedRun(self.store, self.seal, maker, dimension, committed)
+        failure = self.failures.pop(root, None)
+        if failure is not None:
+            begun.fail(failure)
         self.runs[root] = begun
         return begun
 
@@ -149,7 +154,7 @@ class SharedRun:
             if mending:
                 self._store.put(mending, replace=True)
         except CodeIndexError as error:
-            self._fail(error)
+            self.fail(error)
 
     def _keys(self, path: str, digest: str) -> tuple[bytes, bytes]:
         return (
@@ -161,10 +166,11 @@ class SharedRun:
         try:
             return self._store.get(keys)
         except CodeIndexError as error:
-            self._fail(error)
+            self.fail(error)
             return {}
 
-    def _fail(self, error: CodeIndexError) -> None:
+    def fail(self, error: CodeIndexError) -> None:
+        """Continue without the store."""
         self.failure = away(self._store.name, error)
 
     def sentence(self) -> str:

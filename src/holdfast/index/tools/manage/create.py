@@ -37,7 +37,7 @@ from holdfast.index.tools.manage.request import (
     must_reindex,
     too_new,
 )
-from holdfast.index.tools.manage.team import take_for
+from holdfast.index.tools.manage.team import leave_alone, take_for
 from holdfast.index.tools.refusals import proof_check, stale_local
 
 CREATE_NOTE = (
@@ -76,15 +76,17 @@ def create(
             record = now
         index.backend.check(root)
         options = _options(request, record)
-        notes: tuple[str, ...] = ()
+        not_taken = None
         if index.team is not None and index.shared is not None and not whole:
             taken = take_for(index, request, record, options)
             if isinstance(taken, ManageAnswer):
                 return taken
-            notes = (taken,)
+            not_taken = taken
         lease.announce()
         if not lifecycle.begin(index, root, run_id, options, record):
             return being_written(index, request)
+        if not_taken is not None and index.shared is not None:
+            leave_alone(index.shared, root, not_taken)
         handed_over = True
     finally:
         if not handed_over:
@@ -95,6 +97,7 @@ def create(
         finished()
 
     index.start(run)
+    notes = () if not_taken is None else (not_taken.sentence(),)
     return _started(request, _with_notes(decided, notes))
 
 

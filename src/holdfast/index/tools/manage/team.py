@@ -10,29 +10,28 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.marker import COMPLETED
 from holdfast.index.generations.record import VERIFIED, Indexed, Options, Record
-from holdfast.index.shared.take import Taken, take
+from holdfast.index.shared.take import NotTaken, Taken, take
+from holdfast.index.shared.work import SharedIndex
 from holdfast.index.tools.manage.request import SHARED_AWAY, ManageRequest
 from holdfast.text import counted
 
 
 def take_for(
     index: CodeIndex, request: ManageRequest, record: Record | None, options: Options
-) -> ManageAnswer | str:
+) -> ManageAnswer | NotTaken:
     """The answer of a create that needs no build, or why it does. Requires the root's lease."""
     root = request.path
     if options != Options():
-        return (
-            "The team's generation is not used: this index has extensions or patterns of its own."
-        )
+        return NotTaken("this index has extensions or patterns of its own")
     assert index.team is not None
     if index.origin(root) is not None:
-        return "The team's generation is not used: this repository has no checkout."
+        return NotTaken("this repository has no checkout")
     identity = index.identify(root)
     if isinstance(identity, Unidentified):
-        return f"The team's generation is not used: {identity.sentence()}."
+        return NotTaken(identity.sentence())
     taken = take(index, index.team, root, identity)
     if not isinstance(taken, Taken):
-        return taken.sentence()
+        return taken
     _record(index, root, taken, options)
     answer = request.answer(
         "ok",
@@ -52,7 +51,8 @@ def follow_team(index: CodeIndex, request: ManageRequest, gate: Open) -> ManageA
     before = index.team.pointer(root)
     taken = take(index, index.team, root, identity)
     if not isinstance(taken, Taken):
-        if not taken.away or before is None or before.head != identity.head:
+        if taken.failure is None or before is None or before.head != identity.head:
+            leave_alone(index.shared, root, taken)
             return None
         # The same commit, and the team is unreachable: files that differ are ranked from memory.
         text = f"'{root}' keeps the team's generation: {taken.why}."
@@ -62,6 +62,12 @@ def follow_team(index: CodeIndex, request: ManageRequest, gate: Open) -> ManageA
     files = counted(len(taken.manifest.files), "file")
     answer = request.answer("ok", f"Synced '{root}': {files}. {taken.sentence()}")
     return replace(answer, sync_stats=SyncStats(0, 0, taken.pointer.differing, 0, 0))
+
+
+def leave_alone(shared: SharedIndex, root: str, not_taken: NotTaken) -> None:
+    """Let the build that follows not wait a second time for a server that has just failed."""
+    if not_taken.failure is not None:
+        shared.failures[root] = not_taken.failure
 
 
 def _record(index: CodeIndex, root: str, taken: Taken, options: Options) -> None:
