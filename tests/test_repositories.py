@@ -240,6 +240,49 @@ def test_links_submodules_pointers_and_bad_names_are_left_out_and_counted(tmp_pa
 
 
 @pytest.mark.shows("TEAM-GIT-BAD")
+@pytest.mark.parametrize("how", ["long", "deep", "file and folder", "folder and file", "twice"])
+def test_a_commit_that_no_disk_can_hold_does_not_take_the_repository_away(
+    tmp_path: Path, how: str
+) -> None:
+    """Writing it failed halfway, and from then on the repository was "being updated"."""
+    root = made_repository(tmp_path / "odd", {"a.py": "def a(): ...\n", "z.py": "def z(): ...\n"})
+    repositories = Repositories(Home(tmp_path / "home"))
+    before = repositories.add(str(root))
+
+    def asked(*arguments: str, given: bytes = b"") -> str:
+        command = ["git", "-C", str(root), *arguments]
+        done = subprocess.run(command, input=given, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    def made(*entries: tuple[str, str, str]) -> str:
+        raw = (f"{mode} {name}\0".encode() + bytes.fromhex(of) for mode, name, of in entries)
+        tree = b"".join(raw)
+        return asked("hash-object", "-t", "tree", "--literally", "-w", "--stdin", given=tree)
+
+    blob, folder = asked("rev-parse", "HEAD:a.py"), asked("rev-parse", "HEAD^{tree}")
+    deep = folder
+    for _ in range(50):
+        deep = made(("40000", "d" * 99, deep))
+    odd = {
+        "long": [("100644", "l" * 300, blob)],
+        "deep": [("40000", "l", deep)],
+        "file and folder": [("100644", "l.py", blob), ("40000", "l.py", folder)],
+        "folder and file": [("40000", "l.py", folder), ("100644", "l.py", blob)],
+        "twice": [("100644", "l.py", blob), ("100644", "l.py", blob)],
+    }[how]
+    tree = made(*odd, ("100644", "new.py", blob), ("100644", "z.py", blob))
+    user = ("-c", "user.name=t", "-c", "user.email=t@t")
+    commit_name = asked(*user, "commit-tree", "-m", "x", "-p", "HEAD", tree)
+    git(root, "update-ref", "HEAD", commit_name)
+    after = repositories.update(before)
+    assert after.commit == commit_name
+    assert "a.py" not in files(after)
+    assert {"new.py", "z.py"} <= files(after).keys()
+    assert after.objects.keys() == files(after).keys()
+    assert after.skipped["unusable names"] == (2 if how in ("deep", "file and folder") else 1)
+
+
+@pytest.mark.shows("TEAM-GIT-BAD")
 def test_a_pointer_that_stays_as_it_is_is_still_counted(tmp_path: Path) -> None:
     """After the next commit the answers no longer said that contents are missing."""
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"

@@ -31,11 +31,11 @@ import msgspec
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.git import FETCHED, Repository, TreeEntry, fetch, open_named, protocol_of
 from holdfast.files.identity import Unidentified, identify_opened, key_of
-from holdfast.files.paths import canonical_root, nameable
-from holdfast.files.policy import SIZE_BYTES_MAX
+from holdfast.files.paths import canonical_root
 from holdfast.files.remotes import normalised, shown
 from holdfast.home import Home
 from holdfast.locks import take_lock
+from holdfast.repository_files import usable_files
 from holdfast.repository_names import readable
 from holdfast.text import counted
 
@@ -274,7 +274,7 @@ class Repositories:
         if listed is None:
             raise RepositoryError(f"commit {commit[:12]} of {shown(tree.source)} cannot be read")
         skipped: Counter[str] = Counter()
-        entries = list(_text_files(listed, skipped))
+        entries = list(usable_files(listed, _path_room(tree.root), skipped))
         objects = {one.path: one.name for one in entries}
         changed = [path for path in sorted(objects) if tree.objects.get(path) != objects[path]]
         gone = sorted(tree.objects.keys() - objects.keys())
@@ -375,24 +375,9 @@ def _commit(
     raise RepositoryError(f"{place} has no ref {ref}{stays}", "name another with --ref")
 
 
-def _text_files(listed: Iterator[TreeEntry], skipped: Counter[str]) -> Iterator[TreeEntry]:
-    """The files of a commit that can be written to our directory; others are counted."""
-    for one in listed:
-        parts = one.path.split("/")
-        if one.mode == "160000":
-            skipped["submodules"] += 1
-        elif one.mode == "120000":
-            skipped["links"] += 1
-        elif one.size_bytes > SIZE_BYTES_MAX:
-            skipped["large files"] += 1
-        elif (
-            not nameable(one.path)
-            or "\0" in one.path
-            or any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)
-        ):
-            skipped["unusable names"] += 1
-        else:
-            yield one
+def _path_room(root: str) -> int:
+    """How long a path below a directory can be here."""
+    return os.pathconf("/", "PC_PATH_MAX") - len(os.fsencode(root)) - len("/\0")
 
 
 def _write(repository: Repository, names: list[str], staging: Path) -> int:
