@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from holdfast.index.shared.cached_rows import AWAY_S, CachedRows
+from holdfast.index.shared.cached_rows import AWAY_S, AWAY_TIMES, CachedRows
 from holdfast.index.shared.http import VERSION_HEADER, HttpShared
 from holdfast.index.shared.rows import Seal
 from holdfast.index.shared.store import SHARED_VERSION, SharedUnavailable
@@ -111,4 +111,26 @@ def test_a_server_that_failed_is_left_alone_for_a_while() -> None:
     assert rows.get([b"k"]) == {}, "not asked"
     assert remote.asked == 0
     now[0] += AWAY_S
+    assert bytes(rows.get([b"k"])[b"k"]) == b"value"
+
+
+@pytest.mark.shows("TEAM-GENERATION-TAKEN")
+def test_a_server_is_left_alone_the_longer_the_longer_its_failure_took() -> None:
+    """With a frozen server, 20 seconds of each 50 were spent waiting for it."""
+    now = [100.0]
+
+    class Slow(MemoryRows):
+        def _maybe_fail(self) -> None:
+            now[0] += 20.0
+            super()._maybe_fail()
+
+    remote, seal = Slow(), Seal()
+    remote.rows[b"k"] = seal.close(b"k", b"value")
+    rows = CachedRows(MemoryRows(), remote, seal, lambda: now[0])
+    remote.fails = "frozen"
+    assert rows.get([b"k"]) == {}
+    remote.fails = ""
+    now[0] += 20.0 * AWAY_TIMES - 1
+    assert rows.get([b"k"]) == {}, "not asked"
+    now[0] += 1
     assert bytes(rows.get([b"k"])[b"k"]) == b"value"

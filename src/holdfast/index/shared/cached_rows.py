@@ -21,7 +21,12 @@ from holdfast.index.shared.rows import Seal
 from holdfast.index.shared.store import ASK_MAX, SharedStore
 
 AWAY_S = 30.0
-"""How long a server that failed is not asked again."""
+"""How long a server that failed is not asked again, at least."""
+
+AWAY_TIMES = 10
+"""The same, in times of how long it took to fail: a refusal costs nothing, a deadline 20 seconds,
+which agents would otherwise wait for in every minute.
+"""
 
 
 class CachedRows:
@@ -58,6 +63,7 @@ class CachedRows:
         missing = [key for key in keys if key not in rows]
         if not missing or self._remote is None or not ask or self.failure is not None:
             return rows
+        begun = self._clock()
         try:
             for at in range(0, len(missing), ASK_MAX):
                 fetched = dict(self._remote.get(missing[at : at + ASK_MAX]))
@@ -66,7 +72,9 @@ class CachedRows:
                 with suppress(CodeIndexError):
                     self._local.put([(key, fetched[key]) for key in opened], replace=True)
         except CodeIndexError as error:
-            self._failure, self._away_until = error, self._clock() + AWAY_S
+            now = self._clock()
+            self._failure = error
+            self._away_until = now + max(AWAY_S, AWAY_TIMES * (now - begun))
         return rows
 
     def _opened(self, stored: Iterable[tuple[bytes, bytes]]) -> dict[bytes, memoryview]:
