@@ -15,10 +15,16 @@ from holdfast.errors import CodeIndexError
 from holdfast.index.errors import NewerFormat
 from holdfast.index.generations.model import Reader
 from holdfast.index.settings import shared_of
+from holdfast.index.shared import work
 from holdfast.index.shared.http import HttpShared
 from holdfast.index.shared.postgres import PostgresShared, tables
 from holdfast.index.shared.rows import KEY_BYTES, Seal
-from holdfast.index.shared.store import SharedStore, SharedUnavailable, SqliteShared
+from holdfast.index.shared.store import (
+    SharedReadOnly,
+    SharedStore,
+    SharedUnavailable,
+    SqliteShared,
+)
 from holdfast.index.tools.manage import manage_index
 from holdfast.postgresql import connect
 from tests.files.hostile_git import git
@@ -269,9 +275,15 @@ def test_a_server_that_is_down_frozen_or_newer_is_named(
 
 
 @pytest.mark.shows("TEAM-WORK-SHARED")
+@pytest.mark.parametrize("how", ["granted", "read-only sessions"])
 def test_a_role_that_may_only_read_takes_and_does_not_give(
-    tmp_path: Path, repository: Path, postgres: PostgresServer
+    tmp_path: Path,
+    repository: Path,
+    postgres: PostgresServer,
+    how: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """It was told that it works alone, and after the first refused row it did."""
     schema = f"shared_{next(numbers)}"
     owner = PostgresShared(postgres.url, schema)
     Machine(tmp_path / "owner", owner).create(repository)
@@ -280,11 +292,50 @@ def test_a_role_that_may_only_read_takes_and_does_not_give(
         connection.execute(f"CREATE ROLE {role} LOGIN")
         connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
         connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
+        if how != "granted":  # As on a replica.
+            connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}")
+            connection.execute(f"ALTER ROLE {role} SET default_transaction_read_only = on")
+            connection.execute(f"UPDATE {schema}.work SET used = CURRENT_DATE - 1")
     reading = PostgresShared(postgres.url.replace("postgres@", f"{role}@"), schema)
     machine = Machine(tmp_path / "reader", reading)
     assert "10 of 10 files taken" in machine.create(repository)
-    with pytest.raises(SharedUnavailable, match="permission denied"):
+    with pytest.raises(SharedReadOnly, match=r"permission denied|read-only transaction") as refused:
         reading.put([(b"k" * KEY_BYTES, b"value")])
+    assert refused.value.hint == "use a role that may write"
+
+    # One file in each request, and every row is sent at once.
+    monkeypatch.setattr(work, "BATCH_FILES", 1)
+    monkeypatch.setattr(work, "GIVE_BYTES", 1)
+    (repository / "a_new.py").write_text("def a_new():\n    return 1\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "new")
+    other = Machine(tmp_path / "other", reading)
+    text = other.create(repository)
+    assert "10 of 11 files taken" in text
+    assert "1 prepared here, 0 given (this role may only read)" in text
+    assert other.extracted == ["a_new.py"]
+    assert not manage_index(other.index, "reindex", str(repository)).warnings
+
+
+@pytest.mark.shows("TEAM-WORK-ALONE")
+def test_connections_that_a_restart_of_the_server_ended_are_not_used(
+    postgres: PostgresServer,
+) -> None:
+    """A host that stays worked alone once for each of them, with the server there."""
+    schema = f"shared_{next(numbers)}"
+    store = PostgresShared(postgres.url, schema)
+    key = b"k" * KEY_BYTES
+    with store._session(), store._session():  # as two builds at once
+        pass
+    store.put([(key, b"value")])
+    with connect(postgres.url, "test") as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'holdfast shared index' AND pid <> pg_backend_pid()"
+        )
+    assert store.get([key]) == {key: b"value"}
+    assert store.has([key]) == {key}
+    store.close()
 
 
 @pytest.mark.shows("TEAM-WORK-SHARED")

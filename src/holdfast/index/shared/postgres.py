@@ -15,7 +15,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.errors import NewerFormat
-from holdfast.index.shared.store import KEEP_SHARE, ROW_BYTES, SHARED_VERSION, SharedUnavailable
+from holdfast.index.shared.store import (
+    KEEP_SHARE,
+    ROW_BYTES,
+    SHARED_VERSION,
+    SharedReadOnly,
+    SharedUnavailable,
+)
 from holdfast.postgresql import (
     DriverMissing,
     NotReached,
@@ -80,15 +86,7 @@ class PostgresShared:
 
     @contextmanager
     def _session(self) -> Iterator[psycopg.Connection[Any]]:
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is None:
-            try:
-                connection = connect(self._url, "holdfast shared index", CONNECT_S)
-            except DriverMissing as error:
-                raise SharedUnavailable(str(error), error.hint) from None
-            except NotReached as error:
-                raise SharedUnavailable(str(error), "check HOLDFAST_INDEX_URL") from None
+        connection = self._lent() or self._connected()
         import psycopg
 
         try:
@@ -98,10 +96,7 @@ class PostgresShared:
         except psycopg.Error as error:
             connection.close()
             self._ready = False
-            if "timed out" in str(error):
-                sentence, _ = silent_sentence(self._url, statement_ms(connection))
-                raise SharedUnavailable(sentence, "check HOLDFAST_INDEX_URL") from None
-            raise SharedUnavailable(f"PostgreSQL: {str(error).strip()}") from error
+            raise self._unavailable(error, statement_ms(connection)) from error
         except BaseException:
             connection.close()
             raise
@@ -110,6 +105,38 @@ class PostgresShared:
                 self._idle.append(connection)
             else:
                 connection.close()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        try:
+            return connect(self._url, "holdfast shared index", CONNECT_S)
+        except DriverMissing as error:
+            raise SharedUnavailable(str(error), error.hint) from None
+        except NotReached as error:
+            raise SharedUnavailable(str(error), "check HOLDFAST_INDEX_URL") from None
+
+    def _lent(self) -> psycopg.Connection[Any] | None:
+        """An idle connection that still answers; a server restart leaves only dead ones."""
+        import psycopg
+
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            limit_ms = statement_ms(connection)
+            try:
+                connection.execute("SELECT 1")
+                return connection
+            except psycopg.Error as error:
+                connection.close()
+                if "timed out" in str(error):  # The others would wait as long.
+                    raise self._unavailable(error, limit_ms) from error
+
+    def _unavailable(self, error: psycopg.Error, limit_ms: int) -> SharedUnavailable:
+        if "timed out" in str(error):
+            sentence, _ = silent_sentence(self._url, limit_ms)
+            return SharedUnavailable(sentence, "check HOLDFAST_INDEX_URL")
+        return SharedUnavailable(f"PostgreSQL: {str(error).strip()}")
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
         if self._version(connection) == SHARED_VERSION:
@@ -136,7 +163,10 @@ class PostgresShared:
         if rows is None:
             try:
                 connection.execute(_used_column(self._schema))
-            except psycopg.errors.InsufficientPrivilege:
+            except (
+                psycopg.errors.InsufficientPrivilege,
+                psycopg.errors.ReadOnlySqlTransaction,
+            ):
                 self._dated = False
 
     def _note_use(self, connection: psycopg.Connection[Any], keys: Sequence[bytes]) -> None:
@@ -150,7 +180,7 @@ class PostgresShared:
                 " WHERE key = ANY($1) AND used < CURRENT_DATE",
                 (sorted(keys),),
             )
-        except psycopg.errors.InsufficientPrivilege:
+        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
             self._dated = False
 
     def _keep_limit(self, connection: psycopg.Connection[Any], bytes_added: int) -> None:
@@ -227,8 +257,19 @@ class PostgresShared:
             " SELECT * FROM unnest($1::bytea[], $2::bytea[])"
             f" ON CONFLICT (key) DO {then}"
         )
+        import psycopg
+
         with self._session() as connection:
-            connection.execute(put, ([key for key, _ in ordered], [data for _, data in ordered]))
+            columns = ([key for key, _ in ordered], [data for _, data in ordered])
+            try:
+                connection.execute(put, columns)
+            except (
+                psycopg.errors.InsufficientPrivilege,
+                psycopg.errors.ReadOnlySqlTransaction,
+            ) as error:
+                raise SharedReadOnly(
+                    f"PostgreSQL: {str(error).strip()}", "use a role that may write"
+                ) from error
             self._keep_limit(connection, sum(len(data) + ROW_BYTES for _, data in ordered))
 
     def ping(self) -> None:

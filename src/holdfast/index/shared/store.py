@@ -38,8 +38,14 @@ class SharedUnavailable(BackendUnavailable):
     """Raised when the shared index cannot be used now; the caller continues without it."""
 
 
+class SharedReadOnly(SharedUnavailable):
+    """Raised when rows cannot be added, but those that are there can be used."""
+
+
 class SharedStore(Protocol):
-    """Rows by key. Every method raises SharedUnavailable when the store cannot be used."""
+    """Rows by key. Every method raises SharedUnavailable when the store cannot be used, and `put`
+    SharedReadOnly when it can be read only.
+    """
 
     name: str
     """Its address for messages, without a password."""

@@ -21,12 +21,13 @@ from holdfast.files.git import open_repository
 from holdfast.files.secrets import masked
 from holdfast.index.generations.model import PreparedFile, SourceFile
 from holdfast.index.shared import rows
-from holdfast.index.shared.store import SharedStore
+from holdfast.index.shared.store import SharedReadOnly, SharedStore
 from holdfast.text import counted
 
 BATCH_FILES = 128
 BATCH_BYTES = 4 * 1024 * 1024
 GIVE_BYTES = 4 * 1024 * 1024
+ROWS_OF_FILE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class SharedRun:
         self._refused_paths: set[str] = set()
         self.files_taken = self.files_given = self.rows_refused = self.files_requested = 0
         self.failure: str | None = None
+        self._read_only = False
 
     def take(self, files: Sequence[SourceFile]) -> dict[str, PreparedFile]:
         """The files that the team has prepared, by path; rows that fail a check are left out."""
@@ -108,7 +110,7 @@ class SharedRun:
         taken = {}
         for file in files:
             stored = [(key, rows[key]) for key in keys[file.path] if key in rows]
-            if len(stored) < 2:
+            if len(stored) < ROWS_OF_FILE:
                 continue
             prepared = self._opened(file, stored)
             if prepared is None:
@@ -130,7 +132,9 @@ class SharedRun:
 
     def give(self, file: PreparedFile) -> None:
         """Queue the rows of a file for upload, if it is committed. It must have its vectors."""
-        if self._givable.pop(file.path, None) != file.entry.digest or self.failure is not None:
+        if self._givable.pop(file.path, None) != file.entry.digest:
+            return
+        if self.failure is not None or self._read_only:
             return
         facts, ranking = self._keys(file.path, file.entry.digest)
         mend = file.path in self._refused_paths
@@ -153,6 +157,9 @@ class SharedRun:
                 self._store.put(giving)
             if mending:
                 self._store.put(mending, replace=True)
+        except SharedReadOnly:
+            self._read_only = True
+            self.files_given -= (len(giving) + len(mending)) // ROWS_OF_FILE
         except CodeIndexError as error:
             self.fail(error)
 
@@ -179,15 +186,15 @@ class SharedRun:
         if not self.files_requested:
             return f"Shared index: {self._store.name}; nothing had to be prepared."
         count = self.files_requested - self.files_taken
+        only = " (this role may only read)" if self._read_only else ""
         parts = [
             f"{self.files_taken:,} of {counted(self.files_requested, 'file')} taken from "
             f"{self._store.name}",
-            f"{count:,} prepared here, {self.files_given:,} given",
+            f"{count:,} prepared here, {self.files_given:,} given{only}",
         ]
         if self.rows_refused:
-            parts.append(
-                f"{counted(self.rows_refused, 'damaged or wrong row')} refused and replaced"
-            )
+            then = "" if self._read_only else " and replaced"
+            parts.append(f"{counted(self.rows_refused, 'damaged or wrong row')} refused{then}")
         return f"Shared index: {'; '.join(parts)}."
 
 
