@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.errors import HoldfastError
 from holdfast.index.generations.postgres.backend import PostgresBackend
+from holdfast.index.shared.postgres import PostgresShared
 from holdfast.postgresql import explain
 from holdfast.store.store import open_store
 from holdfast.sync.server.session_rows import SessionTable
@@ -19,8 +20,18 @@ __all__ = ["run"]
 ASKING: dict[str, Callable[[str], object]] = {
     "store": lambda url: open_store(url, "did:key:a"),
     "index": lambda url: PostgresBackend(url, 0).reader("/root").__enter__(),
+    "shared index": lambda url: PostgresShared(url).ping(),
     "sessions": lambda url: SessionTable(url, "node"),
 }
+
+
+SETTINGS = {
+    "store": "HOLDFAST_DATABASE_URL",
+    "index": "HOLDFAST_INDEX_URL",
+    "shared index": "HOLDFAST_INDEX_URL",
+    "sessions": "HOLDFAST_DATABASE_URL",
+}
+"""The setting that each address is from."""
 
 
 def free_port() -> int:
@@ -38,7 +49,7 @@ def test_a_server_that_is_not_there_is_named(who: str) -> None:
         ASKING[who](f"postgresql://me:se%20cret@127.0.0.1:{port}/db")
     said = f"cannot reach PostgreSQL: no server is listening at 127.0.0.1:{port}"
     assert str(refused.value) == said
-    assert refused.value.hint == "start the server there, or check HOLDFAST_DATABASE_URL"
+    assert refused.value.hint == f"start the server there, or check {SETTINGS[who]}"
 
 
 @pytest.mark.shows("POSTGRES-REACH")
@@ -47,7 +58,7 @@ def test_what_the_server_says_is_passed_on(who: str, postgres: PostgresServer) -
     with pytest.raises(HoldfastError) as refused:
         ASKING[who](f"{postgres.url}&dbname=nowhere")
     assert str(refused.value) == 'cannot reach PostgreSQL: database "nowhere" does not exist'
-    assert refused.value.hint == "check HOLDFAST_DATABASE_URL"
+    assert refused.value.hint == f"check {SETTINGS[who]}"
 
 
 SAID = {

@@ -87,6 +87,7 @@ def test_a_search_against_a_frozen_server_ends_and_names_it(
     assert ended.returncode != 0, said
     assert "in time" in said, said
     assert ".s.PGSQL." in said, said
+    assert "HOLDFAST_INDEX_URL" in said, said
     assert "Traceback" not in said
 
 

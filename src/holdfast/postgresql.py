@@ -26,7 +26,8 @@ from holdfast.extras import install_command
 if TYPE_CHECKING:
     import psycopg
 
-CHECK = "check HOLDFAST_DATABASE_URL"
+STORE_SETTING, INDEX_SETTING = "HOLDFAST_DATABASE_URL", "HOLDFAST_INDEX_URL"
+"""The settings that an address may be from; hints name the right one."""
 
 CONNECT_S = 10
 STATEMENT_S = 30
@@ -62,7 +63,9 @@ class Silent(Exception):
     """Raised inside the driver when the server sent nothing before the deadline."""
 
 
-def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connection[Any]:
+def connect(
+    url: str, name: str, timeout_s: int | None = None, setting: str = STORE_SETTING
+) -> psycopg.Connection[Any]:
     """A connection in autocommit mode under an application name; parameters are `$1`, `$2`, …
 
     All waiting on it is bounded. `timeout_s` bounds connecting, unless the address does.
@@ -91,7 +94,7 @@ def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connec
             raise
         return cast("psycopg.Connection[Any]", connection)
     except (psycopg.Error, Silent) as error:
-        reason, hint = explain(str(error), url)
+        reason, hint = explain(str(error), url, setting)
         # Not chained: the driver's message may contain the address, and with it the password.
         raise NotReached(f"cannot reach PostgreSQL: {reason}", hint) from None
 
@@ -178,39 +181,39 @@ def address(url: str) -> str:
     return f"{host}/.s.PGSQL.{port}" if host.startswith("/") else f"{host}:{port}"
 
 
-def silent_sentence(url: str, waited_ms: int) -> tuple[str, str]:
+def silent_sentence(url: str, waited_ms: int, setting: str = STORE_SETTING) -> tuple[str, str]:
     """Message and hint for a server that stopped answering during a statement."""
     return (
         f"PostgreSQL at {address(url)} has not answered for {waited_ms / 1000 + GRACE_S:.0f} s",
-        f"check that the server is running and not frozen or overloaded, or {CHECK}",
+        f"check that the server is running and not frozen or overloaded, or check {setting}",
     )
 
 
-def slow_sentence(url: str, limit_ms: int) -> tuple[str, str]:
+def slow_sentence(url: str, limit_ms: int, setting: str = STORE_SETTING) -> tuple[str, str]:
     """Message and hint for a statement that the server cancelled at its deadline."""
     return (
         f"PostgreSQL at {address(url)} did not finish a statement within {limit_ms / 1000:.0f} s",
         "try again when the server is less busy, or raise statement_timeout "
-        "(options=-c%20statement_timeout=60s in HOLDFAST_DATABASE_URL)",
+        f"(options=-c%20statement_timeout=60s in {setting})",
     )
 
 
-def explain(message: str, url: str) -> tuple[str, str]:
+def explain(message: str, url: str, setting: str = STORE_SETTING) -> tuple[str, str]:
     """A readable reason for a message of the driver, and a hint."""
     host, _port = _place(url)
-    where = address(url)
+    where, check = address(url), f"check {setting}"
     if "Connection refused" in message or "No such file or directory" in message:
-        return f"no server is listening at {where}", f"start the server there, or {CHECK}"
+        return f"no server is listening at {where}", f"start the server there, or {check}"
     if "resolve host" in message or "translate host name" in message:
-        return f"there is no host {host}", CHECK
+        return f"there is no host {host}", check
     if "timeout expired" in message or "timed out" in message:
-        hint = f"check that the server is running and not frozen or overloaded, or {CHECK}"
+        hint = f"check that the server is running and not frozen or overloaded, or {check}"
         return f"no answer from {where} in time", f"{hint} (connect_timeout= there waits longer)"
     # The server's own message follows this word; the address precedes it.
     line = message.partition("FATAL:")[2].strip() or message.strip()
     line = line.splitlines()[0] if line else "no answer"
     line = line.split(" in URI: ")[0]
-    hint = "check the user and password in HOLDFAST_DATABASE_URL" if "password" in line else CHECK
+    hint = f"check the user and password in {setting}" if "password" in line else check
     return _without_password(line, url), hint
 
 

@@ -23,7 +23,7 @@ from holdfast.index.shared.store import (
     SharedUnavailable,
 )
 from holdfast.postgresql import (
-    DriverMissing,
+    INDEX_SETTING,
     NotReached,
     address,
     connect,
@@ -108,11 +108,9 @@ class PostgresShared:
 
     def _connected(self) -> psycopg.Connection[Any]:
         try:
-            return connect(self._url, "holdfast shared index", CONNECT_S)
-        except DriverMissing as error:
-            raise SharedUnavailable(str(error), error.hint) from None
+            return connect(self._url, "holdfast shared index", CONNECT_S, INDEX_SETTING)
         except NotReached as error:
-            raise SharedUnavailable(str(error), "check HOLDFAST_INDEX_URL") from None
+            raise SharedUnavailable(str(error), error.hint) from None
 
     def _lent(self) -> psycopg.Connection[Any] | None:
         """An idle connection that still answers; a server restart leaves only dead ones."""
@@ -134,8 +132,7 @@ class PostgresShared:
 
     def _unavailable(self, error: psycopg.Error, limit_ms: int) -> SharedUnavailable:
         if "timed out" in str(error):
-            sentence, _ = silent_sentence(self._url, limit_ms)
-            return SharedUnavailable(sentence, "check HOLDFAST_INDEX_URL")
+            return SharedUnavailable(*silent_sentence(self._url, limit_ms, INDEX_SETTING))
         return SharedUnavailable(f"PostgreSQL: {str(error).strip()}")
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:

@@ -29,6 +29,7 @@ from holdfast.index.generations.postgres.reader import PostgresReader
 from holdfast.index.generations.postgres.writer import PostgresWriter
 from holdfast.index.generations.segments import OpenCorpus, followed, opened
 from holdfast.postgresql import (
+    INDEX_SETTING,
     NotReached,
     connect,
     maintenance,
@@ -69,7 +70,7 @@ class PostgresBackend:
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            connection = connect(self._url, "holdfast index", CONNECT_S)
+            connection = connect(self._url, "holdfast index", CONNECT_S, INDEX_SETTING)
         except NotReached as error:
             raise BackendUnavailable(str(error), hint=error.hint) from None
         import psycopg
@@ -106,9 +107,9 @@ class PostgresBackend:
         import psycopg
 
         if isinstance(error, psycopg.errors.QueryCanceled):
-            return BackendUnavailable(*slow_sentence(self._url, limit_ms))
+            return BackendUnavailable(*slow_sentence(self._url, limit_ms, INDEX_SETTING))
         if "timed out" in str(error):
-            return BackendUnavailable(*silent_sentence(self._url, limit_ms))
+            return BackendUnavailable(*silent_sentence(self._url, limit_ms, INDEX_SETTING))
         return BackendUnavailable(f"PostgreSQL: {str(error).strip()}")
 
     def _lent(self) -> psycopg.Connection[Any] | None:
