@@ -341,6 +341,9 @@ def test_with_the_team_away_what_was_taken_still_answers(tmp_path: Path, reposit
     synced = manage_index(other.index, "sync", str(there))
     assert "keeps the team's generation: memory cannot be used now: no route" in synced.human_text
     assert [warning.code for warning in synced.warnings] == ["SHARED_INDEX_AWAY"]
+    status = manage_index(other.index, "status", str(there)).human_text
+    assert "Team: uses the generation of commit" in status
+    assert "memory cannot be used now, so this machine works alone: no route to host" in status
 
 
 class Frozen(MemoryRows):

@@ -59,11 +59,15 @@ class SharedIndex:
         last = self.runs.get(root)
         if last is not None:
             return last.sentence()
+        return self.failure() or f"Shared index: {self.store.name} answers."
+
+    def failure(self) -> str | None:
+        """Ask whether the store can be reached; why not, if it cannot."""
         try:
             self.store.ping()
         except CodeIndexError as error:
             return away(self.store.name, error)
-        return f"Shared index: {self.store.name} answers."
+        return None
 
     def close(self) -> None:
         self.store.close()

@@ -84,7 +84,11 @@ def shared_lines(index: CodeIndex, root: str) -> list[str]:
         manifest = index.team.manifest(pointer.key)
         commit = "?" if manifest is None else manifest.commit[:12]
         text = f"Team: uses the generation of commit {commit}"
-        return [f"{text}; {differ(pointer.differing)}, when it was compared."]
+        unreached = None if index.shared is None else index.shared.failure()
+        return [
+            f"{text}; {differ(pointer.differing)}, when it was compared.",
+            *([] if unreached is None else [unreached]),
+        ]
     return [] if index.shared is None else [index.shared.sentence(root)]
 
 
