@@ -525,7 +525,7 @@ CASES = {
           (function () {})();
           // ^ unresolved
           (0, one)();
-          // ^ unresolved
+          // ^ calls shop.one
         }
         """,
     "a type and a value of one name": """

@@ -9,6 +9,226 @@ from holdfast.index.facts.extract import extract
 from tests.index.claims import check, resolved
 
 CASES = {
+    "places that a pattern leaves out": """
+        // --- a.js
+        function one() {}
+        function two() {}
+        function three() {}
+        const [first, , third] = [one, two, three];
+        first();
+        // ^ calls a.one
+        third();
+        // ^ calls a.three
+        """,
+    "a method of an object literal that returns the object": """
+        // --- a.js
+        function timer() {
+          return { start() { return this; }, stop() {} };
+        }
+        timer().start().stop();
+        // ^ calls a.timer
+        // ^ calls a.timer.start
+        // ^ calls a.timer.stop
+        """,
+    "what a module spreads into its exports": """
+        // --- cart.js
+        class Cart { add() {} }
+        exports.open = () => new Cart();
+        // ^ calls cart.Cart
+        // --- index.js
+        module.exports = { ...require("./cart"), version() {} };
+        // --- main.js
+        const { open, version } = require("./index");
+        open().add();
+        // ^ calls cart.open
+        // ^ calls cart.Cart.add
+        """,
+    "elements that Array.from passes on, and what a map is given later": """
+        // --- a.js
+        class Item { show() {} }
+        Array.from([new Item()], (item) => item.show());
+        // ^ calls a.Item
+        // ^ calls a.Item.show
+        class Store {
+          data = new Map();
+          put(item) { this.data.set(item.key, item); }
+          load(key) { return this.data.get(key) ?? new Item(); }
+          // ^ calls a.Item
+        }
+        const store = new Store();
+        // ^ calls a.Store
+        store.put(new Item());
+        // ^ calls a.Item
+        // ^ calls a.Store.put
+        store.load(1).show();
+        // ^ calls a.Item.show by assigned from a call
+        // ^ calls a.Store.load
+        """,
+    "an element by an unknown key of an object with an object in it": """
+        // --- a.js
+        function one() {}
+        function two() {}
+        const table = { one, nested: { deep: 1 }, two };
+        table[String(1)]();
+        // ^ calls a.one by one of several
+        // ^ calls a.two by one of several
+        """,
+    "a class without a name that a function returns": """
+        // --- a.js
+        class Item { constructor() {} label() {} own() {} }
+        function named(Base) {
+          return class extends Base {
+            show() { return this.label(); }
+            // ^ calls a.Item.label
+            own() { return super.own(); }
+            // ^ calls a.Item.own
+          };
+        }
+        const priced = (Base) => class extends Base { price() {} };
+        const NamedItem = named(Item);
+        // ^ calls a.named
+        new NamedItem().show();
+        // ^ calls a.Item.constructor by inherited constructor
+        // ^ calls a.named.show
+        class Both extends named(priced(Item)) {}
+        // ^ calls a.named
+        // ^ calls a.priced
+        new Both().price();
+        // ^ calls a.Both
+        // ^ calls a.Item.constructor
+        // ^ calls a.priced.price
+        """,
+    "what a promise resolves to": """
+        // --- a.js
+        const make = (id) => ({ size() { return id; } });
+        const load = (id) => new Promise((resolve, reject) => {
+          if (!id) return reject(new Error("none"));
+          setTimeout(() => resolve(make(id)), 0);
+          // ^ calls a.make
+        });
+        load(1).then((made) => made.size());
+        // ^ calls a.load
+        // ^ calls a.make.size
+        async function main() {
+          (await load(2)).size();
+          // ^ calls a.load
+          // ^ calls a.make.size
+        }
+        """,
+    "named functions and bound methods that are passed": """
+        // --- a.js
+        function run(task) { return task(); }
+        // ^ calls a.Clock.tick
+        // ^ calls a.first
+        run(function first() {});
+        // ^ calls a.run
+        [1].find(function second(n) { return n; });
+        // ^ calls a.second
+        class Clock {
+          constructor() { this.tick = this.tick.bind(this); }
+          start() { run(this.tick.bind(this)); }
+          // ^ calls a.run
+          tick() {}
+        }
+        const clock = new Clock();
+        // ^ calls a.Clock.constructor
+        clock.tick();
+        // ^ calls a.Clock.tick by assigned from a call
+        """,
+    "keys that a constant of the same function holds": """
+        // --- a.js
+        function one() {}
+        function two() {}
+        const table = { one, two };
+        function run(other) {
+          const key = "one";
+          table[key]();
+          // ^ calls a.one by element
+          for (const [key] of other) table[key]();
+          // ^ calls a.one
+          // ^ calls a.two
+        }
+        """,
+    "parameters that are taken apart": """
+        // --- a.js
+        function one() {}
+        function two() {}
+        function run({ on: { open, close } }, [first, ...rest]) {
+          open();
+          // ^ calls a.one
+          close();
+          // ^ calls a.two
+          first();
+          // ^ calls a.two
+          for (const each of rest) each();
+          // ^ calls a.one
+        }
+        run({ on: { open: one, close: two } }, [two, one]);
+        // ^ calls a.run
+        """,
+    "what a static method of a base class makes": """
+        // --- a.js
+        class Model {
+          static build() { return new this(); }
+          // ^ calls a.Admin
+          // ^ calls a.Model
+          title() {}
+        }
+        class Admin extends Model {
+          title() {}
+          static build() { const made = super.build(); made.title(); return made; }
+          // ^ calls a.Admin.title
+          // ^ calls a.Model.build
+        }
+        Admin.build().title();
+        // ^ calls a.Admin.build
+        // ^ calls a.Admin.title
+        """,
+    "values of sequences, late values, maps and several new elements": """
+        // --- a.js
+        class Tool { use() {} }
+        class Shop {
+          get tool() { return this.kept ??= new Tool(); }
+          // ^ calls a.Tool
+        }
+        new Shop().tool.use();
+        // ^ calls a.Shop
+        // ^ calls a.Shop.tool
+        // ^ calls a.Tool.use
+        const last = (0, one);
+        last();
+        // ^ calls a.one
+        function one() {}
+        function two() {}
+        const queue = [];
+        queue.push(one, two);
+        for (const job of queue) job();
+        // ^ calls a.one by assigned name
+        // ^ calls a.two by assigned name
+        const tools = new Map();
+        tools.set("a", new Tool());
+        // ^ calls a.Tool
+        for (const [name, tool] of tools) tool.use();
+        // ^ calls a.Tool.use
+        function partial(f) { return () => f(); }
+        // ^ calls a.one
+        partial(one)();
+        // ^ calls a.partial
+        function Stack() {}
+        Object.assign(Stack.prototype, { clear() {} });
+        new Stack().clear();
+        // ^ calls a.Stack
+        // ^ calls a.clear
+        """,
+    "a nested name of a required module": """
+        // --- tools.js
+        const inner = { deep() {} };
+        exports.inner = inner;
+        // --- main.js
+        const { inner: { deep } } = require("./tools");
+        deep();
+        // ^ calls tools.inner.deep
+        """,
     "modules that export what others export": """
         // --- cart.js
         class Cart { add() {} }

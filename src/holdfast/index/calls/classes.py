@@ -16,7 +16,7 @@ from holdfast.index.calls.lookup import (
     unique,
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
-from holdfast.index.facts.model import ANY_TIME, MODULE
+from holdfast.index.facts.model import ANY_TIME, CLASS, MODULE, RESULT
 
 GATHERED_MAX = 8
 """Maximum nesting of lookups of members declared outside their class."""
@@ -184,7 +184,9 @@ class Classes(Lookup):
             view = self.program.files[thing.path]
             name = view.symbol(thing.at).name
             passing = self.program.passing(view.family, name)
-            self.made[key] = name in view.calls or next(passing, None) is not None
+            factory = any(b.value == CLASS for b in view.bindings.get((thing.at, RESULT), ()))
+            made = name in view.calls or next(passing, None) is not None
+            self.made[key] = made and not factory  # calling that makes a class
         return self.made[key]
 
     def below(self, thing: Thing) -> list[Thing]:
@@ -312,13 +314,15 @@ class Classes(Lookup):
         known = self.classes.get((view.path, scope))
         if known is not None:
             return known
-        at = scope
+        at, inner = scope, ""
         while at != MODULE:
             symbol = view.symbol(at)
-            if symbol.kind in OWNERS:
+            # In a function that makes a class without a name: `(Base) => class extends Base {…}`.
+            of_made = inner == "method" and symbol.kind == "function" and view.family == "js"
+            if symbol.kind in OWNERS or (of_made and view.bases_of(at)):
                 known = self.classes[view.path, scope] = Thing("symbol", view.path, at)
                 return known
-            at = symbol.parent
+            at, inner = symbol.parent, symbol.kind
         owner = self.owner_name(view, scope)
         if not owner:
             return None

@@ -64,15 +64,17 @@ class Elements(Lookup):
         first = key == "next"
         whole = key == "all"
         key = "" if key in ("_", "all") else "*" if first else key
+        held = [(before, each) for before in things for each in self._item(before.thing, key)]
         items = unique(
             Found(
                 each.thing,
                 each.confidence * before.confidence * 0.97,
                 because(each, because(before, "element")),
             )
-            for before in things
-            for each in self._item(before.thing, key)
+            for before, each in held
         )
+        inside = [pair for pair in held if pair[1].thing.kind != "external"]
+        all_met = all(b.reason == EACH and e.reason == EACH for b, e in inside)
         if key == "*" and not first:
             return [f._replace(reason=EACH) if f.thing.kind == "literal" else f for f in items]
         if whole:  # `Object.values(table)`: each of them
@@ -81,6 +83,8 @@ class Elements(Lookup):
             return either(items) if first else items
         if key and len(things) > 1 and all(f.reason == EACH for f in things):
             return items  # `for name, step in pairs`: one of each pair
+        if key and all_met:  # `for (const [name, step] of Object.entries(table))`
+            return [f._replace(reason=EACH) for f in items]
         if key and any(f.thing.kind == "literal" and f.thing.name.endswith(_MOVED) for f in things):
             return [f._replace(reason=CHANGED) for f in items]
         if several == EITHER and all(f.reason == EACH for f in items):
@@ -99,7 +103,8 @@ class Elements(Lookup):
         if thing.kind == "literal":
             return self._literal_item(thing, key)
         if thing.kind == "symbol" and key.startswith("'"):
-            return self.member(thing, key.strip("'"))  # an object with members
+            known = self.member(thing, key.strip("'"))  # an object with members
+            return known or self._computed_members(thing)
         if key == "" and thing.kind in ("symbol", "instance") and self._is_script_object(thing):
             return self._all_members(thing)
         if thing.kind == "symbol" and key == "*" and self.is_enumeration(thing):
@@ -155,15 +160,26 @@ class Elements(Lookup):
         view = self.program.files[thing.path]
         return view.family == "js" and view.symbol(thing.at).kind == "object"
 
-    def _all_members(self, thing: Thing) -> list[Found]:
-        """What an object of a script holds under any key: `table[name]`."""
+    def _computed_members(self, thing: Thing) -> list[Found]:
+        """The members of an object of a script whose keys are computed: `[name]: f`; cached."""
+        if not self._is_script_object(thing):
+            return []
+        known = self.members.get((thing, "["))
+        if known is None:
+            known = self.members[thing, "["] = self._all_members(thing, "[")
+        return known
+
+    def _all_members(self, thing: Thing, start: str = "") -> list[Found]:
+        """What an object of a script holds under any key, or any that is computed: `[name]: f`."""
         view = self.program.files[thing.path]
         own = [
             Found(Thing("symbol", thing.path, index), 0.9, "element")
             for index, symbol in enumerate(view.facts.symbols)
-            if symbol.parent == thing.at and symbol.kind in ("method", "function", "class")
+            if symbol.parent == thing.at
+            and symbol.kind in ("method", "function", "class")
+            and symbol.name.startswith(start)
         ]
-        fields = [name for scope, name in view.bindings if scope == thing.at]
+        fields = [n for scope, n in view.bindings if scope == thing.at and n.startswith(start)]
         held = [f for name in fields[:MEMBERS_MAX] for f in self.field(thing, name)]
         found = unique([*own, *held])
         return found if len(found) <= MEMBERS_MAX else []
@@ -292,7 +308,10 @@ class Elements(Lookup):
             return []
         first = steps[0][0]
         if first.kind != "list" and key == "*":
-            return []  # the keys of a dictionary
+            if self.program.files[thing.path].family == "python":
+                return []  # the keys of a dictionary
+            pair = thing._replace(name=f"{line}\0[?,({text})[all]]")  # of a `Map`
+            return [Found(pair, 0.97, "element")] if len(text) <= LONGEST else []
         if ":" in key and not key.startswith("'"):
             plain = first.kind == "list" and not any(p[:1] == "*" for p in first.parts)
             kept = ",".join(first.parts[_slice(key)]) if plain else text[1:-1]
@@ -381,6 +400,8 @@ def _method_result(first: Step, text: str, name: str) -> str:
         return ""
     if first.kind == "list" and name == "entries":
         return f"[[?,({text})[*]]]"
+    if first.kind == "list" and name == "flat":
+        return f"[*({text})[*]]"
     if first.kind == "list" and name in ("find", "findLast"):
         return f"({text})[]"
     if first.kind == "list" and name == "next":

@@ -258,9 +258,11 @@ def because(before: Found, reason: str) -> str:
 
 def either(things: list[Found], reason: str = EITHER) -> list[Found]:
     """Values of which only one is met at a time."""
-    if len(things) < 2 or any(f.thing.kind in _WHOLE for f in things):
-        return things
-    return [f if f.reason in _LEAST else f._replace(reason=reason) for f in things]
+    others = [f for f in things if f.thing.kind not in _WHOLE]
+    if len(things) < 2 or (len(others) < 2 and len(others) < len(things)):
+        return things  # also an object, and the elements that are added to it
+    kept = [f.reason in _LEAST or f.thing.kind in _WHOLE for f in things]
+    return [f if k else f._replace(reason=reason) for f, k in zip(things, kept, strict=True)]
 
 
 _LEAST = frozenset({EITHER, CHANGED})

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.index.calls.lookup import CALLABLE, CHANGED, EITHER, Found, because
+from holdfast.index.calls.lookup import (
+    CALLABLE,
+    CHANGED,
+    EITHER,
+    Found,
+    because,
+    either,
+)
 from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Program, Thing, View
-from holdfast.index.facts.model import MODULE, Import
+from holdfast.index.facts.model import CLASS, MODULE, Import
 
 SEVERAL = frozenset({"python", "js"})
 """Language families whose values are followed; if several symbols fit, all are callees."""
@@ -48,11 +55,18 @@ class Makers:
             return found
         maker = "__init__" if name == "cls" else "constructor"
         below = self.names.below(own)[: SEVERAL_MAX * 2]
+        # Without a constructor the call reaches the class itself, as the outline names it.
+        plain = name == "this" and self.program.symbol(own).kind == "class"
+        plain = plain and not any(
+            f.thing.kind == "symbol" and self.program.symbol(f.thing).kind == "constructor"
+            for f in self.names.member(own, maker)
+        )
         others = [
             Found(each, 0.9, EITHER)
             for each in below
             if (f"{self.program.symbol(each).qualified}.{maker}")
             in self.program.files[each.path].by_qualified
+            or plain
         ][: SEVERAL_MAX - 1]
         if others and not self.names.is_made_here(own):
             found = [Found(own, 0.95, REPLACED)]
@@ -66,6 +80,8 @@ class Makers:
             return [e for f in whole for e in self._constructor(f._replace(reason=target.reason))]
         if thing.kind != "symbol":
             return [target] if thing.kind == "external" else []
+        if thing.name == CLASS:
+            return self._constructor_above(target)
         symbol = self.program.symbol(thing)
         if symbol.kind not in OWNERS:
             return (
@@ -101,6 +117,18 @@ class Makers:
             ]
         return [target, *above]
 
+    def _constructor_above(self, target: Found) -> list[Found]:
+        """What calling a class without a name reaches: its constructor, or that of its base."""
+        thing = target.thing
+        own = f"{self.program.symbol(thing).qualified}.constructor"
+        at = self.program.files[thing.path].by_qualified.get(own)
+        if at:
+            return [target._replace(thing=Thing("symbol", thing.path, at[-1]))]
+        reason = because(target, "inherited constructor")
+        bases = self.names.bases(thing)[:SEVERAL_MAX]
+        above = [Found(base, target.confidence * 0.95, reason) for base in bases]
+        return either([made for each in above for made in self._constructor(each)])
+
     def _held(self, target: Found) -> list[Found]:
         """Calling a variable reaches what it holds, if that is known."""
         view = self.program.files[target.thing.path]
@@ -119,7 +147,7 @@ class Makers:
                 taken = [f for i in view.taken.get(symbol.name, ()) for f in self._taken(view, i)]
                 held = [f for f in taken if f.thing.kind in ("symbol", "external")][:1]
         if held:
-            classes = [f for f in held if self.names.is_type(f.thing)]
+            classes = [f for f in held if f.thing.name == CLASS or self.names.is_type(f.thing)]
             made = [each for f in classes for each in self._constructor(f)]
             return [*(f for f in held if f not in classes), *made]
         # The value is unknown, so the variable itself is the best answer.

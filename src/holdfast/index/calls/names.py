@@ -39,7 +39,10 @@ from holdfast.index.calls.steps import parse as steps_of
 from holdfast.index.calls.types import Types
 from holdfast.index.calls.variables import Variables
 from holdfast.index.calls.wordlists import BUILT_IN
-from holdfast.index.facts.model import MODULE, Binding, Import
+from holdfast.index.facts.model import MODULE, RESULT, Binding, Import
+
+_EMPTY = ("Map().get", "WeakMap().get", "Map()[", "Set()[")
+"""What an empty container gives; what is added to it later is followed apart."""
 
 
 class Names(Members, Classes, Types, Variables, Results, Elements):
@@ -79,6 +82,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
             return found
         # `where or always`: what is passed is met by the call that passes it.
         found = unique(found)
+        inside = [f for f in found if not f.thing.name.startswith(_EMPTY)]
+        found = inside or found
         several = either(found)
         return [b if b.reason == PASSED else a for a, b in zip(several, found, strict=True)]
 
@@ -86,7 +91,8 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
         found, used = self._start(view, scope, steps, line)
         arguments = ""
         owner: Thing | None = None
-        for step in steps[used:]:
+        above = steps[0].kind == "name" and steps[0].text == "super"
+        for place, step in enumerate(steps[used:]):
             if step.kind == "type":
                 arguments = step.text
             elif step.kind == "name":
@@ -97,6 +103,9 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                     for each in self.member(before.thing, step.text)
                 )
                 owner = owners[0].thing if len(owners) == 1 else None
+                if above and not place:  # `super.make()` still has this class as `this`
+                    own = self.own_class(view, scope)
+                    owner = instance_of(own) if own is not None else owner
             elif step.kind == "call":
                 found = self._called(found, owner)
                 owner = None
@@ -273,8 +282,17 @@ class Names(Members, Classes, Types, Variables, Results, Elements):
                 )
                 for t in self.result(before.thing)
             ]
+            if not results and owner is not None and self._returns_this(before.thing):
+                results = [Found(owner, before.confidence * 0.97, before.reason)]
             made += either(results)
         return unique(made) if len(made) > 1 else made
+
+    def _returns_this(self, thing: Thing) -> bool:
+        """Whether a method of an object literal returns the object it is called on."""
+        if thing.kind != "symbol" or self.program.files[thing.path].family != "js":
+            return False
+        returned = self.program.files[thing.path].bindings.get((thing.at, RESULT), ())
+        return bool(returned) and all(each.value == "this" for each in returned)
 
     # names
 

@@ -11,7 +11,7 @@ from holdfast.index.calls.lookup import (
 )
 from holdfast.index.calls.program import OWNERS, Thing, View
 from holdfast.index.calls.type_texts import OTHER_RESULTS
-from holdfast.index.facts.model import MODULE, RESULT, YIELD, Symbol
+from holdfast.index.facts.model import CLASS, MODULE, RESULT, YIELD, Symbol
 
 RESULTS_MAX = 6
 _OWN_VALUES = frozenset(
@@ -89,6 +89,8 @@ class Results(Lookup):
             return [f.thing for f in self.evaluate(view, thing.at, text, int(line))]
         if thing.kind not in ("symbol", "instance"):
             return []
+        if thing.name == CLASS:
+            return [instance_of(thing)]
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         if symbol.kind in OWNERS:
@@ -164,6 +166,9 @@ class Results(Lookup):
             self.busy.add(key)
             try:
                 for each in results[:RESULTS_MAX]:
+                    if each.value == CLASS and view.family == "js":
+                        found.append(thing._replace(kind="symbol", name=CLASS))
+                        continue
                     found += [
                         f.thing
                         for f in (

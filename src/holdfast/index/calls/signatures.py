@@ -142,6 +142,31 @@ def _unpack(pattern: str, value: str, types: dict[str, str], depth: int = 0) -> 
             types[name] = made
 
 
+def place_in(pattern: str, name: str, depth: int = 0) -> tuple[list[str], str] | None:
+    """How a name is taken from a destructured value, and its default; None if it is not.
+
+    `{on: [first, ...rest]}` takes `rest` by `.on`, `1:`.
+    """
+    named = pattern.startswith("{")
+    for place, part in enumerate(split_list(pattern.strip()[1:-1])):
+        if part.startswith("..."):
+            if part[3:].strip() == name and not named:
+                return [f"{place}:"], ""
+            continue
+        key, colon, inner = part.partition(":")
+        target = inner.strip() if named and colon and "=" not in key else part
+        step = f".{key.partition('=')[0].strip()}" if named else str(place)
+        if target[:1] in ("{", "["):
+            found = place_in(_pattern(target)[0], name, depth + 1) if depth < 3 else None
+            if found is not None:
+                return [step, *found[0]], found[1]
+            continue
+        word, _, usual = target.partition("=")
+        if word.strip() == name:
+            return [step], usual.strip()
+    return None
+
+
 _DOC_PARAMETER = re.compile(r"@param\s*\{([^{}]{1,160})\}\s*\[?([\w$]+)")
 _DOC_RESULT = re.compile(r"@returns?\s*\{([^{}]{1,160})\}")
 

@@ -10,8 +10,10 @@ from operator import attrgetter
 
 from holdfast.index.calls.lookup import (
     CALLABLE,
+    CHANGED,
     EITHER,
     MEMBERS_IN_SCOPE,
+    PASSED,
     Found,
     Lookup,
     PassingCall,
@@ -21,8 +23,8 @@ from holdfast.index.calls.lookup import (
 )
 from holdfast.index.calls.passed_values import given, without_first
 from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.calls.signatures import place_in
 from holdfast.index.facts.chains import chain
-from holdfast.index.facts.languages.rules import split_list
 from holdfast.index.facts.model import (
     ANY_TIME,
     MODULE,
@@ -274,25 +276,25 @@ class Variables(Lookup):
     ) -> list[Found] | None:
         """A name that `function f({task, log: write})` destructures from an argument."""
         for pattern in parameters:
-            if pattern[:1] != "{" or name not in pattern:
+            if pattern[:1] not in ("{", "[") or name not in pattern:
                 continue
-            for part in split_list(pattern[1:-1]):
-                key, _, inner = part.partition(":")
-                if (inner or key).partition("=")[0].strip() == name:
-                    given = self.passed(view, at, pattern, list(parameters))
-                    member = key.partition("=")[0].strip()
-                    usual = (inner or key).partition("=")[2].strip()
-                    held = self.evaluate(view, view.symbol(at).parent, chain(usual))
-                    return unique(
-                        [
-                            *(Found(f.thing, f.confidence * 0.9, "default value") for f in held),
-                            *(
-                                Found(f.thing, f.confidence, "passed as an argument")
-                                for each in given
-                                for f in self.member(each.thing, member)
-                            ),
-                        ]
-                    )
+            place = place_in(pattern, name)
+            if place is None:
+                continue
+            steps, usual = place
+            given = self.passed(view, at, pattern, list(parameters))
+            for step in steps:
+                if step[:1] == ".":
+                    given = [f for each in given for f in self.member(each.thing, step[1:])]
+                else:
+                    given = self.items(self.read(given), step)
+            held = self.evaluate(view, view.symbol(at).parent, chain(usual))
+            return unique(
+                [
+                    *(Found(f.thing, f.confidence * 0.9, "default value") for f in held),
+                    *(Found(f.thing, f.confidence, because(f, PASSED)) for f in given),
+                ]
+            )
         return None
 
     def _contextual(self, view: View, at: int, place: int) -> list[Found]:
@@ -370,7 +372,10 @@ class Variables(Lookup):
             self.busy.discard(key)
         # An external value does not tell what else is passed.
         inside = [f for f in found if f.thing.kind != "external"]
-        passed = unique(Found(f.thing, f.confidence * 0.9, "passed as an argument") for f in inside)
+        passed = unique(
+            Found(f.thing, f.confidence * 0.9, CHANGED if f.reason == CHANGED else PASSED)
+            for f in inside
+        )
         if cuts == self.cuts:
             self.memo[key] = passed
         return passed

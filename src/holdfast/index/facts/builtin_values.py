@@ -22,6 +22,8 @@ SPECIAL = _SAME | {"next", "anext", "cast", "enumerate", "zip", "require", "impo
                     "import_module", "__import__", "dict", "staticmethod", "classmethod",
                     "property", "max", "min", "super", "enter_context",
                     "enter_async_context"}  # fmt: skip
+IMPORTING = frozenset({"require", "import"})
+"""Those of a script; the others are functions of its own there: `partial(f, 1)`."""
 BY_KEY = frozenset({"get", "pop", "setdefault"})
 ASYNC = frozenset({"run", "gather", "wait_for", "create_task", "ensure_future", "shield"})
 

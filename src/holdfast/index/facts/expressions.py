@@ -28,7 +28,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import builtin_values, chains, fixed_keys, platform_values
-from holdfast.index.facts.builtin_values import ASYNC, BY_KEY, SPECIAL
+from holdfast.index.facts.builtin_values import ASYNC, BY_KEY, IMPORTING, SPECIAL
 from holdfast.index.facts.expression_text import KEY, UNKNOWN, either, grouped, typed
 from holdfast.index.facts.model import MODULE
 
@@ -95,7 +95,8 @@ def _call(walk: Walk, node: Node, depth: int) -> str:
     if function.type in ("identifier", "attribute", "import"):
         name = walk.text(function, 100).rpartition(".")[2]
         found = ""
-        if name in SPECIAL and argument_list is not None:
+        special = name in SPECIAL and (name in IMPORTING or walk.language.name == "python")
+        if special and argument_list is not None:
             found = builtin_values.special(walk, name, argument_list, plain_text)
         elif name in ASYNC and argument_list is not None and walk.text(function, 8) == "asyncio.":
             found = builtin_values.awaited(name, argument_list, plain_text)
@@ -391,7 +392,26 @@ def _assigned(walk: Walk, node: Node, depth: int) -> str:
     return _read(walk, value, depth) if value else UNKNOWN
 
 
+def _assigned_sometimes(walk: Walk, node: Node, depth: int) -> str:
+    """`a ??= b`: the value that it had, or the new one."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None or walk.field(node, "operator", 3) not in SOMETIMES:
+        return UNKNOWN
+    return either(_read(walk, left, depth), _read(walk, right, depth))
+
+
+SOMETIMES = frozenset({"||=", "??=", "&&="})
+
+
+def _last(walk: Walk, node: Node, depth: int) -> str:
+    """`(a, b)`: the last one."""
+    value = node.named_child(node.named_child_count - 1) if node.named_child_count else None
+    return _read(walk, value, depth) if value is not None else UNKNOWN
+
+
 _READERS = {
+    "augmented_assignment_expression": _assigned_sometimes,
+    "sequence_expression": _last,
     "attribute": _member,
     "member_expression": _member,
     "call": _call,

@@ -56,7 +56,60 @@ def exact(walk: Walk, index: Node) -> str:
     if index.type == "string":
         text = text.strip("\"'")
         return f"'{text}'" if KEY.match(text) else ""
-    return f"'{walk.strings[text]}'" if text in walk.strings else ""
+    if text in walk.strings:
+        return f"'{walk.strings[text]}'"
+    return _held_string(walk, index, text) if index.type == "identifier" else ""
+
+
+def _held_string(walk: Walk, index: Node, name: str) -> str:
+    """The string that a `const` of the same function holds: `const key = "a"; table[key]`.
+
+    Between the two the name is only read as a key, so nothing else declares it there.
+    """
+    word, end = name.encode(), index.start_byte
+    start = max(0, end - BEFORE)
+    place = walk.source.rfind(word, start, end)
+    for _ in range(PLACES_MAX):
+        if place < 0:
+            return ""
+        before, after = walk.source[max(0, place - 12) : place], place + len(word)
+        if _CONST.search(before) and (held := _STRING.match(walk.source, after, end)):
+            key = held.group(1).decode("utf-8", "replace")
+            return f"'{key}'" if KEY.match(key) and _is_above(walk, index, place) else ""
+        inside = _WORD.match(before[-1:]) or _WORD.match(walk.source, after)
+        if not inside and not _READ.search(before) and not _COMPUTED.match(walk.source, after):
+            return ""
+        place = walk.source.rfind(word, start, place)
+    return ""
+
+
+_CONST = re.compile(rb"(?<![\w$.])const[ \t]+\Z")
+_READ = re.compile(rb"(?:[\w$)\]]\[|\$\{)\Z")
+"""`table[key` and `${key`; `const [key` would declare it."""
+_COMPUTED = re.compile(rb"\][ \t]*[(:]")
+_STRING = re.compile(rb"[ \t]*=[ \t]*[\"']([^\"'\\\n]{1,60})[\"'][ \t]*;?[ \t]*\r?\n")
+
+
+def _is_above(walk: Walk, index: Node, place: int) -> bool:
+    """Whether a declaration at a place is in a block around a node, in the same function."""
+    root = walk.tree.root_node if walk.tree is not None else None
+    block = root.descendant_for_byte_range(place, place) if root is not None else None
+    while block is not None and block.type not in ("statement_block", "program"):
+        block = block.parent
+    at = index.parent
+    for _ in range(CLIMBED_MAX):
+        if at is None or block is None or at.type in _FUNCTIONS:
+            return False
+        if at == block:
+            return True
+        at = at.parent
+    return False
+
+
+_FUNCTIONS = frozenset({
+    "arrow_function", "function_expression", "function_declaration", "method_definition",
+    "generator_function", "generator_function_declaration", "class_body",
+})  # fmt: skip
 
 
 def is_fixed(walk: Walk, node: Node) -> bool:

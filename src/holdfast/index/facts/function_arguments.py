@@ -11,6 +11,8 @@ from holdfast.index.facts.model import Call, Import, Kind
 
 _KINDS = frozenset({"function", "method", "class"})
 _BETWEEN_NAMES = re.compile(r"[^\w$]+")
+_FUNCTION = re.compile(r"(?:async\s+)?function\s*\*?\s+([A-Za-z_$][\w$]*)\s*\(")
+"""A function of a script that is written where it is passed, with a name."""
 _NAMED = re.compile(r"(?:([A-Za-z_]\w*)\s*[=:]\s*)?((?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$][\w$]*)\Z")
 
 
@@ -92,14 +94,20 @@ _REWRITTEN = re.compile(r"(?:list|tuple|set|iter|sorted|reversed|deque|map|filte
 """Functions of the platform that give what they are given."""
 _KEYED = re.compile(r"([A-Za-z_]\w*)\s*=(?![=>])\s*")
 _VALUE_MAX = 80
+_BOUND = re.compile(r"([\w$.]+)\.bind\([\w$.]+\)")
+"""A method with its object, as it is passed in scripts: `this.pay.bind(this)`."""
 
 
 def _value(
     text: str, parameters: set[str], local: Callable[[str], bool], chain: Callable[[str], str]
 ) -> str | None:
     """A name, or a call of a known name, as an expression; None when it is neither."""
+    if text.startswith(("function", "async")) and (written := _FUNCTION.match(text)):
+        return written.group(1)
     if not text or len(text) > _VALUE_MAX or not (text[0].isalpha() or text[0] in "_$"):
         return None
+    if text.endswith(")") and (bound := _BOUND.fullmatch(text)):
+        text = bound.group(1)
     if chains.PLAIN.match(text):
         head, _, last = text.partition(".")
         named = last.rpartition(".")[2] or head
@@ -120,6 +128,8 @@ def with_passed(call: Call, passed: tuple[str, ...]) -> Call:
 
 def _argument(text: str) -> tuple[str, str]:
     """The keyword and the name, if the argument is a name; otherwise empty."""
+    if written := _FUNCTION.match(text):
+        return "", written.group(1)
     found = _NAMED.match(text)
     return (found.group(1) or "", found.group(2)) if found else ("", "")
 

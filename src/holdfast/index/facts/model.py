@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 16
+FACTS_VERSION = 17
 """The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
@@ -51,6 +51,11 @@ FACTS_VERSION = 16
 15: what a CommonJS module exports from another one; a named class that is returned; the fixed key
    of `setdefault`.
 16: a comment inside a string of `module.exports = {…}` is part of the string.
+17: in scripts, classes without a name that a function returns; named functions and bound methods
+   that are passed; several elements that one call adds; what `resolve` gives a promise; keys that
+   a `const` of the same function holds; the last of `(a, b)`, and `a ??= b` as a value; literals
+   and modules that are spread; places that a pattern leaves out; a method that is bound to its own
+   object is not replaced; functions with the name of one that Python has are their own.
 """
 
 Kind = Literal[
@@ -89,6 +94,8 @@ ANY_TIME = -1
 MOVED = "~"
 """In place of a key: the elements of a container are no longer where they were."""
 RESULT, YIELD = "<return>", "<yield>"
+CLASS = "class"
+"""In place of a value: the class without a name that a function returns."""
 VALUE = "()"
 """The name of a call of a value without a name."""
 

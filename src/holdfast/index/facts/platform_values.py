@@ -53,6 +53,8 @@ def called(walk: WalkView, function: Node, arguments: Node, read: Read) -> str:
 def constructed(walk: WalkView, constructor: Node, arguments: Node | None, read: Read) -> str:
     """`new Map([["k", v]])` as an object, `new Set([v])` as a list; "" for other classes."""
     name = walk.text(constructor, 10)
+    if name == "Promise" and arguments is not None:
+        return _resolved(walk, arguments, read)
     if name not in ("Map", "Set", "WeakMap", "WeakSet") or arguments is None:
         return ""
     first = arguments.named_child(0) if arguments.named_child_count else None
@@ -73,6 +75,40 @@ def constructed(walk: WalkView, constructor: Node, arguments: Node | None, read:
         if text != "?":
             parts.append(f"{word if word.isidentifier() else '?'}:{text}")
     return "{" + ",".join(parts) + "}" if parts else ""
+
+
+def _resolved(walk: WalkView, arguments: Node, read: Read) -> str:
+    """What `new Promise((resolve) => resolve(x))` resolves to; "" when that is not seen."""
+    runs = arguments.named_child(0) if arguments.named_child_count else None
+    if runs is None or runs.type not in ("arrow_function", "function_expression"):
+        return ""
+    taken, body = runs.child_by_field_name("parameters"), runs.child_by_field_name("body")
+    if taken is not None:
+        taken = taken.named_child(0) if taken.named_child_count else None
+        taken = taken.child_by_field_name("pattern") or taken if taken is not None else None
+    else:
+        taken = runs.child_by_field_name("parameter")
+    if taken is None or taken.type != "identifier" or body is None:
+        return ""
+    name, found, work = walk.text(taken, 40), dict[str, None](), [body]
+    for _ in range(_RESOLVED_MAX):
+        if not work:
+            return "|".join(found)
+        node = work.pop()
+        work.extend(reversed(node.named_children[:_RESOLVED_MAX]))
+        if node.type == "call_expression" and walk.field(node, "function", 40) == name:
+            given = node.child_by_field_name("arguments")
+            value = given.named_child(0) if given is not None and given.named_child_count else None
+            text = read(value) if value is not None else ""
+            if text == "?" or len(found) > 3:
+                return ""
+            if text:
+                found[text] = None
+    return ""
+
+
+_RESOLVED_MAX = 120
+"""How many nodes of a function are looked at for what it resolves to."""
 
 
 _STARTS = re.compile(r"f?[\"'`]([A-Za-z_]\w{2,40})(?:\{|\$\{|[\"'`]\s*\+)")

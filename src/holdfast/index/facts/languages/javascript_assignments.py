@@ -83,6 +83,8 @@ def _of_this(walk: Walk, node: Node, name: str, right: Node) -> None:
             walk.symbols[-1].parent = scope
         return
     value = expressions.read_chain(walk, right)
+    if value == f"this.{name}":
+        return  # `this.pay = this.pay.bind(this)` is the same method
     annotated = documented(walk, node)
     walk.bind(node, name, type=annotated, expression=value, kind="field", scope=scope,
               inside=walk.symbol())  # fmt: skip
@@ -104,6 +106,10 @@ def _export_whole(walk: Walk, node: Node, right: Node) -> None:
     elif right.type == "object":
         named_values = specifiers(_BESIDE.sub(r"\1", walk.text(right, 4_000)))
         passed_on = {key for key, local in named_values if _passed_on(walk, node, key, local)}
+        for each in right.named_children[:40] if walk.symbol() == MODULE else ():
+            spread = each.type == "spread_element" and REQUIRE.fullmatch(walk.text(each, 200)[3:])
+            if spread and not spread.group(2):  # `...require("./tools")`
+                walk.imported(node.start_point[0] + 1, spread.group(1), "*", "", reexport=True)
         walk.define(node, "default", "object", signature_end=right.start_byte)
         for key, local in named_values:
             if key not in passed_on and re.fullmatch(r"[\w$.]+", local) and key != local:

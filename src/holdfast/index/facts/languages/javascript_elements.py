@@ -16,15 +16,12 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_SOMETIMES = frozenset({"||=", "??=", "&&="})
-
-
 def sometimes_rule(walk: Walk, node: Node) -> None:
     """`cart ??= new Cart()`: one more value that a variable or a field may have."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None or right.type in LITERALS or right.type in FUNCTIONS:
         return
-    if walk.field(node, "operator", 3) not in _SOMETIMES:
+    if walk.field(node, "operator", 3) not in expressions.SOMETIMES:
         return
     found = expressions.read_chain(walk, right)
     if found == "?":
@@ -40,6 +37,7 @@ def sometimes_rule(walk: Walk, node: Node) -> None:
             walk.bind(node, name, expression=found, kind="field", scope=scope, inside=walk.symbol())
 
 
+_OWNERS = frozenset({"class", "function"})
 _GROWING = frozenset({"push", "unshift", "add", "set"})
 
 
@@ -77,7 +75,12 @@ def _assigned_members(walk: Walk, node: Node, owner: str, literal: Node) -> None
         else:
             continue
         if of_class != owner:
-            unknown_member(walk, each, of_class, key)
+            at = walk.latest.get(of_class)
+            known = f"{of_class}.{key}" in walk.latest or text == "?"
+            if at is None or known or walk.symbols[at].kind not in _OWNERS:
+                unknown_member(walk, each, of_class, key)
+            else:
+                walk.bind(each, key, expression=text, kind="field", scope=at, inside=MODULE)
         elif key.isidentifier():
             grow(walk, node, owner, f"'{key}'", text)
 
@@ -125,16 +128,24 @@ def added_rule(walk: Walk, node: Node) -> None:
         return
     count = arguments.named_child_count
     owner = _assigned_if_missing(walk, node) if call.receiver == "?" else call.receiver
-    if not owner or count != (2 if call.name == "set" else 1):
+    first = arguments.named_child(0) if owner and 0 < count <= ADDED_MAX else None
+    if first is None:
         return
-    argument, first = arguments.named_child(count - 1), arguments.named_child(0)
-    if argument is None or first is None or argument.type in LITERALS:
+    if call.name != "set":
+        for each in arguments.named_children if call.name != "add" else [first]:
+            if each.type not in LITERALS:
+                grow(walk, node, owner, "+", expressions.read_chain(walk, each))
         return
-    key = "+"
-    if call.name == "set":
-        text = walk.text(first, 80).strip("'\"`")
-        key = f"'{text}'" if first.type == "string" and text.isidentifier() else ""
+    argument = arguments.named_child(1)
+    if count != 2 or argument is None or argument.type in LITERALS:
+        return
+    text = walk.text(first, 80).strip("'\"`")
+    key = f"'{text}'" if first.type == "string" and text.isidentifier() else ""
     grow(walk, node, owner, key, expressions.read_chain(walk, argument))
+
+
+ADDED_MAX = 4
+"""How many elements one call adds, at most; more are a list of data."""
 
 
 def _assigned_if_missing(walk: Walk, call: Node) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.facts import expressions
 from holdfast.index.facts.chains import PLAIN
-from holdfast.index.facts.languages.javascript_values import LITERALS, unpack
-from holdfast.index.facts.model import MODULE, RESULT, YIELD
+from holdfast.index.facts.languages.javascript_values import LITERALS, class_heritage, unpack
+from holdfast.index.facts.model import CLASS, MODULE, RESULT, YIELD
 from holdfast.index.facts.walk import CONTAINERS, Walk, first_child, last_child
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ def result_rule(walk: Walk, node: Node) -> None:
     if value.type == "function_expression" and (named := walk.field(value, "name", 100)):
         walk.bind(node, name, expression=named)
         _define_named(walk, value)
+        return
+    if value.type == "class" and name == RESULT:  # `return class extends Base {…}`
+        class_heritage(walk, value, at)
+        walk.bind(node, name, expression=CLASS)
         return
     found = expressions.read_chain(walk, value)
     if name == YIELD and found != "?" and b"*" in walk.source[node.start_byte : value.start_byte]:
@@ -155,6 +159,10 @@ def callback_rule(walk: Walk, node: Node) -> None:
         name = each if single else each.child_by_field_name("pattern") or each
         annotated = "" if single else walk.field(each, "type")
         value = f"{text}^{place}^{number}" if text != "?" and place else "?"
+        if place == "1" and not number and text == "Array.from":
+            first = parent.named_child(0)
+            held = expressions.read(walk, first) if first is not None else "?"
+            value = "?" if held == "?" else f"({held})[*]"
         if place == "0" and not number and text.endswith(".then"):
             value = text.removesuffix(".then")  # what the promise resolves to, as with `await`
         if name.type == "identifier":

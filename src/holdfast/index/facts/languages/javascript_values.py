@@ -15,7 +15,7 @@ from holdfast.index.facts.languages.javascript_modules import (
     specifiers,
 )
 from holdfast.index.facts.languages.rules import constant_string, heritage
-from holdfast.index.facts.model import ANY_TIME, MODULE, RESULT, Kind
+from holdfast.index.facts.model import ANY_TIME, CLASS, MODULE, RESULT, Kind
 from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ def class_heritage(walk: Walk, node: Node, index: int) -> None:
             line = node.start_point[0] + 1
             text = walk.text(child)
             heritage(walk, index, text, line)
-            for base in _MIXED.findall(text):  # `extends Priced(Cart)`
+            for base in _MIXED.findall(text)[:6]:  # `extends Priced(Named(Cart))`
                 walk.inherit(walk.symbols[index].qualified, base, "extends", line)
 
 
-_MIXED = re.compile(r"\w\(\s*([\w$.]+)\s*\)")
+_MIXED = re.compile(r"(?<=[\w$]\()\s*([\w$.]+)\s*(?=[()])")
 
 
 def assigned(
@@ -61,9 +61,11 @@ def assigned(
         if own and own != name and index != MODULE and not member:
             walk.bind(node, own, expression=name)  # its name inside itself
         if block is not None and block.type != "statement_block" and index != MODULE:
-            walk.bind(node, RESULT, expression=expressions.read_chain(walk, block))
             if block.type == "class" and block.child_by_field_name("name") is None:
                 class_heritage(walk, block, index)  # `const Priced = (Base) => class extends Base`
+                walk.bind(node, RESULT, expression=CLASS)
+            else:
+                walk.bind(node, RESULT, expression=expressions.read_chain(walk, block))
     elif value.type == "class":
         index = walk.define(
             node,
@@ -114,6 +116,10 @@ def declarator_rule(walk: Walk, node: Node) -> None:
         if left.type == "object_pattern":
             for name, alias in specifiers(COMMENT.sub("", walk.text(left, 20_000))):
                 walk.imported(line, module, name, alias)
+            for each in left.named_children[:20] if "'" not in module else ():
+                inner = each.child_by_field_name("value") if each.type == "pair_pattern" else None
+                if inner is not None and inner.type == "object_pattern" and not member:
+                    unpack(walk, inner, f"'{module}'.{walk.field(each, 'key', 100)}")
         else:
             walk.imported(line, module, member[1:], walk.text(left, 100))
         return
@@ -226,6 +232,10 @@ def members(walk: Walk, node: Node, index: int) -> None:
                     walk.bind(each, before, expression="?", kind="field", scope=index,
                               inside=MODULE, last=ANY_TIME)  # fmt: skip
                 keys.clear()
+            elif each.type == "spread_element" and each.named_child_count:
+                inner = each.named_child(0)
+                if inner is not None and inner.type == "object":  # `{...{ a: f }}`
+                    members(walk, inner, index)
             continue
         keys.append(key)
         walk.bind(each, key, expression=found, kind="field", scope=index,
@@ -285,13 +295,27 @@ def documented(walk: Walk, node: Node) -> str:
     return found.group(1).decode("utf-8", "replace").strip("!? ") if found else ""
 
 
+def _holes(pattern: Node) -> list[int]:
+    """How many places are left out before each name: `[first, , third]`; [] if there are none."""
+    if pattern.type != "array_pattern" or pattern.child_count == 2 * pattern.named_child_count + 1:
+        return []
+    found, commas = list[int](), 0
+    for each in pattern.children[:60]:
+        commas += each.type == ","
+        if each.is_named:
+            found.append(commas - len(found))
+    return found
+
+
 def unpack(walk: Walk, pattern: Node, value: str, last: int = 0) -> None:
     """`{a, b: c} = value`, `[a, b] = value`: each name is a member or an element of it."""
     if value == "?" and b"=" not in walk.source[pattern.start_byte : pattern.end_byte]:
         return
     if "|" in value:
         value = f"({value})"
-    for place, each in enumerate(pattern.named_children[:20]):
+    holes = _holes(pattern)
+    for number, each in enumerate(pattern.named_children[:20]):
+        place = number + holes[number] if holes else number
         kind, item = each.type, f"{value}[{place}]"
         name: Node | None = each
         if kind == "rest_pattern":  # what is left of an array, or of an object
