@@ -15,6 +15,7 @@ from holdfast.files import disk, listing_cache, mounts
 from holdfast.files.ignore_files import IGNORE_FILES
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS
+from holdfast.files.tree_stats import TIME_MAX
 from tests.scale import seeds
 
 LATER = 10 * RACY_NS
@@ -240,3 +241,28 @@ TABLE = (
 def test_the_kind_of_file_system_is_that_of_the_nearest_mount(path: str, kind: str) -> None:
     assert mounts.kind_at(TABLE, path) == kind
     assert mounts.kind_at("", path) == ""
+
+
+@pytest.mark.parametrize("seconds", [-(10**12), 10**12])
+def test_a_time_that_cannot_be_stored_is_in_the_future(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    """In a directory that is listed as in one whose names are known."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.py").write_text("x = 1\n")
+    real = os.lstat
+
+    def lstat(path: str) -> os.stat_result:
+        status = real(path)
+        if not path.endswith("a.py"):
+            return status
+        times = {"st_mtime_ns": seconds * 10**9, "st_ctime_ns": status.st_ctime_ns}
+        return os.stat_result(tuple(status), times)
+
+    monkeypatch.setattr(disk, "is_trusted", lambda root: True)
+    monkeypatch.setattr(os, "lstat", lstat)
+    disk.walk(str(tmp_path), Policy(), ahead)
+    known = disk.walk(str(tmp_path), Policy(), ahead)
+    assert known.stats["a.py"].mtime_ns == TIME_MAX
+    assert known.stats["b.py"].mtime_ns == real(tmp_path / "b.py").st_mtime_ns
+    assert known.stats["a.py"].ctime_ns == real(tmp_path / "a.py").st_ctime_ns

@@ -130,9 +130,10 @@ def test_packed_entries_are_the_entries(files: dict[str, Entry]) -> None:
 
 
 def test_a_time_that_no_integer_of_eight_bytes_holds_is_the_latest_one() -> None:
-    folder = folder_of([("a", 1, 1 << 70, 5)])
-    assert list(folder.stats()) == [Stat(1, TIME_MAX, 5)]
-    assert not folder.is_still(TIME_MAX)
+    for time_ns in (1 << 70, -1 << 70):
+        folder = folder_of([("a", 1, time_ns, 5)])
+        assert list(folder.stats()) == [Stat(1, TIME_MAX, 5)]
+        assert not folder.is_still(TIME_MAX)
 
 
 def test_a_path_that_no_file_can_have_is_refused() -> None:

@@ -39,7 +39,15 @@ from holdfast.files.names import (
 from holdfast.files.policy import Policy
 from holdfast.files.regular import FILE_BYTES_MAX
 from holdfast.files.snapshot import Stat
-from holdfast.files.tree_stats import TIME_MAX, FolderStats, Taken, TreeStats, folder_of
+from holdfast.files.tree_stats import (
+    TIME_MAX,
+    TIME_MIN,
+    FolderStats,
+    Taken,
+    TreeStats,
+    folder_of,
+    storable,
+)
 
 
 class Walk(msgspec.Struct):
@@ -271,8 +279,13 @@ class _TreeWalk:
                     walk.unreadable.add(prefix + name)
                 continue
             size, mtime_ns, ctime_ns = status.st_size, status.st_mtime_ns, status.st_ctime_ns
-            if size <= size_bytes_max and is_regular(status.st_mode) and mtime_ns <= TIME_MAX:
-                add((size, mtime_ns, min(ctime_ns, TIME_MAX)))
+            if (
+                size <= size_bytes_max
+                and TIME_MIN <= mtime_ns <= TIME_MAX
+                and TIME_MIN <= ctime_ns <= TIME_MAX
+                and is_regular(status.st_mode)
+            ):
+                add((size, mtime_ns, ctime_ns))
                 if status.st_nlink > 1:
                     walk.linked += 1
             else:
@@ -387,7 +400,7 @@ def read_file(root: str, key: str) -> tuple[bytes, Stat]:
         os.close(descriptor)
     if len(source) > FILE_BYTES_MAX:
         raise OSError(errno.EFBIG, f"larger than {FILE_BYTES_MAX >> 20} MiB")
-    times = min(after.st_mtime_ns, TIME_MAX), min(after.st_ctime_ns, TIME_MAX)
+    times = storable(after.st_mtime_ns), storable(after.st_ctime_ns)
     return source, Stat(len(source), *times)
 
 

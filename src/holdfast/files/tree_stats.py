@@ -15,11 +15,15 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from holdfast.files.integer_bytes import pack
 from holdfast.files.snapshot import Stat
 
-TIME_MAX = (1 << 63) - 1
-"""A later time, of a damaged or hostile file system, counts as this one. It is in the future, so
-such a file is read each time."""
+TIME_MIN, TIME_MAX = -1 << 63, (1 << 63) - 1
 Taken = tuple[str, int, int, int]
 """A file: its name, size and times."""
+
+
+def storable(time_ns: int) -> int:
+    """A time in eight bytes. One that does not fit, of a damaged or hostile file system, counts as
+    the latest one that does: it is in the future, so such a file is read each time."""
+    return time_ns if TIME_MIN <= time_ns <= TIME_MAX else TIME_MAX
 
 
 class FolderStats:
@@ -56,7 +60,7 @@ def folder_of(files: Iterable[Taken]) -> FolderStats:
     ordered = sorted(files)
     numbers = array("q")
     for _, size, mtime_ns, ctime_ns in ordered:
-        numbers.extend((size, min(mtime_ns, TIME_MAX), min(ctime_ns, TIME_MAX)))
+        numbers.extend((size, storable(mtime_ns), storable(ctime_ns)))
     return FolderStats(tuple(name for name, *_ in ordered), numbers)
 
 
