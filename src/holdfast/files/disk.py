@@ -67,6 +67,11 @@ class Walk(msgspec.Struct):
     before, they had just been written. The next walk need not list them."""
 
     @property
+    def large(self) -> list[str]:
+        """The files that were left out because of their size, sorted."""
+        return sorted(path for path, why in self.left_out.items() if why == "large")
+
+    @property
     def shows_nothing(self) -> bool:
         """Whether the tree looks empty, as an unmounted one does."""
         return not self.stats and not self.unreadable

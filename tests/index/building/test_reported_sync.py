@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.files import disk, tree_watch
-from holdfast.files.policy import Policy
+from holdfast.files.policy import SIZE_BYTES_MAX, Policy
 from holdfast.files.watched_tree import COMPARED_MS_MAX
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.facts.model import FileFacts
@@ -19,7 +19,7 @@ from holdfast.index.tools.manage import _sync_quietly
 from tests.files.test_watched_tree import upset
 from tests.index import double
 from tests.index.wire import manage_index, search_code
-from tests.index.world import World, walks_from_now
+from tests.index.world import FILES, World, walks_from_now
 from tests.scale import seeds
 
 
@@ -218,3 +218,20 @@ def test_a_sync_that_is_asked_for_finds_a_write_that_was_not_reported(
     answer = manage_index(watched.index, "sync", watched.root)
     assert answer["syncStats"]["modified"] == 1
     assert "zeta_linked" in str(stored(watched.index, watched.root)["src/prices.py"])
+
+
+def test_after_a_sync_an_answer_names_the_files_that_are_too_large_now(watched: World) -> None:
+    beyond = "# filler\n" * (SIZE_BYTES_MAX // 9 + 1)
+
+    def not_searched() -> list[str]:
+        assert manage_index(watched.index, "sync", watched.root)["status"] == "ok"
+        answer = search_code(watched.index, watched.root, "re:price_of")
+        warnings: list[str] = answer.get("warnings", [])
+        return [warning for warning in warnings if "above 1 MiB" in warning]
+
+    assert not_searched() == []
+    watched.write("src/cart.py", FILES["src/cart.py"] + beyond)
+    assert not_searched() == ["NOT_SEARCHED:not searched: 1 above 1 MiB (src/cart.py)"]
+    watched.write("src/cart.py", FILES["src/cart.py"])
+    watched.write("src/prices.py", FILES["src/prices.py"] + beyond)
+    assert not_searched() == ["NOT_SEARCHED:not searched: 1 above 1 MiB (src/prices.py)"]

@@ -241,7 +241,8 @@ def run_sync(
     if not built.unreadable:
         # Files beyond the limit are not in the index, so the next sync compares all.
         look = built.look if state.index_status == COMPLETED else None
-        index.freshness.synced(record.root, built.identity, built.snapshot, began, look)
+        large = () if built.look is None else built.look.found.large
+        index.freshness.synced(record.root, built.identity, built.snapshot, began, look, large)
     index.published(record.root, built.snapshot)
     return built, after or record
 

@@ -270,17 +270,17 @@ class FreshnessChecks:
         snapshot: Snapshot,
         began: float,
         look: Look | None = None,
+        large: Iterable[str] = (),
     ) -> None:
         """Record that a sync has just checked the tree: nothing differs from its generation.
 
         `began` is from before the sync looked at the tree; later changes were not seen. `look` is
-        what a watched tree had.
+        what a watched tree had, and `large` the files that are not indexed because of their size.
         """
         reusable_ms = _threshold_ms((self._clock() - began) * 1000)
         checked = FreshFiles(identity, snapshot, began, began, threshold_ms=reusable_ms)
+        checked.large = tuple(large)
         with self._lock:
-            last = self._last.get(root)
-            checked.large = () if last is None else last.large
             self._synced.pop(root, None)
             if look is not None and look.proof is not None:
                 checked.checked_at, checked.walked_at = look.compared_at, look.walked_at

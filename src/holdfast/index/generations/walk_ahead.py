@@ -73,12 +73,8 @@ def compared(look: Look | None, before: Snapshot, confirmed_ns: int) -> Seen:
     todo, absent = moved(trusted, found.stats)
     changed = {path: found.stats[path] for path in todo}
     return Seen(
-        True, changed, list(absent), list(found.unreadable), found.skipped["mount"], _large(look)
+        True, changed, list(absent), list(found.unreadable), found.skipped["mount"], found.large
     )
-
-
-def _large(look: Look) -> list[str]:
-    return sorted(path for path, why in look.found.left_out.items() if why == "large")
 
 
 class WalkAhead:
