@@ -50,7 +50,7 @@ def check_same(made: EntryColumns, files: dict[str, Entry]) -> None:
         inside = {path: entry for path, entry in files.items()
                   if path.rpartition("/")[0] == folder}  # fmt: skip
         assert made.in_folder(folder) == {
-            path.rpartition("/")[2]: entry for path, entry in inside.items()
+            path.rpartition("/")[2]: entry.stat for path, entry in inside.items()
         }
     assert sorted(made.sizes()) == sorted(entry.stat.size_bytes for entry in files.values())
     for time_ns in (-1, 0, 3, 1 << 61):

@@ -36,6 +36,11 @@ class Columns:
         """The numbers of `stats` in a range of places."""
         return unpack("q", self.stats[STAT_BYTES * low : STAT_BYTES * high])
 
+    def stats_from(self, low: int, high: int) -> Iterator[Stat]:
+        """The stats in a range of places, faster than one after the other."""
+        numbers = iter(self.stat_numbers(low, high))
+        return map(Stat._make, zip(numbers, numbers, numbers, strict=True))
+
     def stat(self, place: int) -> Stat:
         return Stat._make(self.stat_numbers(place, place + 1))
 
@@ -48,21 +53,29 @@ class EntryColumns(Mapping[str, Entry]):
 
     def __init__(self, columns: Columns, since: Mapping[str, Entry | None]) -> None:
         self._columns = columns
-        self._since = dict(since)
-        self._changed: dict[str, set[str]] = {}
+        self._since: dict[str, Entry | None] = {}
+        self._changed: dict[str, frozenset[str]] = {}
         """By folder, the names in `since`."""
-        size = len(columns.paths)
-        for path, entry in self._since.items():
-            folder, name = split(path)
-            self._changed.setdefault(folder, set()).add(name)
-            size += (entry is not None) - (columns.paths.place(path) >= 0)
-        self._size = size
+        self._size = len(columns.paths)
+        self._change(since)
 
     def with_changes(self, entries: Mapping[str, Entry], removed: Iterable[str]) -> EntryColumns:
         """The same files with some added or replaced, and others removed."""
-        return EntryColumns(
-            self._columns, {**self._since, **entries, **dict.fromkeys(removed, None)}
-        )
+        made = EntryColumns(self._columns, {})
+        made._since, made._changed = dict(self._since), dict(self._changed)
+        made._size = self._size
+        made._change({**entries, **dict.fromkeys(removed, None)})
+        return made
+
+    def _change(self, later: Mapping[str, Entry | None]) -> None:
+        names: dict[str, list[str]] = {}
+        for path, entry in later.items():
+            folder, name = split(path)
+            names.setdefault(folder, []).append(name)
+            self._size += (entry is not None) - (path in self)
+            self._since[path] = entry
+        for folder, changed in names.items():
+            self._changed[folder] = self._changed.get(folder, frozenset()).union(changed)
 
     @property
     def changes(self) -> int:
@@ -116,8 +129,7 @@ class EntryColumns(Mapping[str, Entry]):
                 yield path, entry
 
     def _stats_of_columns(self) -> Iterator[Stat]:
-        numbers = iter(self._columns.stat_numbers(0, len(self._columns.paths)))
-        return map(Stat._make, zip(numbers, numbers, numbers, strict=True))
+        return self._columns.stats_from(0, len(self._columns.paths))
 
     # By folder.
 
@@ -137,18 +149,18 @@ class EntryColumns(Mapping[str, Entry]):
             == SEPARATOR.join(folder.names).encode("utf-8", "surrogatepass")
         )
 
-    def in_folder(self, key: str) -> dict[str, Entry]:
-        """The files of a folder by name."""
+    def in_folder(self, key: str) -> dict[str, Stat]:
+        """The files of a folder by name, with their sizes and times."""
         low, high = self._columns.paths.range_of(key)
         names = self._columns.paths.names(low, high)
-        found = {name: self._columns.entry(low + at) for at, name in enumerate(names)}
+        found = dict(zip(names, self._columns.stats_from(low, high), strict=True))
         prefix = f"{key}/" if key else ""
         for name in self._changed.get(key, ()):
             entry = self._since[prefix + name]
             if entry is None:
                 found.pop(name, None)
             else:
-                found[name] = entry
+                found[name] = entry.stat
         return found
 
     def stats_of(self, shares: Collection[int], of: int) -> Iterator[tuple[str, Stat]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from holdfast.files.entry_columns import EntryColumns
-from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat
+from holdfast.files.snapshot import RACY_NS, Snapshot, Stat
 from holdfast.files.tree_stats import TreeStats
 
 
@@ -19,20 +19,15 @@ def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[s
     entries, still_ns = before.entries, before.taken_ns - RACY_NS
     if isinstance(entries, EntryColumns) and isinstance(stats, TreeStats):
         return _by_folder(entries, stats, still_ns)
-    todo = list(_differ(entries, stats.items(), still_ns))
+    todo = []
+    for key, stat in stats.items():
+        entry = entries.get(key)
+        if entry is None or entry.stat != stat or stat[1] >= still_ns or stat[2] >= still_ns:
+            todo.append(key)
     todo.sort()
     same = len(stats) - len(todo)
     gone = set() if same == len(entries) else entries.keys() - stats.keys()
     return todo, set(gone)
-
-
-def _differ(
-    entries: Mapping[str, Entry], stats: Iterable[tuple[str, Stat]], still_ns: int
-) -> Iterator[str]:
-    for key, stat in stats:
-        entry = entries.get(key)
-        if entry is None or entry.stat != stat or stat[1] >= still_ns or stat[2] >= still_ns:
-            yield key
 
 
 def _by_folder(before: EntryColumns, stats: TreeStats, still_ns: int) -> tuple[list[str], set[str]]:
@@ -45,8 +40,11 @@ def _by_folder(before: EntryColumns, stats: TreeStats, still_ns: int) -> tuple[l
             continue
         prefix = f"{key}/" if key else ""
         had = before.in_folder(key)
-        now = list(zip(folder.names, folder.stats(), strict=True))
-        todo += [prefix + name for name in _differ(had, now, still_ns)]
+        todo += [
+            prefix + name
+            for name, stat in zip(folder.names, folder.stats(), strict=True)
+            if had.get(name) != stat or stat[1] >= still_ns or stat[2] >= still_ns
+        ]
         gone.update(prefix + name for name in had.keys() - set(folder.names))
         same += len(had)
     if same < len(before):

@@ -59,7 +59,8 @@ class Plan:
                 return Snapshot(known.with_changes(entries, removed), taken_ns, unreadable)
         if not known and not any(path in entries for path in removed):
             return Snapshot(entries, taken_ns, unreadable)
-        after = {**known, **entries}
+        after = dict(known.items())  # not {**known}, which looks every path of columns up
+        after.update(entries)
         for path in removed:
             after.pop(path, None)
         return Snapshot(after, taken_ns, unreadable)
