@@ -29,6 +29,8 @@ _ANNOTATED = frozenset({
 })  # fmt: skip
 _PROMISE = re.compile(r"(?:Promise|PromiseLike|MaybePromise|ValueOrPromise)<(.*)>\Z", re.DOTALL)
 
+_EXPORTED = rb"(?<![\w$.])(?:module\.)?exports"
+
 Chain = Callable[[str], str]
 """The normalised chain of a source text, or "?"."""
 
@@ -60,11 +62,38 @@ def short_context(node: tree_sitter.Node, source: bytes, chain: Chain) -> str:
     return made.of(whole, 0) if whole.type == "object" else made.taken_apart(whole)
 
 
+def is_exported(short: tree_sitter.Node, source: bytes) -> bool:
+    """Whether a key of a literal is a name that a CommonJS module exports."""
+    literal = short.parent
+    at = literal.parent if literal is not None else None
+    if literal is None or at is None:
+        return False
+    if at.type == "variable_declarator":  # const api = { total }; module.exports = api
+        name = at.child_by_field_name("name")
+        text = source[name.start_byte : name.end_byte] if name is not None else b""
+        pattern = _EXPORTED + rb"\s*=\s*" + re.escape(text) + rb"(?![\w$.(])"
+        return re.search(pattern, source) is not None
+    if at.type == "arguments":  # Object.assign(exports, { total })
+        first = at.named_child(0)
+    else:
+        first = at.child_by_field_name("left") if at.type == "assignment_expression" else None
+    text = source[first.start_byte : first.end_byte] if first is not None else b""
+    return re.fullmatch(_EXPORTED, text) is not None
+
+
 def defines_function(key: tree_sitter.Node) -> bool:
     """Whether the key of a literal is the name of a function, which is a symbol."""
     holder = key.parent
     value = holder.child_by_field_name("value") if holder is not None else None
     return value is None or value.type in _FUNCTIONS
+
+
+def is_function_key(node: tree_sitter.Node) -> bool:
+    """Whether it is the key of a function in a literal: `total` in `{ total: () => 1 }`."""
+    holder = node.parent
+    if holder is None or holder.type != "pair" or node.type != "property_identifier":
+        return False
+    return holder.child_by_field_name("key") == node and defines_function(node)
 
 
 def indexed_type(string: tree_sitter.Node, source: bytes) -> str:

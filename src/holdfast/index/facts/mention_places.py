@@ -84,6 +84,8 @@ def is_import(node: tree_sitter.Node) -> bool:
     for _ in range(8):
         if at is None or at.type.endswith(("block", "body")):
             return False
+        if at.type == "import_alias":  # `import Cart = Shop.Cart` names members of a namespace
+            return False
         if _IMPORT.search(at.type):
             return True
         if at.type == "export_statement":

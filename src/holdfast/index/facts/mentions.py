@@ -21,6 +21,8 @@ from holdfast.index.facts.literal_context import (
     SHORT,
     defines_function,
     indexed_type,
+    is_exported,
+    is_function_key,
     key_context,
     short_context,
 )
@@ -91,6 +93,8 @@ class Mentions(msgspec.Struct, frozen=True, array_like=True):
     """In scripts, where a pattern takes a name out of an object whose type is not written there."""
     keys: tuple[int, ...] = ()
     """Those of `quoted` that are a key: `cart["total"]` reads the member in any file."""
+    spoken: tuple[int, ...] = ()
+    """Where one of the names is a word of a longer string, which may be code or a format."""
 
 
 def find_mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
@@ -111,7 +115,14 @@ def find_mentions(path: str, source: bytes, names: Iterable[str]) -> Mentions:
     for start, end in places[:MENTIONS_MAX]:
         file.look(start, end)
     why = "too many mentions" if len(places) > MENTIONS_MAX else ""
-    return Mentions(file.mentions(), why, tuple(file.quoted), tuple(file.taken), tuple(file.keys))
+    return Mentions(
+        file.mentions(),
+        why,
+        tuple(file.quoted),
+        tuple(file.taken),
+        tuple(file.keys),
+        tuple(file.spoken),
+    )
 
 
 _TEXT = re.compile(r"comment|string|char_|heredoc|regex|jsx_text|^text$|^content$")
@@ -154,6 +165,9 @@ _BINDS = re.compile(
 _NAMES_NOTHING = frozenset(
     {"keyword_argument", "pair", "pair_pattern", "label_name", "labeled_statement"}
 )
+_TAGS = frozenset(
+    {"jsx_attribute", "jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"}
+)
 _PATH = re.compile(rb"[\w$]+(?:[.:#/]+[\w$]+)*\Z")
 _SEPARATOR = re.compile(r"\s*(?:\?\.|!!\.|!\.|&\.|\?->|->|::|\.|\\|:)\s*\Z")
 _REQUIRED = re.compile(r"""require\(\s*["']([^"'\s]+)["']\s*\)\Z""")
@@ -168,6 +182,14 @@ def _is_taken_out(node: tree_sitter.Node) -> bool:
     return parent is not None and parent.type == "pair_pattern" and is_field(parent, node, ("key",))
 
 
+def _names_no_value(source: bytes, tag: tree_sitter.Node, name: tree_sitter.Node) -> bool:
+    """Whether it is an attribute of a JSX element, or an element of the platform: `<label>`."""
+    if tag.type == "jsx_attribute":
+        return tag.named_child(0) == name
+    word = source[name.start_byte : name.end_byte]
+    return is_field(tag, name, ("name",)) and b"." not in word and word[:1].islower()
+
+
 class _File:
     def __init__(self, language: Language, source: bytes, tree: tree_sitter.Tree) -> None:
         self._language, self._source, self._tree = language, source, tree
@@ -175,6 +197,7 @@ class _File:
         self.quoted: list[int] = []
         self.taken: list[int] = []
         self.keys: list[int] = []
+        self.spoken: list[int] = []
         self._bound: dict[str, list[tuple[int, int]]] = {}
         """The byte ranges in which a name is local."""
         self._globals: dict[int, set[bytes]] = {}
@@ -241,6 +264,9 @@ class _File:
             own: Kind = "definition" if defines_function(node) else "write"
             self._add(name, context, own, start, keyed=True)
             return
+        if self._script is not None and is_function_key(node):
+            self._add(name, "", "definition", start, keyed=True)
+            return
         short: Short = ""
         wanted = self._typed and node.type in SHORT
         if wanted and (context := short_context(node, self._source, self._chain)):
@@ -248,6 +274,8 @@ class _File:
             short = "value" if literal else ""
             kind: Kind = "write" if literal else "value"
             self._add(name, context, kind, start, keyed=True, short="key")
+        elif self._script is not None and node.type == SHORT[0]:
+            short = "" if is_exported(node, self._source) else "value"
         elif self._script is not None and _is_taken_out(node):
             self.taken.append(start)
         tail, receiver, called = self._expression(node)
@@ -288,6 +316,8 @@ class _File:
                 self.quoted.append(start)
                 if self._script is not None and inside(node, "subscript_expression", 2):
                     self.keys.append(start)
+            else:
+                self.spoken.append(start)
 
     def _add(
         self,
@@ -354,6 +384,8 @@ class _File:
             return None
         if node.type == "statement_identifier":
             return None  # a label
+        if parent.type in _TAGS and _names_no_value(self._source, parent, top):
+            return None
         if parent.type == "keyword_pattern" and parent.named_child(0) == top:
             return None  # the attribute in `case Cart(total=n)`
         if called or (parent.type in CALL and called_by(parent, top)):
