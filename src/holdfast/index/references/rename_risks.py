@@ -46,6 +46,11 @@ _LOOKUP = re.compile(
     rb"|call_user_func)\b|\]\("
 )
 """What files have that look names up by their text; `](` calls an element."""
+_RUN = re.compile(rb"(?<![.\w])(?:eval|exec|compile|timeit|Function)\s*\(")
+"""What runs the text of a string."""
+_FORMATS = re.compile(rb"\.format(?:_map)?\(|\bTemplate\(|%\s*(?:globals|locals|vars)\(")
+_FIELD = re.compile(rb"(?:\{|\$\{?|%\(|\{[\w.]*\.)\Z")
+"""How a name of a format begins: `{total`, `$total`, `%(total`, `{cart.total`."""
 _PLAIN_BASES: dict[str, type] = {
     "ABC": abc.ABC,
     "Enum": enum.Enum,
@@ -60,6 +65,7 @@ _ENUM_HOOKS = frozenset(
 TAKEN_OUT = "taken out of an object of unknown type"
 _FIXTURE = re.compile(r"(?:^|\.)fixture(?:$|[.(])")
 CLASSES_MAX = 2_000
+FIELD_MAX = 80
 PARTS_MAX = 100
 """Strings of a file with a part of a name: they cannot be changed, so some say it all."""
 
@@ -137,25 +143,9 @@ class Classes:
                 self._found[one] = None
                 queue += self._names.bases(one)
 
-    def protocols(self, name: str, files: Iterable[ReadFile]) -> Iterator[tuple[str, int]]:
-        """Where a protocol requires this member, or a class may fulfil one of these protocols."""
-        ours = any(self._is_protocol(owner) for owner in self._found)
-        for path in sorted({file.path for file in files}):
-            view = self._inner.files.get(path)
-            if view is None or view.family != "python":
-                continue
-            for symbol in view.facts.symbols:
-                if symbol.name != name or symbol.parent == MODULE:
-                    continue
-                owner = Thing("symbol", path, symbol.parent)
-                if owner in self._found or view.symbol(symbol.parent).kind not in OWNERS:
-                    continue
-                if ours or (self._found and self._is_protocol(owner)):
-                    yield path, symbol.span.first_line
-
-    def _is_protocol(self, thing: Thing) -> bool:
-        bases = self._inner.files[thing.path].bases_of(thing.at)
-        return any(re.split(r"[\[(]", base)[0].endswith("Protocol") for base in bases)
+    @property
+    def owners(self) -> Iterable[Thing]:
+        return self._found
 
     @property
     def paths(self) -> set[str]:
@@ -236,9 +226,23 @@ def looked_up(files: Iterable[ReadFile], name: str) -> Iterator[tuple[str, int, 
             alone = start not in keys and file.source[start - 1 : start] in (b"'", b'"', b"`")
             if dynamic or not alone:
                 yield file.path, start, "a string with this name"
+        for start in _spoken(file, dynamic=file.path in dynamic):
+            yield file.path, start, "a string with this name"
         if parts is not None and file.path in dynamic:
             for match in islice(parts.finditer(file.source), PARTS_MAX):
                 yield file.path, match.start(), "a string with a part of this name"
+
+
+def _spoken(file: ReadFile, *, dynamic: bool) -> Iterator[int]:
+    """Words of longer strings that are looked up: the string is run, or is a format."""
+    source = file.source
+    if _RUN.search(source):
+        yield from file.mentions.spoken
+    elif _FORMATS.search(source):
+        for start in file.mentions.spoken:
+            field = _FIELD.search(source, max(0, start - FIELD_MAX), start)
+            if field and (dynamic or field.group().endswith(b".")):
+                yield start
 
 
 def in_unparsed(files: Iterable[ReadFile], name: str) -> Iterator[tuple[str, int, str]]:

@@ -25,6 +25,7 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.index.facts.model import MODULE
 from holdfast.index.generations.gate import Open
 from holdfast.index.references.answers import ReferencesAnswer, SymbolEditAnswer, SymbolEditDoubt
+from holdfast.index.references.contracts import Contracts
 from holdfast.index.references.find import Reference, ReferenceSearch
 from holdfast.index.references.implementations import implementations
 from holdfast.index.references.rename_risks import (
@@ -181,7 +182,9 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
             packages = list(submodules(program, {one.path for one in files}, edit.text))
             by_parameter = list(fixtures(program, targets))
             outside = list(classes.outside((targets[0].name, edit.text)))
-            protocols = list(classes.protocols(targets[0].name, files))
+            contracts = Contracts(program.resolver.program, targets, classes.owners)
+            alike = list(contracts.doubts(targets[0].name, files, judged))
+            alike += contracts.undefined(judged)
     sources = {}
     for one in files:
         sources[one.path], _ = disk.read_file(root, one.path)
@@ -219,8 +222,7 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
             for match in re.finditer(rb"(?<![\w$])" + re.escape(name.encode()) + rb"\b", source):
                 why = f"{name} is the name of a private member"
                 clashes.append((_at_line(sources, path, match.start(), why), None))
-    for path, line in protocols:
-        why = "a protocol requires this name of classes that do not mention it"
+    for path, line, why in alike:
         clashes.append((Doubt(path, line, why, ""), None))
     for path, line in by_parameter:
         why = "pytest gives this fixture to parameters of its name, which are not changed"
