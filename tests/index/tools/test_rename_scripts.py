@@ -148,6 +148,23 @@ IN_DOUBT: dict[str, tuple[Files, str, str]] = {
         "A.f",
         "m.js:2",
     ),
+    "a part that could not be parsed": (
+        {
+            "m.ts": "export const o = 1;\ninterface A {\n  <T>(v: T): T\n  <K, V>(v: K<\n"
+            "const f = () => {\n  const n = 2\n  return o;\n"
+        },
+        "m.o",
+        "m.ts:7",
+    ),
+    "a call in a part that could not be parsed": (
+        {
+            "m.ts": "export function make(v: any) { return v; }\ninterface A {\n"
+            "  <T>(v: T): B<T>\n  <T>(v?: T): B<T | undefined>\n  box: {\n"
+            "    const o = make(v)\n    return o\n  }\n"
+        },
+        "make",
+        "m.ts:6",
+    ),
     "code in a string": (
         {"m.js": 'function f(v) { return v; }\nconsole.log(eval("f(1) + 1"));\n'},
         "m.f",

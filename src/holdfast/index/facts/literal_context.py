@@ -73,10 +73,9 @@ def is_exported(short: tree_sitter.Node, source: bytes) -> bool:
         text = source[name.start_byte : name.end_byte] if name is not None else b""
         pattern = _EXPORTED + rb"\s*=\s*" + re.escape(text) + rb"(?![\w$.(])"
         return re.search(pattern, source) is not None
+    first = at.child_by_field_name("left") if at.type == "assignment_expression" else None
     if at.type == "arguments":  # Object.assign(exports, { total })
         first = at.named_child(0)
-    else:
-        first = at.child_by_field_name("left") if at.type == "assignment_expression" else None
     text = source[first.start_byte : first.end_byte] if first is not None else b""
     return re.fullmatch(_EXPORTED, text) is not None
 

@@ -65,6 +65,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     in scripts where the declaration is (`script_scopes`).
     `before`: where the same word was last written before it or its declaration, -1 if nowhere.
     `scope`: in scripts, where the scope of the declaration starts.
+    `unsure`: in scripts, whether it is in a part that could not be parsed.
     `required`: whether the declaration is `const Cart = require("./cart")`.
     """
 
@@ -80,6 +81,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     before: int = -1
     scope: int = UNKNOWN
     required: bool = False
+    unsure: bool = False
 
 
 class Mentions(msgspec.Struct, frozen=True, array_like=True):
@@ -182,6 +184,13 @@ def _is_taken_out(node: tree_sitter.Node) -> bool:
     return parent is not None and parent.type == "pair_pattern" and is_field(parent, node, ("key",))
 
 
+def _is_in_error(node: tree_sitter.Node) -> bool:
+    at: tree_sitter.Node | None = node
+    while at is not None and at.type != "ERROR":
+        at = at.parent
+    return at is not None
+
+
 def _names_no_value(source: bytes, tag: tree_sitter.Node, name: tree_sitter.Node) -> bool:
     """Whether it is an attribute of a JSX element, or an element of the platform: `<label>`."""
     if tag.type == "jsx_attribute":
@@ -203,10 +212,12 @@ class _File:
         self._globals: dict[int, set[bytes]] = {}
         self._line, self._at = 1, 0
         self._before, self._last = -1, dict[str, int]()
+        self._unsure = False
         self._typed = language.name in ("typescript", "tsx")
         self._scopes = PythonScopes(source) if language.name == "python" else None
         scripts = ("javascript", "typescript", "tsx")
         self._script = ScriptScopes(source) if language.name in scripts else None
+        self._broken = self._script is not None and tree.root_node.has_error
 
     def mentions(self) -> tuple[Mention, ...]:
         if self._scopes is not None:
@@ -252,6 +263,7 @@ class _File:
         self._line += self._source.count(b"\n", self._at, start)
         self._at = start
         name = self._source[start:end].decode("utf-8", "replace")
+        self._unsure = self._broken and _is_in_error(node)
         self._before, self._last[name] = self._last.get(name, -1), start
         if _TEXT.search(node.type):
             self._in_text(node, name, start, end)
@@ -339,6 +351,7 @@ class _File:
                 keyed=keyed,
                 short=short,
                 before=self._before,
+                unsure=self._unsure,
             )
         )
 

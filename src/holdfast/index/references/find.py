@@ -22,6 +22,8 @@ from holdfast.index.references.target import Target, TargetGroup
 
 OVERRIDE = "override"
 """The reason for mentions of a member that overrides the symbol, or that it overrides."""
+UNSURE = 0.6
+"""The most that is said of a mention in a part of a file that could not be parsed."""
 LINE_MAX = 200
 NAMES_MAX = 50
 """The maximum number of names followed for one symbol: its own and its import aliases."""
@@ -241,7 +243,7 @@ class ReferenceSearch:
                             scope,
                             mention,
                             file.source,
-                            _sure(view, candidate),
+                            _known(mention, _sure(view, candidate)),
                             candidate.reason,
                         )
                     )
@@ -265,7 +267,8 @@ class ReferenceSearch:
         for mention in file.mentions.found:
             scope = scopes.at(mention.start)
             meaning = self._meanings.of(view, scope, mention)
-            if meaning.what == "undecided":
+            lost = mention.unsure and meaning.what == "other"
+            if meaning.what == "undecided" or lost:
                 if mention.name in group.names:
                     answer.undecided.append(_reference(view, scope, mention, source, 0.0, ""))
                 continue
@@ -283,7 +286,7 @@ class ReferenceSearch:
                 both = mention.kind == "import" and target.family == "js"  # a type and a value
                 share = 1.0 if mention.keyed or both else _share(meaning.found, hits)
                 reason = OVERRIDE if best.thing in target.related else best.reason
-                sure = _sure(view, best) * share
+                sure = _known(mention, _sure(view, best) * share)
                 found.append((at, _reference(view, scope, mention, source, sure, reason)))
         answer.missing += [one for owners, one in missing if not owners & assigned]
 
@@ -340,6 +343,10 @@ def _sure(view: View, candidate: Found) -> float:
     if candidate.reason == ONLY:
         return candidate.confidence
     return calibrated(view.family, candidate.reason, candidate.confidence)
+
+
+def _known(mention: Mention, confidence: float) -> float:
+    return min(confidence, UNSURE) if mention.unsure else confidence
 
 
 def _reference(
