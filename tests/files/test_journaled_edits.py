@@ -261,6 +261,21 @@ def test_a_file_that_others_changed_keeps_every_edit_of_several_files_waiting(tr
     assert tree.edits().settle(root, "undo") == ""
 
 
+@pytest.mark.shows("EDIT-ALL-OR-NONE")
+def test_the_journal_of_a_tree_that_was_moved_is_kept_until_it_is_back(tree: Tree) -> None:
+    tree.kill_between()
+    root, moved = str(tree.root), tree.root.parent / "moved"
+    tree.root.rename(moved)
+    for choice in ("finish", "undo"):
+        with pytest.raises(UsageError, match="is not there; nothing was written"):
+            tree.edits().settle(root, choice)
+    assert tree.journals()
+    moved.rename(tree.root)
+    assert tree.edits().settle(root, "undo") == "undone: wrote a.py"
+    assert tree.texts() == BEFORE
+    assert tree.journals() == []
+
+
 @pytest.mark.shows("EDIT-INTERRUPTED")
 def test_a_file_that_is_gone_or_unreadable_is_not_guessed(tree: Tree) -> None:
     tree.kill_between()

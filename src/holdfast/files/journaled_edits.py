@@ -100,6 +100,12 @@ class JournaledEdits:
             journal = self._store.load(root)
             if journal is None:
                 return ""
+            if not os.path.isdir(root):  # moved, or on a disk that is not mounted
+                raise UsageError(
+                    f"{root} is not there; nothing was written, and the journal is kept",
+                    "if the tree was moved, move it back and try again; "
+                    "--forget removes the journal",
+                )
             writer = self._writer(journal)
             found = self._inspect(journal)
             paths = choose(found.states, choice)
