@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.errors import UsageError
 from tests.index.tools.test_rename_mentions import edited
 
 Files = dict[str, str]
@@ -148,6 +149,11 @@ IN_DOUBT: dict[str, tuple[Files, str, str]] = {
         "A.f",
         "m.js:2",
     ),
+    "an element that would be one of HTML": (
+        {"m.tsx": "function Row() { return 1; }\nconst all = <Row a={1} />;\n"},
+        "m.Row",
+        "m.tsx:2",
+    ),
     "a part that could not be parsed": (
         {
             "m.ts": "export const o = 1;\ninterface A {\n  <T>(v: T): T\n  <K, V>(v: K<\n"
@@ -226,3 +232,9 @@ def test_what_nothing_else_relies_on_is_certain(case: str, tmp_path: Path) -> No
     files, symbol = CERTAIN[case]
     _, done, _ = edited(tmp_path, files, symbol, "go")
     assert done.applied, done.doubts
+
+
+@pytest.mark.shows("EDIT-RENAME")
+def test_a_reserved_word_is_refused_although_the_grammar_takes_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="interface, a reserved word"):
+        edited(tmp_path, {"m.ts": "class A {}\nnew A();\n"}, "A", "interface")

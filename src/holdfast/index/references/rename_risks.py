@@ -62,8 +62,17 @@ _PLAIN_BASES: dict[str, type] = {
 _ENUM_HOOKS = frozenset(
     {"name", "value", "_missing_", "_generate_next_value_", "_ignore_", "_order_"}
 )
+_RESERVED = frozenset({
+    "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default",
+    "delete", "do", "else", "enum", "export", "extends", "false", "finally", "for", "function",
+    "if", "implements", "import", "in", "instanceof", "interface", "let", "new", "null",
+    "package", "private", "protected", "public", "return", "static", "super", "switch", "this",
+    "throw", "true", "try", "typeof", "var", "void", "while", "with", "yield",
+})  # fmt: skip
+"""Words of scripts that the grammar takes for names in some places; members may have them."""
 TAKEN_OUT = "taken out of an object of unknown type"
 _FIXTURE = re.compile(r"(?:^|\.)fixture(?:$|[.(])")
+_WITH_ELEMENTS = (".js", ".jsx", ".tsx")
 CLASSES_MAX = 2_000
 FIELD_MAX = 80
 PARTS_MAX = 100
@@ -78,6 +87,9 @@ def check_special(view: View, symbol: Symbol, name: str) -> None:
         )
     special = _SPECIAL.get(view.family)
     is_member = symbol.parent != MODULE and view.symbol(symbol.parent).kind in OWNERS
+    if view.family == "js" and not is_member and name in _RESERVED:
+        why = f"with the name {name}, a reserved word, {view.path} would no longer parse"
+        raise UsageError(why, "choose another name")
     if view.family in _OF_MEMBERS and not is_member:
         special = None
     for one in (symbol.name, name):
@@ -255,6 +267,15 @@ def in_unparsed(files: Iterable[ReadFile], name: str) -> Iterator[tuple[str, int
         for match in pattern.finditer(file.source):
             if match.start() not in quoted:
                 yield file.path, match.start(), f"the file was not parsed: {file.mentions.why}"
+
+
+def elements(files: Iterable[ReadFile], name: str) -> Iterator[tuple[str, int, str]]:
+    """JSX elements that would become elements of the platform: `<Label />` as `<label />`."""
+    for file in files if name[:1].islower() else ():
+        for one in file.mentions.found:
+            tag = re.search(rb"</?\Z", file.source[max(0, one.start - 2) : one.start])
+            if tag and one.kind != "annotation" and file.path.endswith(_WITH_ELEMENTS):
+                yield file.path, one.start, "an element that begins with a small letter is HTML"
 
 
 def taken_out(files: Iterable[ReadFile]) -> Iterator[tuple[str, int, str]]:

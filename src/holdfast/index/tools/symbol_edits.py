@@ -32,6 +32,7 @@ from holdfast.index.references.rename_risks import (
     TAKEN_OUT,
     Classes,
     check_special,
+    elements,
     fixtures,
     in_unparsed,
     is_local,
@@ -177,8 +178,10 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
             local = is_local(program, thing)
             text_places = [] if local else list(looked_up(files, targets[0].name))
             text_places += [] if local else in_unparsed(files, targets[0].name)
+            tags = list[tuple[str, int, str]]()
             if family == "js":
                 text_places += taken_out(files)
+                tags += elements(files, edit.text)
             packages = list(submodules(program, {one.path for one in files}, edit.text))
             by_parameter = list(fixtures(program, targets))
             outside = list(classes.outside((targets[0].name, edit.text)))
@@ -222,6 +225,9 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
             for match in re.finditer(rb"(?<![\w$])" + re.escape(name.encode()) + rb"\b", source):
                 why = f"{name} is the name of a private member"
                 clashes.append((_at_line(sources, path, match.start(), why), None))
+    for path, start, why in tags:
+        if (path, start) in places:
+            clashes.append((_at_line(sources, path, start, why), None))
     for path, line, why in alike:
         clashes.append((Doubt(path, line, why, ""), None))
     for path, line in by_parameter:
