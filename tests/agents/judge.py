@@ -37,6 +37,7 @@ UNSEEN = re.compile(r"\[holdfast: lines? (\d+)(?:-(\d+))?, only what you do not 
 ONLY = re.compile(r"\[holdfast: only lines (\d+)-(\d+) of (\d+)-(\d+); you have the others")
 FOCUSED = re.compile(r"\[holdfast: (\d+) lines, (\d+) of them shown and the rest folded")
 STALE = re.compile(r"\[holdfast: (\S+) changed on disk since you read it: ([^\]]*)\]")
+MODIFIED = re.compile(r"Note: (\S+) was modified, either by the user or by a linter\.[^\n]*")
 HELP = re.compile(r"\[holdfast: the old text (?:is|occurs|now occurs)[^\n]*\]")
 RECOVERY = "[holdfast: before this compaction you had seen"
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -463,7 +464,11 @@ def _said(
     if "Result of calling the Read tool" in text:
         _attached(text, known)
     out = verdict if fresh else Verdict()
-    for match in STALE.finditer(text):
+    notices = [*STALE.finditer(text), *MODIFIED.finditer(text)]
+    for match in sorted(notices, key=re.Match.start):
+        if match.re is MODIFIED:
+            _modified(match[1], text[match.end() :], known)
+            continue
         _stale(os.path.join(cwd, match[1]), match[2], disk, known)
         out.add("stale", match[0])
     for match in HELP.finditer(text):
@@ -487,6 +492,16 @@ def _attached(text: str, known: Knowledge) -> None:
                 break
             rows[int(found[1])] = found[2]
         known.files[path[1]] = rows
+
+
+def _modified(path: str, text: str, known: Knowledge) -> None:
+    """The lines that Claude Code shows after another program changed a file."""
+    for line in text.split("\n")[1:]:
+        found = NUMBERED.match(line)
+        if found is not None:
+            known.show(path, int(found[1]), [found[2]], whole=False)
+        elif line != "...":
+            break
 
 
 def _stale(path: str, said: str, disk: dict[str, str], known: Knowledge) -> None:

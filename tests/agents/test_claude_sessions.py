@@ -305,3 +305,29 @@ def test_the_agents_own_false_unchanged_is_corrected(
         assert second.startswith("Wasted call"), "its own claim, which no request bears out"
         with pytest.raises(Wrong):
             judge(place.script.requests, str(place.work))
+
+
+@pytest.mark.shows("CLAUDE-BRANCHES")
+def test_lines_that_the_program_adds_itself_are_what_the_model_saw_last(place: Place) -> None:
+    """It shows the lines that a formatter changed after an edit, and a file named with @. When the
+    file was changed back, a read was called unchanged."""
+    path = place.work / "a.py"
+    edit = {"file_path": str(path), "old_string": "line_9(", "new_string": "line_nine("}
+    edited = TEXT.replace("line_9(", "line_nine(")
+    formatted = edited.replace("line_7(", "line_seven(")
+    place.script.play(
+        read(place),
+        call("Edit", **edit),
+        shell("true", before=lambda: path.write_text(formatted)),
+        shell("cat a.py", before=lambda: path.write_text(edited)),
+        say(before=lambda: path.write_text(formatted)),
+    )
+    place.script.play(shell("cat a.py", before=lambda: path.write_text(edited)), say())
+    claude_prompts(place, ("go", "look at @a.py"), "--session-id", SESSION)
+    last = place.script.played()[-1]
+    assert "was modified, either by the user or by a linter" in texts(last)
+    assert "Result of calling the Read tool" in texts(last)
+    for text in results(last)[-2:]:
+        assert text.startswith("[holdfast: "), "the other lines are held"
+        assert "def line_7()" in text, "this line was last shown otherwise"
+    judge(place.script.requests, str(place.work))

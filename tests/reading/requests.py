@@ -34,7 +34,7 @@ from holdfast.replay.writers import (
     Writer,
     path_of,
 )
-from tests.reading import clipped
+from tests.reading import attachments, clipped
 from tests.reading.searches import search, search_result
 from tests.reading.told import OUR_DIFF, Message, Untrue, known, patched, rebuilt, rows_told
 
@@ -97,8 +97,8 @@ class Session:
 
     def step(self) -> None:
         names = ["read", "shell", "change", "edit", "compact", "blank", "rest", "move", "other"]
-        names += ["search", "ours"]
-        name = self.rng.choices(names, [40, 12, 14, 14, 2, 2, 2, 3, 6, 6, 12])[0]
+        names += ["search", "ours", "attach"]
+        name = self.rng.choices(names, [40, 12, 14, 14, 2, 2, 2, 3, 6, 6, 12, 5])[0]
         self.at += 1
         getattr(self, f"do_{name}")()
 
@@ -251,6 +251,17 @@ class Session:
         if short:
             message = Message(file, "short", first, (), whole, (), text, call, ours=True)
         self.request.append(message)
+        self.places.append(State(list(self.request), getattr(self.writer, "last", None)))
+
+    def do_attach(self) -> None:
+        """The agent itself adds a file to the conversation, or the lines of it that changed."""
+        if not isinstance(self.writer, ClaudeWriter):
+            return
+        file = self.rng.choice(list(self.files))
+        rows = list(self.files[file])
+        parts, whole = attachments.attached(self.writer, file, rows, self.at, self.rng)
+        for first, part in parts:
+            self.request.append(Message(file, "shown", first, tuple(part), whole))
         self.places.append(State(list(self.request), getattr(self.writer, "last", None)))
 
     def _call(self, tool: str, given: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ result there (a request is never sent with some results missing).
     Read results            anchor the lines whose numbered text is shown; the whole file, too,
                             when that is all of it
     edits, writes, Bash     say what is held line by line (`claude_results`)
+    attachments             files and changed lines that the agent adds itself count as shown
     our own results         count when the sidecar has a record of the call with exactly this text
     side chains             are other conversations: left out, or read alone on request
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from holdfast.reading.events import LINES, Anchored, Barrier, Event, Forgotten, Hidden, Printed
-from holdfast.reading.hosts import claude_results
+from holdfast.reading.hosts import claude_attachments, claude_results
 from holdfast.reading.hosts.sidecar import text_digest, texts_of
 from holdfast.reading.scope import WHOLE
 
@@ -90,7 +90,8 @@ def parse_line(
     """A line with a uuid; a result counts unless its call was answered before."""
     parent, message = raw.get("parentUuid"), raw.get("message")
     content = message.get("content") if isinstance(message, Mapping) else None
-    size = _text_size(content)
+    attachment = raw.get("attachment")
+    size = _text_size(content) + _text_size(claude_attachments.shown_text(attachment))
     line = TranscriptLine(
         str(raw["uuid"]),
         parent if isinstance(parent, str) else None,
@@ -111,6 +112,11 @@ def parse_line(
             _parse_results(line, raw, blocks, calls, answered)
         case "system":
             _parse_system(line, raw)
+        case "attachment":
+            line.events = tuple(
+                (f"{line.uuid}/{count}{LINES}", event)
+                for count, event in enumerate(claude_attachments.events(attachment))
+            )
         case _:
             pass
     if raw.get("isCompactSummary") is True:
