@@ -99,6 +99,21 @@ def test_a_question_is_answered_also_when_no_other_host_can_be_asked() -> None:
         assert next_answer()["error"]["data"]["reason"] == "host_lost"
 
 
+@pytest.mark.shows("HOOK-HARMLESS")
+def test_a_hook_is_answered_also_when_a_frozen_host_takes_no_more_lines() -> None:
+    """A large result filled the socket. The shim waited for the host to read, and read no further
+    hooks: each made the agent wait until its own limit."""
+    ours, theirs = socket.socketpair()
+    with talking(lambda: ours) as (speak, next_answer), theirs:
+        for id, size in ((1, 4 << 20), (2, 10), (3, 10)):
+            arguments = {"tool_response": "x" * size}
+            hook = {"method": "tools/call", "params": {"name": "hook", "arguments": arguments}}
+            with os.fdopen(os.dup(speak), "wb") as agent:
+                agent.write(json.dumps({"jsonrpc": "2.0", "id": id, **hook}).encode() + b"\n")
+            answer = next_answer()
+            assert (answer["id"], answer["result"]["content"][0]["text"]) == (id, "{}")
+
+
 @pytest.mark.shows("ISS-INDEX-STABILITY-RETRY")
 def test_a_call_that_was_answered_or_may_have_been_carried_out_is_not_repeated() -> None:
     refusal = {"content": [], "structuredContent": {"status": "not_indexed"}, "isError": False}

@@ -29,6 +29,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from queue import SimpleQueue
 
 from holdfast import __version__
 from holdfast.app import App
@@ -112,6 +113,7 @@ class Shim:
         self._received = 0
         self._host: socket.socket | None = None
         self._turn = threading.RLock()
+        self._to_send: SimpleQueue[tuple[socket.socket, bytes] | None] = SimpleQueue()
         self._sending = threading.Lock()
         self._writing = threading.Lock()
         self._unanswered: dict[str, tuple[str, bytes]] = {}
@@ -158,6 +160,8 @@ class Shim:
                     host.shutdown(socket.SHUT_RDWR)  # the reader thread answers what is unanswered
 
     def _forward(self) -> int:
+        sender = threading.Thread(target=self._send, daemon=True)
+        sender.start()
         lines = LineBuffer()
         while True:
             try:
@@ -175,6 +179,8 @@ class Shim:
             starting = self._starting if self._unanswered else None
         if starting is not None:
             starting.join()
+        self._to_send.put(None)
+        sender.join()
         with self._turn:
             self._ended = True
             host, reader = self._host, self._reader
@@ -204,12 +210,20 @@ class Shim:
             except OSError as error:
                 self._refuse(unreachable(error))
                 return
-        try:
-            # Without the lock: the host may wait for us to read before it reads on.
-            with self._sending:
+        self._to_send.put((host, line))
+
+    def _send(self) -> None:
+        """Send what the agent wrote, one line after the other.
+
+        In a thread of its own: a frozen host takes no more lines once its socket is full, and the
+        hooks of an agent must be read, and given up, in the meantime.
+        """
+        while (message := self._to_send.get()) is not None:
+            host, line = message
+            # Without the lock: the host may wait for us to read before it reads on. A lost host is
+            # seen by the reader thread too, which answers what is unanswered.
+            with self._sending, suppress(OSError):
                 host.sendall(line)
-        except OSError:
-            return  # the reader thread sees the loss too and answers what is unanswered
 
     def _is_starting(self, line: bytes) -> bool:
         """Whether this message waits for a host that is being started."""
