@@ -176,6 +176,40 @@ def test_claude_what_is_about_to_be_compacted_is_more_than_what_is_trusted(tmp_p
     assert lines_in(before) == {1: "one", 2: "two"}
 
 
+@pytest.mark.shows("READ-CC-LINES")
+@pytest.mark.parametrize("between", ["compaction", "damage"])
+def test_claude_a_result_from_before_a_compaction_does_not_count_beside_a_later_one(
+    tmp_path: Path, between: str
+) -> None:
+    """Of parallel calls, the result of one was written before a compaction and of the other after
+    it. The first one counted as shown beside the second."""
+    claude = Claude(tmp_path)
+
+    def call(id: str) -> None:
+        block = {"type": "tool_use", "id": id, "name": "Read", "input": {"file_path": PATH}}
+        claude.put("assistant", message={"role": "assistant", "id": "same", "content": [block]})
+
+    def result(id: str, first: int) -> None:
+        file = {"filePath": PATH, "content": id, "startLine": first, "numLines": 1, "totalLines": 9}
+        answer = {"type": "tool_result", "tool_use_id": id, "content": f"     {first}\t{id}"}
+        structured = {"type": "text", "file": file}
+        claude.put("user", message={"role": "user", "content": [answer]}, toolUseResult=structured)
+
+    call("one")
+    result("one", 1)
+    before = claude.last
+    if between == "compaction":
+        claude.put("system", subtype="compact_boundary", logicalParentUuid=before)
+        claude.put("user", message={"role": "user", "content": "…"}, isCompactSummary=True)
+    else:
+        with claude.path.open("a") as out:
+            out.write("no JSON\n")
+    claude.last = before
+    call("two")
+    result("two", 2)
+    assert held(claude.log) == {2: "two"}
+
+
 @pytest.mark.shows("READ-CC-RECOVERY", "READ-CC-LINES")
 def test_claude_parallel_calls_beside_the_path_and_broken_chains_are_known(tmp_path: Path) -> None:
     """Of two parallel reads the path goes on from the first one's result; the second call and its

@@ -155,6 +155,7 @@ class Transcript:
 
         Without a bound also what may be gone: for reporting what was lost, never for trust.
         """
+        oldest = self._oldest(leaf, bytes_back_max)
         path = self._path(leaf, bytes_back_max)
         on_path = {line.uuid for line in path}
         answered = {
@@ -168,10 +169,16 @@ class Transcript:
                 continue
             for call in self._calls_of(line):
                 sibling = self.answers.get(call)
-                if sibling is not None and sibling.uuid not in on_path:
+                if sibling is None or sibling.number < oldest:
+                    continue  # a message may have calls on both sides of a compaction
+                if sibling.uuid not in on_path:
                     on_path.add(sibling.uuid)
                     lines.append(sibling)
         return sorted(lines, key=lambda line: line.number)
+
+    def _oldest(self, leaf: TranscriptLine, bytes_back_max: int | None) -> int:
+        """The number of the first line that may count at a leaf; for trust, after a compaction."""
+        return max(self._undamaged_from, 0 if bytes_back_max is None else self.compacted_at(leaf))
 
     def _path(self, leaf: TranscriptLine, bytes_back_max: int | None) -> list[TranscriptLine]:
         """The lines from the leaf back to a root; for trust, only within the bounds."""
@@ -180,7 +187,7 @@ class Transcript:
         bounded = bytes_back_max is not None
         bytes_left = _UNBOUNDED if bytes_back_max is None else bytes_back_max
         counted: set[str] = set()
-        oldest = max(self._undamaged_from, self.compacted_at(leaf) if bounded else 0)
+        oldest = self._oldest(leaf, bytes_back_max)
         while at is not None and bytes_left >= 0 and at.number >= oldest:
             path.append(at)
             if at.results:
