@@ -331,3 +331,19 @@ def test_lines_that_the_program_adds_itself_are_what_the_model_saw_last(place: P
         assert text.startswith("[holdfast: "), "the other lines are held"
         assert "def line_7()" in text, "this line was last shown otherwise"
     judge(place.script.requests, str(place.work))
+
+
+@pytest.mark.shows("AGENTS-TWO")
+def test_a_change_after_a_read_of_the_same_turn_is_announced(place: Place) -> None:
+    path = place.work / "a.py"
+    change = {"command": "sed -i 's/line_7(/line_seven(/' a.py"}
+    place.script.play(
+        calls(("Read", {"file_path": str(path)}), ("Bash", change)),
+        shell("pwd"),
+        shell("pwd"),
+        say(),
+    )
+    claude(place, "go", "--session-id", SESSION)
+    last = texts(place.script.played()[-1])
+    assert last.count("a.py changed on disk since you read it: line 7]") == 1
+    judge(place.script.requests, str(place.work))

@@ -260,3 +260,37 @@ def test_one_change_is_waited_for_once_if_the_log_stays_in_doubt(desk: Desk) -> 
     assert notices.may_say(batch("b.py"))
     notices.watch(batch("b.py"))
     assert not notices.may_say(batch("b.py"))
+
+
+@pytest.mark.shows("AGENTS-TWO")
+@pytest.mark.parametrize("tool", ["Read", "Edit"])
+def test_a_change_after_a_read_of_the_same_turn_is_announced_in_the_next_one(
+    desk: Desk, tool: str
+) -> None:
+    """The file was noted as it was at the end of the turn, so another agent's change after the read
+    was never announced. After an edit of our own nothing is said: it changed the file, too."""
+    path = desk.write("a.py", "one\ntwo\n")
+    given = {"file_path": "a.py", "old_string": "two", "new_string": "2"}
+    call = {"tool_name": tool, "tool_use_id": "r1", "tool_input": given}
+    calls = [{**call, "tool_response": "one\ntwo\n"}]
+    view = SimpleNamespace(live=lambda *_: {1: "one", 2: "two"})
+    ledger: Any = SimpleNamespace(seen_paths=lambda: [str(path)], view=lambda *_: view)
+
+    def batch(calls: list[dict[str, Any]]) -> str | None:
+        event = claude_read(desk, {}, hook_event_name="PostToolBatch", tool_calls=calls)
+        return notices.lines(event, desk.reader, ledger)
+
+    notices = Notices()
+    notices.read(claude_read(desk, {}, hook_event_name="PostToolBatch", tool_calls=calls))
+    desk.write("a.py", "one\nTWO!\n")
+    assert batch(calls) is None, "the log does not show this turn yet"
+    line = batch([])
+    if tool == "Edit":
+        assert line is None
+    else:
+        assert line is not None
+        assert "line 2" in line
+    assert batch([]) is None, "once"
+    notices.read(claude_read(desk, {}, hook_event_name="PostToolBatch", tool_calls=calls))
+    assert batch(calls) is None
+    assert batch([]) is None, "nothing changed"

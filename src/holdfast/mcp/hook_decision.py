@@ -116,6 +116,7 @@ class HookDecision:
         if event.has_batches:
             self._changes.add(event)
             self._record_edits(event)
+            self._notices.read(event)
         outcome = self._read(event, reader)
         if outcome or event.has_batches or event.log is None:
             return outcome  # notices are added after the batch, or to the next request

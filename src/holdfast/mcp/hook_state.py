@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
+from types import UnionType
 from typing import TYPE_CHECKING
 
 from holdfast.agents.hooks import Call, EditCall, HookEvent, PatchCall, ShellCall, WriteCall
@@ -142,7 +143,15 @@ class Notices:
         self._notified: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
         self._unlogged: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
         """Files of turns that the log did not show: worth a look at it, and no more is known."""
+        self._read: OrderedDict[Context, dict[str, tuple[int, int, int]]] = OrderedDict()
+        """Files that the current turn read, as they were just after that."""
         self._turn = threading.Lock()
+
+    def read(self, event: HookEvent) -> None:
+        """Note the state of the files that were just read."""
+        states = {path: _state(path) for path in _own_paths(event)}
+        with self._turn:
+            _of_context(self._read, event).update(states)
 
     def may_say(self, event: HookEvent) -> bool:
         """Whether a file that may be held changed since it was last checked."""
@@ -164,15 +173,19 @@ class Notices:
 
     def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
         """One line for each held file that changed, unless the context was already notified."""
-        own = _own_paths(event)
+        own, changing = _own_paths(event), _own_paths(event, CHANGING)
         with self._turn:
             states = _of_context(self._notified, event)
+            read = self._read.pop(context_of(event), {})
             self._unlogged.pop(context_of(event), None)  # the log shows these turns now
         out = []
         for path in list(ledger.seen_paths())[-PATHS_MAX:]:
             state = _state(path)
             if path in own:
-                states[path] = state  # the log does not show yet how this turn changed it
+                # The log does not show yet how this turn read or changed it. If another program
+                # changed it after that, the next turn can say so.
+                if path in changing or read.get(path, state) == state:
+                    states[path] = state
                 continue
             if states.get(path) == state:
                 continue
@@ -199,8 +212,10 @@ def _of_context(
     return states
 
 
-def _own_paths(event: HookEvent) -> set[str]:
-    return {path for use in event.uses for path in paths_of(use.call, event.cwd)}
+def _own_paths(event: HookEvent, kinds: type | UnionType = object) -> set[str]:
+    """The files that calls of these kinds name."""
+    uses = (use for use in event.uses if isinstance(use.call, kinds))
+    return {path for use in uses for path in paths_of(use.call, event.cwd)}
 
 
 def paths_of(call: Call, cwd: str) -> list[str]:
