@@ -574,6 +574,12 @@ def test_an_empty_home_says_what_to_do_first(browser: Browser, tmp_path: Path) -
             if not place:
                 expect(page.locator(".tiles")).to_contain_text("none tracked yet")
                 expect(page.locator(".tiles")).not_to_contain_text("proven")
+                # A list without entries is a number, and was printed as one.
+                chart = page.locator("section", has=page.get_by_text("Tokens saved by day"))
+                expect(chart.locator(".inner")).to_have_text(re.compile("^Nothing read yet"))
+            if place == "sessions":
+                command = page.locator("main code")
+                expect(command).to_have_text("holdfast read FILE --session NAME")
         visit.picture("empty")
     finally:
         visit.close()

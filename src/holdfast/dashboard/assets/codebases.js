@@ -93,7 +93,7 @@ const row = (codebase) =>
         h("div", { class: "row" }, codebaseState(codebase))),
       codebase.progress && progress(codebase),
       h("p", { class: "soft small" }, codebase.why),
-      codebase.lastError && h("p", { class: "small" }, badge("warn", "Last run"), " ", codebase.lastError),
+      codebase.lastError && !codebase.why?.includes(codebase.lastError) && h("p", { class: "small" }, badge("warn", "Last run"), " ", codebase.lastError),
       h("div", { class: "row small muted num" },
         codebase.files !== null && h("span", null, counted(codebase.files, "file")),
         codebase.chunks !== null && h("span", null, counted(codebase.chunks, "chunk")),

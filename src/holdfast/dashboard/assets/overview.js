@@ -48,7 +48,7 @@ const more = (page, words) => h("a", { class: "small", href: to(page) }, words);
 
 const chart = () =>
   card("Tokens saved by day", { acts: more("savings", "Details") },
-    h("div", { class: "inner stack tight" }, savings().length && legend(), savings().length
+    h("div", { class: "inner stack tight" }, savings().length > 0 && legend(), savings().length
       ? bars(byDay(savings(), 14), { height: 226, width: 560, label: "Tokens saved and sent by day" })
       : empty("savings", "Nothing read yet", "Savings appear with the first read in a session.")));
 

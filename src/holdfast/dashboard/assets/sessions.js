@@ -2,7 +2,7 @@
 
 import { ask, h, resource } from "./ui.js";
 import { all, arrived, changed, one, refine, sync, to } from "./state.js";
-import { badge, brief, card, counted, empty, figure, head, loading, number, percent, shown, tabs, tail, time } from "./parts.js";
+import { badge, brief, card, command, counted, empty, figure, head, loading, number, percent, shown, tabs, tail, time } from "./parts.js";
 import { strip } from "./draw.js";
 
 const tree = resource(changed), context = resource(changed), lines = resource(changed);
@@ -27,7 +27,7 @@ export function sessions({ rest, query }) {
               h("span", null, counted(session.entries, "entry")), h("span", null, counted(session.reads, "read")),
               h("span", null, counted(session.compactions, "compaction")), h("span", null, `holds ${counted(session.files, "file")}`),
               h("span", null, `saved ${brief(session.savedTokens)} tokens (${percent(session.savedTokens, session.savedTokens + session.sentTokens)})`))))))
-      : empty("sessions", "No sessions yet", "A session begins with its first read: holdfast read FILE --session NAME.")),
+      : empty("sessions", "No sessions yet", "A session begins with its first read.", command("holdfast read FILE --session NAME"))),
   ];
 }
 
