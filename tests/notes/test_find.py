@@ -66,6 +66,21 @@ def test_a_note_is_found_by_its_words_and_by_its_meaning(store: Store) -> None:
     assert answer.lines() == ["nothing found in 4 documents"]
 
 
+def test_filters_are_named_when_nothing_passes_them(store: Store) -> None:
+    """A space with documents was said to have none."""
+    note(store, TEXTS[0])
+
+    def lines(query: str = "", **filters: str) -> list[str]:
+        wanted = finding.Filters(**filters)
+        return finding.find(store, query, unverified, StaticEmbedding, wanted).lines()
+
+    assert lines(tag="#billing") == ["no document with tag billing"]
+    assert lines(path="a.py", symbol="pay") == ["no document with code a.py:pay"]
+    assert lines("quantum chromodynamics", prefix="note:") == [
+        "nothing found in 1 document with prefix note:"
+    ]
+
+
 @pytest.mark.shows("NOTES-FIND")
 def test_filters_keep_what_was_asked_for(store: Store) -> None:
     ada, bot = Author("ada", "cli"), Author("ada", "claude-code", "4f2a91c0-77")

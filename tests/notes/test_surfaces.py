@@ -114,7 +114,9 @@ def test_agents_note_find_and_review_through_tools(tmp_path: Path) -> None:
         shown = await ask("memory_query", text="shipping cost")
         assert "[current: cart.py Cart.total]" in shown
         assert 'memory_get(id="note:leaves-out-shipping")' in shown
-        assert "nothing found in 0 documents" in await ask("memory_query", author="nobody-else")
+        assert "no document with author nobody-else" in await ask(
+            "memory_query", author="nobody-else"
+        )
         history = await call(agent, "memory_history")
         author = facts_of(history)["entries"][0]["author"]
         assert set(author) >= {"agent", "session"}

@@ -64,6 +64,8 @@ class FoundNotes:
     notes: tuple[FoundNote, ...]
     total: int
     searched: int
+    filters: str = ""
+    """The filters in words; only documents that pass them were searched."""
 
     def to_wire(self) -> dict[str, Any]:
         return {
@@ -76,7 +78,10 @@ class FoundNotes:
     def lines(self) -> list[str]:
         """The text of the answer."""
         if not self.notes:
-            return [f"nothing found in {counted(self.searched, 'document')}"]
+            having = f" with {self.filters}" if self.filters else ""
+            if having and not self.searched:
+                return [f"no document{having}"]
+            return [f"nothing found in {counted(self.searched, 'document')}{having}"]
         lines = []
         for note in self.notes:
             by = f", {note.author}" if note.author else ""
@@ -98,6 +103,12 @@ class Filters:
     path: str = ""
     symbol: str = ""
     prefix: str = ""
+
+    def __str__(self) -> str:
+        code = f"{self.path}:{self.symbol}" if self.symbol else self.path
+        named = {"author": self.author, "tag": self.tag.lstrip("#"), "code": code}
+        named["prefix"] = self.prefix
+        return ", ".join(f"{name} {value}" for name, value in named.items() if value)
 
     def admits(self, document: Any) -> bool:
         if self.tag and self.tag.lstrip("#").casefold() not in map(str.casefold, tags_of(document)):
@@ -149,7 +160,7 @@ def find(
         )
         for row, score in ranked[:limit]
     ]
-    return FoundNotes(query, tuple(notes), len(ranked), len(states))
+    return FoundNotes(query, tuple(notes), len(ranked), len(states), str(criteria))
 
 
 def _by(store: Store, state: State, author: str) -> bool:
