@@ -65,3 +65,11 @@ def test_a_name_with_the_same_first_letters_is_not_similar(world: World) -> None
     assert manage_index(world.index, "create", world.root)["status"] == "ok"
     assert symbols_called(world.index, world.root, "nope").similar == ()
     assert symbols_called(world.index, world.root, "get_typ").similar[0] == "get_type"
+
+
+def test_a_symbol_whose_code_mentions_a_name_is_not_similar(world: World) -> None:
+    """`calls nope` was answered with `DebugFilesKeyError`, because its text has the word."""
+    world.index.extract = extract_facts
+    world.write("shop.py", 'def explain():\n    return "nope"\n\n\ndef price_nope(): ...\n')
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    assert symbols_called(world.index, world.root, "nope").similar == ("price_nope",)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.embedding.pieces import parts, words_of
 from holdfast.index.search.limits import LIMIT_MAX
 from holdfast.index.search.roles import role_of
 from holdfast.index.search_answers import SearchAnswer, SearchResult
@@ -18,6 +19,8 @@ LISTED = 10
 SIMILAR = 5
 ENDS = 3
 """How many first or last letters of a misspelled name are taken to be right, at most half."""
+WORD_MIN = 3
+"""The shortest word that makes two names similar."""
 ALIKE_MIN = 0.6
 """The share of letters in common from which two names are spelled alike."""
 
@@ -61,7 +64,7 @@ def symbols_called(index: CodeIndex, tree: str, name: str) -> NamedSymbols:
 
 
 def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
-    """Names of symbols that are spelled like this one, then others that a search for it finds.
+    """Names of symbols that are spelled like this one, then others with a word of it.
 
     The tree was checked when the name was looked up. It is not walked again for each search.
     """
@@ -83,8 +86,16 @@ def _similar(index: CodeIndex, tree: str, name: str) -> tuple[str, ...]:
     alike = {label: _alike(name, label) for label in names}
     near = [label for label in names if alike[label] >= ALIKE_MIN]
     near.sort(key=lambda label: -alike[label])
-    # That a name has the same first letters is not enough.
-    return tuple(dict.fromkeys([*near, *found]))[:SIMILAR]
+    # The same first letters are not enough, nor that the code of a symbol mentions the name.
+    words = _words(name)
+    shared = [label for label in found if words & _words(label)]
+    return tuple(dict.fromkeys([*near, *shared]))[:SIMILAR]
+
+
+def _words(name: str) -> set[str]:
+    """The words that a name is made of, in lower case."""
+    found = (part for word in words_of(name) for part in parts(word))
+    return {part for part in found if len(part) >= WORD_MIN}
 
 
 def _alike(name: str, label: str) -> float:
