@@ -187,8 +187,8 @@ def _digested(link: CodeLink, given_root: str | None, read: Read) -> CodeLink:
     path = os.path.relpath(link.path, root) if os.path.isabs(link.path) else link.path
     source = read(path, root)
     if source is None:
-        hint = "check the path; it is relative to that directory"
-        raise UsageError(f"there is no {link.path} below {root} to link to", hint)
+        hint = "name a file relative to that directory, or a symbol of it: FILE:SYMBOL"
+        raise UsageError(f"there is no file {link.path} below {root} to link to", hint)
     try:
         return link_to(path, source, link.symbol, root)
     except KeyError:

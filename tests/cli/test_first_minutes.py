@@ -243,3 +243,63 @@ def test_serve_without_the_tools_package_does_not_announce_them(tmp_path: Path) 
     assert status == 501
     for text in (lines[2], body):
         assert "pip install 'holdfast[agents]'" in text
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize("command", ["calls", "references", "explore"])
+def test_a_file_without_a_symbol_is_not_searched_for_as_one(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They said that no symbol is named `pay.py`, and suggested others."""
+    assert main([command, "pay.py"]) == 2
+    error = capsys.readouterr().err
+    assert f"pay.py is a file; {command} needs a symbol too\n" in error
+    assert f"hint: holdfast {command} pay.py SYMBOL; holdfast outline pay.py lists" in error
+    assert main([command, "pya.py:charge"]) == 1
+    error = capsys.readouterr().err
+    assert "there is no file pya.py\n" in error
+    assert f"hint: did you mean: holdfast {command} pay.py charge\n" in error
+    assert main([command, "Cart.total:charge"]) == 1
+    assert "no symbol in the tree is named Cart.total:charge" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("shop")
+def test_outline_takes_a_symbol_with_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """`calls` and `read` do; here the whole text was taken for a file that does not exist."""
+    capsys.readouterr()
+    assert main(["outline", "pay.py:charge"]) == 0
+    assert "1-2 charge(card)" in capsys.readouterr().out
+    assert main(["outline", "pay.py:refund"]) == 1
+    assert "'pay.py' has no symbol named 'refund'" in capsys.readouterr().out
+    assert main(["outline", "pya.py:charge"]) == 1
+    assert "there is no file pya.py:charge" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize("place", ["pay.py:1-2", "pay.py:charge"])
+def test_lines_and_options_for_lines_are_refused_together(
+    place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error said that there is no such file, and suggested a similar one."""
+    assert main(["read", place, "--limit", "1"]) == 2
+    error = capsys.readouterr().err
+    assert f"--offset and --limit are for a whole file, and {place} names a part of pay.py" in error
+    assert f"hint: without the options: holdfast read {place}\n" in error
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_reversed_range_is_called_reversed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error said that the file has no such lines, and that it has enough of them."""
+    assert main(["search", "--similar", "pay.py:2-1"]) == 2
+    error = capsys.readouterr().err
+    assert "line range 2-1 is reversed\nhint: use 1-2\n" in error
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_directory_cannot_be_linked_to(capsys: pytest.CaptureFixture[str], shop: Path) -> None:
+    """The error said that it does not exist."""
+    (shop / "src").mkdir()
+    assert main(["memory", "note", "x", "--code", "src"]) == 2
+    error = capsys.readouterr().err
+    assert f"there is no file src below {shop} to link to\n" in error
+    assert "hint: name a file relative to that directory, or a symbol of it: FILE:SYMBOL" in error

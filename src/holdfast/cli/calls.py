@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
     from holdfast.index.tools.render_calls import calls_text
 
-    split_symbol(args)
+    split_symbol(args, "calls")
     file = args.file if args.path or not args.file else absolute(args.file)
     tree = absolute(args.path) if args.path else os.path.dirname(file) if file else here()
     whole = os.path.join(tree, file or "")

@@ -35,7 +35,8 @@ def configure(parser: argparse.ArgumentParser, *, install: bool = True) -> None:
         default="user",
         help="user: all your projects; project: files in the working directory",
     )
-    parser.add_argument("--dry-run", action="store_true", help="show what would be written")
+    done = "written" if install else "changed and removed"
+    parser.add_argument("--dry-run", action="store_true", help=f"show what would be {done}")
     parser.add_argument(
         "--command",
         dest="start",

@@ -92,6 +92,11 @@ def run(args: argparse.Namespace, app: App) -> int:
     places: list[Place] = []
     refusals: list[CommandRefused] = []
     for typed in args.paths:
+        if not whole and (named := _file_of_place(typed)):
+            raise UsageError(
+                f"--offset and --limit are for a whole file, and {typed} names a part of {named}",
+                f"without the options: holdfast read {shlex.quote(typed)}",
+            )
         parsed, refused = _places(typed) if whole else ([Place(typed)], None)
         places += parsed
         refusals += [] if refused is None else [refused]
@@ -120,6 +125,13 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 def _is_numbered_symbol(place: Place, args: argparse.Namespace) -> bool:
     return bool(place.symbol) and not args.plain and args.session is None
+
+
+def _file_of_place(typed: str) -> str:
+    """The file of a place with lines or a symbol; empty for a file and for a missing one."""
+    file, _, part = typed.rpartition(":")
+    is_place = part and os.path.isfile(absolute(file)) and not os.path.exists(absolute(typed))
+    return file if is_place else ""
 
 
 def _places(typed: str) -> tuple[list[Place], CommandRefused | None]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.cli.console import absolute, here
 from holdfast.cli.failures import CommandRefused
+from holdfast.errors import UsageError
 from holdfast.index.tools.symbol_place import file_and_symbol
 
 # What asks and prints is imported where it is used: a help text needs none of it.
@@ -52,20 +53,48 @@ def add_limit(parser: argparse.ArgumentParser, default: int, noun: str) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def split_symbol(args: argparse.Namespace) -> None:
-    """Split an argument that names file and symbol, such as `src/cart.py:Cart.total`."""
+def split_symbol(args: argparse.Namespace, command: str = "") -> None:
+    """Split an argument that names file and symbol, such as `src/cart.py:Cart.total`.
+
+    With the name of a command, raises for a file alone and for one that does not exist.
+    """
     if args.file:
         return
     tree = absolute(args.path) if args.path else here()
-    file, args.symbol = file_and_symbol(
-        args.symbol, lambda name: os.path.isfile(os.path.join(tree, name))
-    )
+
+    def is_file(name: str) -> bool:
+        return os.path.isfile(os.path.join(tree, name))
+
+    typed = args.symbol
+    file, args.symbol = file_and_symbol(typed, is_file)
     args.file = file or None
+    if file or not command:
+        return
+    if _names_file(typed) and is_file(typed):
+        listing = f"holdfast outline {shlex.quote(typed)} lists its symbols"
+        hint = f"holdfast {command} {shlex.quote(typed)} SYMBOL; {listing}"
+        raise UsageError(f"{typed} is a file; {command} needs a symbol too", hint)
+    missing, colon, symbol = typed.rpartition(":")
+    if colon and symbol and _names_file(missing):
+        from holdfast.cli.terminal import no_file
+
+        raise no_file(missing, os.path.join(tree, missing), command, symbol)
+
+
+def _names_file(typed: str) -> bool:
+    """Whether a text looks like a file of source code, and not like a symbol such as `cart.total`.
+
+    Lua's `self.c:pay` is a symbol, so a suffix of one letter is not enough.
+    """
+    from holdfast.files.policy import language_of
+
+    suffix = os.path.splitext(typed)[1]
+    return "/" in typed or (len(suffix) > 2 and language_of(typed) != "text")
 
 
 def named_place(args: argparse.Namespace, command: str) -> tuple[str, str]:
     """The tree and the file that were named; raises if there is no such file."""
-    split_symbol(args)
+    split_symbol(args, command)
     tree = absolute(args.path) if args.path else None
     file = absolute(args.file) if args.file and tree is None else args.file or ""
     whole = os.path.join(tree or "", file)

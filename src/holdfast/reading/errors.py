@@ -73,7 +73,9 @@ class NoSuchSession(ReadingError):
 
     def __init__(self, path: str, why: str) -> None:
         self.path, self.why = path, why
-        self.hint = "name a session file, or omit --session to read the plain text"
+        self.hint = (
+            "name a session file of an agent, or a session of: holdfast read FILE --session NAME"
+        )
 
     def __str__(self) -> str:
         return f"no session {self.path}: {self.why}"

@@ -31,7 +31,7 @@ from holdfast.index.search.pages import Cursor
 from holdfast.index.search.regex import lines_of, wrong_pattern
 from holdfast.index.search.results import GroupBy, Holds, Lane
 from holdfast.index.search.terms import terms
-from holdfast.text import counted
+from holdfast.text import counted, line_range
 
 if TYPE_CHECKING:
     from holdfast.index.search.similar import Sample
@@ -278,11 +278,15 @@ def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None)
                 source, _ = disk.read_file(root, full[len(root.rstrip("/")) + 1 :])
             except OSError:
                 continue
+            if last and int(last) < first:
+                raise UsageError(
+                    f"line range {first}-{last} is reversed", hint=f"use {last}-{first}"
+                )
             lines = lines_of(source.decode("utf-8", "replace"))
             end = min(int(last), len(lines)) if last else len(lines)
             if not 1 <= first <= end:
                 raise UsageError(
-                    f"{path} has no lines {first}-{last or len(lines)}",
+                    f"{path} has no lines {line_range(first, int(last or first))}",
                     hint=f"it has {counted(len(lines), 'line')}",
                 )
             text = "".join(f"{line}\n" for line in lines[first - 1 : end])
