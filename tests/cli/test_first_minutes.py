@@ -303,3 +303,26 @@ def test_a_directory_cannot_be_linked_to(capsys: pytest.CaptureFixture[str], sho
     error = capsys.readouterr().err
     assert f"there is no file src below {shop} to link to\n" in error
     assert "hint: name a file relative to that directory, or a symbol of it: FILE:SYMBOL" in error
+
+
+@pytest.mark.usefixtures("shop")
+def test_one_token_is_not_counted_as_many(capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["locate", "charge"]) == 0
+    assert capsys.readouterr().out.startswith("the token was found once\n")
+    assert main(["locate", "refund"]) == 1
+    assert "0 of 1 token found: `refund` occurs nowhere" in capsys.readouterr().out
+
+
+def test_a_full_disk_behind_the_output_is_not_the_disk_of_the_home(shop: Path) -> None:
+    """`read` named HOLDFAST_HOME, which is on another disk."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "holdfast", "read", "pay.py"],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=shop, env=environment, check=False,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    assert ended.stderr == "holdfast: cannot write the output: No space left on device\n"

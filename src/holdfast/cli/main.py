@@ -15,7 +15,7 @@ from holdfast import __version__
 from holdfast.app import App, process_environment
 from holdfast.cli.command_protocol import HOSTED
 from holdfast.cli.parsing import Parser
-from holdfast.cli.streams import delivered, prepared, undelivered
+from holdfast.cli.streams import delivered, prepared, refuses, undelivered
 from holdfast.errors import HoldfastError, UsageError
 
 GC_THRESHOLD, GC_THRESHOLD_OF_QUESTION = 50_000, 1_000_000
@@ -190,6 +190,9 @@ def dispatch(argv: list[str], environment: Mapping[str, str], app: App | None = 
     except BrokenPipeError:
         return OK  # the reader closed the pipe (head, less)
     except (HoldfastError, OSError, UnicodeEncodeError) as error:
+        # What failed may be the output itself, and not a file of the home.
+        if isinstance(error, OSError) and not error.filename and refuses(sys.stdout):
+            return undelivered(error)
         from holdfast.cli.failures import failure_of
 
         return failure_of(error, None if app is None else app.home).show(as_json=as_json)

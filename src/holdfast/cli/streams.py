@@ -89,6 +89,16 @@ def prepared(
     return stream
 
 
+def refuses(stream: TextIO) -> bool:
+    """Whether what was printed cannot be written; then the rest is discarded."""
+    try:
+        stream.flush()
+    except OSError:
+        discard(stream)
+        return True
+    return False
+
+
 def is_discarded(stream: TextIO) -> bool:
     """Whether output is discarded: the stream was closed, or is /dev/null."""
     try:

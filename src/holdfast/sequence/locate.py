@@ -30,6 +30,7 @@ from holdfast.sequence.report import (
 from holdfast.sequence.response import Kind
 from holdfast.sequence.tokens.lexer import Lexed
 from holdfast.sequence.view import MatchExplanation, explain
+from holdfast.text import counted
 
 TOKEN_SHOWN = 60
 COPIES = 20
@@ -225,13 +226,14 @@ def as_text(
     `more` names the option that lists more places. `format_path` turns a path relative to the tree
     into the one to show.
     """
-    match, total = answer.match, len(answer.match.query)
+    match, tokens = answer.match, counted(len(answer.match.query), "token")
     if match.position == 0:
-        lines = [f"0 of {total} tokens found: {_quoted(match.expected)} occurs nowhere"]
+        lines = [f"0 of {tokens} found: {_quoted(match.expected)} occurs nowhere"]
     elif match.query_exhausted:
-        lines = [f"all {total} tokens found, {_times(match.count)}"]
+        found = f"all {tokens} found," if len(match.query) > 1 else "the token was found"
+        lines = [f"{found} {_times(match.count)}"]
     else:
-        lines = [f"{match.position} of {total} tokens found from the start, {_times(match.count)}"]
+        lines = [f"{match.position:,} of {tokens} found from the start, {_times(match.count)}"]
     for place in answer.copies:
         first, last = place.first, place.last
         path = format_path(place.name)
@@ -255,7 +257,7 @@ def as_text(
         )
     if answer.found > match.position:
         lines.append(
-            f"of the whole snippet {answer.found} of {total} tokens exist in runs of two or more:"
+            f"of the whole snippet {answer.found} of {tokens} exist in runs of two or more:"
         )
         for at, part in answer.parts:
             if part.position > 1:
