@@ -6,6 +6,8 @@ import io
 import json
 import random
 import sqlite3
+import subprocess
+import sys
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -50,6 +52,47 @@ def test_no_trace_of_a_purged_file_is_left(
     assert "no trace left" in out
     assert f"cleared the whole index of {tree}; make it again: holdfast index create" in out
     assert not kept(home)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports who has a file open")
+def test_nothing_is_purged_while_another_process_has_the_sessions_open(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`serve` kept showing the deleted sessions, and never saw those that were begun later."""
+    home = tmp_path / "home"
+    program = (
+        "from holdfast.app import App; import os\n"
+        "app = App.from_environment(os.environ); space = app.open_space('sessions')\n"
+        "space.scan('a', 'z'); print('open', flush=True); input()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as other:  # fmt: skip
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        capsys.readouterr()
+        assert main(["purge", "plan.md"]) == 2
+        error = capsys.readouterr().err
+        assert f"process {other.pid} would keep what is purged" in error
+        assert "end it, then run purge again" in error
+        assert kept(home)
+        other.communicate("\n")
+    assert main(["purge", "plan.md"]) == 0
+    assert not kept(home)
+
+
+def test_a_trace_in_the_index_of_another_tree_is_explained(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was only a path in the home, with a number for a name."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "plan.md").write_text((tree / "plan.md").read_text())
+    assert main(["index", "create", str(other)]) == 0
+    capsys.readouterr()
+    assert main(["purge", "plan.md"]) == 1
+    assert "another indexed tree has the same lines" in capsys.readouterr().out
 
 
 @pytest.mark.shows("SEC-PURGE")

@@ -64,18 +64,37 @@ def take_lock(
 
 def holder_of(descriptor: int) -> int | None:
     """The process that has the lock of an open file; None if the system does not report it."""
-    facts = os.fstat(descriptor)
+    for kind, pid in _locks_of(os.fstat(descriptor)):
+        if kind == b"FLOCK":
+            return pid or None
+    return None
+
+
+def users_of(path: str) -> set[int]:
+    """The other processes that lock a part of a file; empty where the system does not report them.
+
+    A process that has a database of SQLite open in WAL mode locks a byte of its `-shm` file.
+    """
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return set()
+    return {pid for _, pid in _locks_of(facts) if pid} - {os.getpid()}
+
+
+def _locks_of(facts: os.stat_result) -> list[tuple[bytes, int]]:
+    """The locks of a file: the kind, and the process that has it."""
     place = f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}:{facts.st_ino}".encode()
     try:
         with open("/proc/locks", "rb") as file:
-            lines = file.read().splitlines()
+            rows = [line.split() for line in file.read().splitlines()]
     except OSError:
-        return None
-    for line in lines:
-        fields = line.split()
-        if fields[1:2] == [b"FLOCK"] and fields[5:6] == [place] and fields[4].isdigit():
-            return int(fields[4]) or None
-    return None
+        return []
+    return [
+        (fields[1], int(fields[4]))
+        for fields in rows
+        if fields[5:6] == [place] and fields[4].isdigit()
+    ]
 
 
 def is_stopped(pid: int) -> bool:

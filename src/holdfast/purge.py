@@ -27,10 +27,12 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.regular import read_regular
+from holdfast.locks import users_of
 from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.app import App
+    from holdfast.home import Home
 
 LINE_BYTES_MIN = 12
 """Shorter lines may occur in any file, so they prove nothing."""
@@ -85,6 +87,10 @@ class PurgeAnswer:
         out += [f"removed {name}" for name in self.removed]
         if self.traces:
             out += [f"a trace is left in {name}" for name in self.traces]
+            if any(name.startswith("index/roots/") for name in self.traces):
+                out.append(
+                    "another indexed tree has the same lines; holdfast purge --all clears it"
+                )
         elif self.lines:
             lines = counted(self.lines_total, "line")
             if self.lines < self.lines_total:
@@ -110,6 +116,15 @@ def purge(app: App, paths: Sequence[Path] | None, texts: Sequence[bytes] = ()) -
     removed = [name for name in names if _remove(Path(app.home, name))]
     searched, traces = find(Path(app.home), lines)
     return PurgeAnswer(tuple(roots), tuple(removed), len(lines), total, searched, tuple(traces))
+
+
+def users_of_sessions(home: Home) -> list[int]:
+    """The other processes that have session logs open, such as `holdfast serve`.
+
+    They would go on showing and writing the deleted files. Known on Linux only.
+    """
+    logs = home.spaces.rglob(f"{SESSIONS}.sqlite-shm") if home.spaces.is_dir() else ()
+    return sorted({pid for log in logs for pid in users_of(str(log))})
 
 
 def lines_of(paths: Iterable[Path]) -> Iterator[bytes]:

@@ -10,13 +10,14 @@ from holdfast.app import App
 from holdfast.cli.output import print_json
 from holdfast.errors import UsageError
 from holdfast.mcp.control import end_host
-from holdfast.purge import purge
+from holdfast.purge import purge, users_of_sessions
 
 DESCRIPTION = """\
 Removes what Holdfast keeps of a file or tree: the index of each tree that contains it, the content
 cache, token segments, stored texts and our own session logs. Then searches the whole home for lines
 of the file and reports whether a trace is left. Everything removed is rebuilt when it is needed.
-Documents in memory are not changed. The background host is stopped first."""
+Documents in memory are not changed. The background host is stopped first; end `holdfast serve`
+yourself before."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +44,12 @@ def run(args: argparse.Namespace, app: App) -> int:
         paths = None if args.all else [Path(path).absolute() for path in args.path]
     if not end_host(app):
         raise UsageError("the background host did not end", "end it, then run purge again")
+    if users := users_of_sessions(app.home):
+        named = " and ".join(f"process {pid}" for pid in users)
+        raise UsageError(
+            f"{named} would keep what is purged: the session logs are open there",
+            "end it, then run purge again; `holdfast serve` is such a process",
+        )
     answer = purge(app, paths, texts)
     if args.json:
         print_json(answer.to_wire())
