@@ -44,6 +44,7 @@ from holdfast.index.tools.mention_files import (
     HARD_FIRST_S,
     files_with,
     read_files,
+    unreadable_parts,
 )
 from holdfast.index.tools.references import node_of, place_of
 from holdfast.index.tools.refusals import refused
@@ -155,6 +156,7 @@ def _impact(
     if names:
         with_names, complete = files_with(root, reader, overlay, names, ours)
         files, left = read_files(root, sorted(with_names), names)
+        unread += unreadable_parts(overlay)
         unread += left if complete else [*left, "files that could not be searched in time"]
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)

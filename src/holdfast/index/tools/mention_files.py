@@ -17,6 +17,7 @@ from holdfast.index.generations.model import Reader
 from holdfast.index.references.find import ReadFile
 from holdfast.index.search.exact import find_exact
 from holdfast.index.search.operators import Query
+from holdfast.text import counted
 
 FILES_MAX = 2_000
 BYTES_MAX = 40_000_000
@@ -32,6 +33,12 @@ def files_with(
     query = Query(patterns=(rf"\b(?:{words})\b",))
     matches = find_exact(query, root, reader, overlay, lambda path: path in ours)
     return {hit.chunk.path for hit in matches.hits}, matches.complete
+
+
+def unreadable_parts(overlay: FreshFiles) -> list[str]:
+    """What a check of the tree could not read: it may mention any name."""
+    count = overlay.unreadable
+    return [f"{counted(count, 'unreadable part')} of the tree"] if count else []
 
 
 def read_files(

@@ -38,7 +38,7 @@ from holdfast.index.search.roles import role_of
 from holdfast.index.tools.find_symbol import symbols_called
 from holdfast.index.tools.gate_check import read_if_open
 from holdfast.index.tools.limits import REFERENCES_DEFAULT
-from holdfast.index.tools.mention_files import files_with, read_files
+from holdfast.index.tools.mention_files import files_with, read_files, unreadable_parts
 from holdfast.index.tools.outline import file_key, no_outline
 from holdfast.index.tools.refusals import proof_check, refused
 from holdfast.text import counted
@@ -134,7 +134,7 @@ def answered(
         members = {family: inner.in_family(family) for family in {t.family for t in targets}}
     gathered: list[list[ReadFile]] = []
     seen: set[str] = set(places)
-    left_out: list[str] = []
+    left_out = unreadable_parts(overlay)
     for target, known in zip(targets, names, strict=True):
         ours = members[target.family]
         candidates, complete = files_with(root, reader, overlay, known, ours)

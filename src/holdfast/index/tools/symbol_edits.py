@@ -50,7 +50,12 @@ from holdfast.index.references.symbol_edits import (
     settle,
 )
 from holdfast.index.references.target import Target, target_of
-from holdfast.index.tools.mention_files import files_with, mentions_of, read_files
+from holdfast.index.tools.mention_files import (
+    files_with,
+    mentions_of,
+    read_files,
+    unreadable_parts,
+)
 from holdfast.index.tools.references import references
 from holdfast.index.tools.text_edits import Edit, check_encoding, stops_parsing, text_plan
 from holdfast.text import counted
@@ -168,7 +173,7 @@ def _plan(index: CodeIndex, gate: Open, root: str, identity: str, edit: Edit) ->
         new_paths = set[str]()
         if family == "python" and not classes.paths:
             new_paths, _ = files_with(root, reader, overlay, frozenset({edit.text}), ours)
-        if unread or not complete:
+        if unread or not complete or unreadable_parts(overlay):
             notes.append("not every file could be read: there may be more mentions")
         with index.programs.lock:
             program = index.programs.program(root, reader, overlay)
