@@ -326,3 +326,23 @@ def test_a_full_disk_behind_the_output_is_not_the_disk_of_the_home(shop: Path) -
         )  # fmt: skip
     assert ended.returncode == 1
     assert ended.stderr == "holdfast: cannot write the output: No space left on device\n"
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_file_that_cannot_be_read_is_not_called_another_thing_than_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # to root nothing is forbidden
+    assert main(["outline", "pay.py"]) == 1
+    assert capsys.readouterr().err == "holdfast: pay.py cannot be read: permission denied\n"
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_name_that_no_key_has_does_not_become_an_owner(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`acl set bob OWNER` made a list that no key could change."""
+    assert main(["memory", "acl", "set", "bob", "OWNER"]) == 2
+    error = capsys.readouterr().err
+    assert "a principal is a did:key:… or * (got 'bob')\n" in error
+    assert "hint: holdfast keys show prints the did:key of each key\n" in error

@@ -18,6 +18,7 @@ from holdfast.app import App
 from holdfast.cli.output import print_json, print_table, steps_on_terminal
 from holdfast.cli.user_files import add_yes, refuse_whole_homes
 from holdfast.errors import UsageError
+from holdfast.text import counted
 
 ROUNDS = 50
 
@@ -171,7 +172,7 @@ def _reading(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
                     times.append(seconds)
     return [
         _row(
-            f"read {len(paths)} files again",
+            f"read {counted(len(paths), 'file')} again",
             _spread(times),
             f"{bytes_sent[1]:,} bytes sent instead of {bytes_sent[0]:,}",
             bytes=bytes_sent[1],

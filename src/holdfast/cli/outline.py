@@ -7,6 +7,7 @@ import os
 
 from holdfast.app import App
 from holdfast.cli.console import absolute, here
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.near_notes import near_notes
 from holdfast.cli.output import plain, print_json
 from holdfast.cli.terminal import exit_code, no_file, terminal
@@ -36,6 +37,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     # The verb also answers for deleted files; here the typed name must exist.
     if os.path.isdir(whole) or not (args.json or os.path.isfile(whole)):
         raise no_file(args.file, whole, "outline")
+    if os.path.isfile(whole) and not os.access(whole, os.R_OK):
+        raise CommandRefused("Unreadable", f"{args.file} cannot be read: permission denied")
     with app.borrow_index() as index:
         answer = file_outline(
             index,

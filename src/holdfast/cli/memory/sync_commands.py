@@ -114,6 +114,12 @@ def check_acl(args: argparse.Namespace) -> None:
     if args.act != "show" and not is_complete:
         needs = "PRINCIPAL and RIGHT" if args.act == "set" else "PRINCIPAL"
         raise UsageError(f"acl {args.act} needs {needs}", hint="acl set PRINCIPAL READ|WRITE|OWNER")
+    # A name that no key has would own the space, and no key could change the list.
+    if args.act == "set" and args.principal != "*" and not args.principal.startswith("did:key:z"):
+        raise UsageError(
+            f"a principal is a did:key:… or * (got {args.principal!r})",
+            hint="holdfast keys show prints the did:key of each key",
+        )
 
 
 def acl(store: Store, args: argparse.Namespace, app: App) -> int:
