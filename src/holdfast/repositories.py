@@ -33,9 +33,9 @@ from holdfast.files.git import FETCHED, Repository, TreeEntry, fetch, open_named
 from holdfast.files.identity import Unidentified, identify_opened, key_of
 from holdfast.files.paths import canonical_root
 from holdfast.files.remotes import normalised, shown
+from holdfast.files.usable_entries import usable_files
 from holdfast.home import Home
 from holdfast.locks import take_lock
-from holdfast.repository_files import usable_files
 from holdfast.repository_names import readable
 from holdfast.text import counted
 

@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.mcp import shim
-from holdfast.mcp.shim import LineBuffer, Shim
+from holdfast.mcp.agent_lines import LineBuffer
+from holdfast.mcp.shim import Shim
 from tests.mcp.agents import WAIT_S, Machine, machine_in
 from tests.mcp.test_host import Raw
 from tests.scale import first_in_quick

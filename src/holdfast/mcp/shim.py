@@ -29,10 +29,10 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from queue import SimpleQueue
 
 from holdfast import __version__
 from holdfast.app import App
+from holdfast.mcp.agent_lines import LineBuffer, LineSender
 from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
 from holdfast.mcp.handshake_cache import KEPT, KeptAnswers
 from holdfast.mcp.hook_protocol import HOOK_TOOL, hook_seconds
@@ -70,26 +70,6 @@ _NO_ANSWER = b'{"jsonrpc":"2.0","method"'
 _REPLAY = "holdfast-again-"
 
 
-class LineBuffer:
-    """Splits incoming bytes into lines. Each byte is copied once, however long a line is."""
-
-    def __init__(self) -> None:
-        self._pending: list[bytes] = []
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The lines that this piece completes, without their newlines."""
-        first, *more = data.split(b"\n")
-        self._pending.append(first)
-        if not more:
-            return []
-        whole, self._pending = b"".join(self._pending), [more.pop()]
-        return [whole, *more]
-
-    def rest(self) -> bytes:
-        """The bytes after the last newline."""
-        return b"".join(self._pending)
-
-
 class Shim:
     """The connection of one agent; the host behind it may be replaced."""
 
@@ -113,8 +93,7 @@ class Shim:
         self._received = 0
         self._host: socket.socket | None = None
         self._turn = threading.RLock()
-        self._to_send: SimpleQueue[tuple[socket.socket, bytes] | None] = SimpleQueue()
-        self._sending = threading.Lock()
+        self._sender = LineSender()
         self._writing = threading.Lock()
         self._unanswered: dict[str, tuple[str, bytes]] = {}
         """Requests without an answer: method and line, by id."""
@@ -160,8 +139,7 @@ class Shim:
                     host.shutdown(socket.SHUT_RDWR)  # the reader thread answers what is unanswered
 
     def _forward(self) -> int:
-        sender = threading.Thread(target=self._send, daemon=True)
-        sender.start()
+        self._sender.start()
         lines = LineBuffer()
         while True:
             try:
@@ -179,8 +157,7 @@ class Shim:
             starting = self._starting if self._unanswered else None
         if starting is not None:
             starting.join()
-        self._to_send.put(None)
-        sender.join()
+        self._sender.finish()
         with self._turn:
             self._ended = True
             host, reader = self._host, self._reader
@@ -210,20 +187,7 @@ class Shim:
             except OSError as error:
                 self._refuse(unreachable(error))
                 return
-        self._to_send.put((host, line))
-
-    def _send(self) -> None:
-        """Send what the agent wrote, one line after the other.
-
-        In a thread of its own: a frozen host takes no more lines once its socket is full, and the
-        hooks of an agent must be read, and given up, in the meantime.
-        """
-        while (message := self._to_send.get()) is not None:
-            host, line = message
-            # Without the lock: the host may wait for us to read before it reads on. A lost host is
-            # seen by the reader thread too, which answers what is unanswered.
-            with self._sending, suppress(OSError):
-                host.sendall(line)
+        self._sender.put(host, line)
 
     def _is_starting(self, line: bytes) -> bool:
         """Whether this message waits for a host that is being started."""
@@ -264,7 +228,7 @@ class Shim:
                     # The shim already repeated the handshake if the agent has its answer.
                     initializing = self._is_initializing()
                     lines = [one for one in queued if initializing or one not in self._handshake]
-                    with self._sending:
+                    with self._sender.turn:
                         host.sendall(b"".join(lines))
                 except OSError:
                     return  # the reader thread sees the loss too and answers what is unanswered
@@ -422,7 +386,7 @@ class Shim:
             if again:
                 try:
                     fresh = self._open()
-                    with self._sending:
+                    with self._sender.turn:
                         fresh.sendall(b"".join(again))
                 except ConnectionError:
                     # The reader thread answers requests that were sent; answer the others here.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.mention_kinds import Kind
@@ -40,6 +42,10 @@ MEMBER = frozenset({
     "nullsafe_member_access_expression", "scoped_property_access_expression", "dotted_name",
     "conditional_access_expression", "member_binding_expression", "stable_type_identifier",
 })  # fmt: skip
+
+TAGS = frozenset(
+    {"jsx_attribute", "jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"}
+)
 
 
 def inside(node: tree_sitter.Node, kind: str, steps: int) -> bool:
@@ -113,3 +119,51 @@ def place(node: tree_sitter.Node) -> Kind:
         typed = typed or bool(_TYPE.search(at.type)) or is_field(at, child, ("type", "return_type"))
         child, at = at, at.parent
     return "annotation" if typed else "value"
+
+
+def is_taken_out(node: tree_sitter.Node) -> bool:
+    """Whether it is the name of a member in `const { total } = cart` or `({ total: sum }) => …`."""
+    if node.type == "shorthand_property_identifier_pattern":
+        return True
+    parent = node.parent
+    return parent is not None and parent.type == "pair_pattern" and is_field(parent, node, ("key",))
+
+
+def error_ranges(root: tree_sitter.Node) -> list[tuple[int, int]]:
+    """The byte ranges that could not be parsed, in their order."""
+    found, todo = [], [root]
+    while todo:
+        node = todo.pop()
+        if node.type == "ERROR":
+            found.append((node.start_byte, node.end_byte))
+        elif node.has_error:
+            todo += reversed(node.children)
+    return found
+
+
+def is_within(ranges: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether one of these ranges, which are in order and apart, has this byte."""
+    place = bisect_right(ranges, at, key=itemgetter(0)) - 1
+    return place >= 0 and at < ranges[place][1]
+
+
+def names_no_value(source: bytes, tag: tree_sitter.Node, name: tree_sitter.Node) -> bool:
+    """Whether it is an attribute of a JSX element, or an element of the platform: `<label>`."""
+    if tag.type == "jsx_attribute":
+        return tag.named_child(0) == name
+    word = source[name.start_byte : name.end_byte]
+    return is_field(tag, name, ("name",)) and b"." not in word and word[:1].islower()
+
+
+def is_module(node: tree_sitter.Node) -> bool:
+    """Whether it is a module in Python's `from cart import total` or `import shop.cart`."""
+    parent = node.parent
+    while parent is not None and parent.type in ("dotted_name", "relative_import"):
+        node, parent = parent, parent.parent
+    if parent is not None and parent.type == "aliased_import" and is_field(parent, node, ("name",)):
+        node, parent = parent, parent.parent
+    if parent is not None and parent.type == "import_statement":
+        return node.type in ("dotted_name", "aliased_import")
+    if parent is None or parent.type != "import_from_statement":
+        return False
+    return is_field(parent, node, ("module_name",))

@@ -30,12 +30,18 @@ from holdfast.index.facts.mention_kinds import Kind, Short
 from holdfast.index.facts.mention_places import (
     CALL,
     MEMBER,
+    TAGS,
     called_by,
+    error_ranges,
     holds,
     inside,
     is_field,
     is_import,
     is_member,
+    is_module,
+    is_taken_out,
+    is_within,
+    names_no_value,
     place,
 )
 from holdfast.index.facts.parse import TooHardError, parse
@@ -167,36 +173,10 @@ _BINDS = re.compile(
 _NAMES_NOTHING = frozenset(
     {"keyword_argument", "pair", "pair_pattern", "label_name", "labeled_statement"}
 )
-_TAGS = frozenset(
-    {"jsx_attribute", "jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"}
-)
 _PATH = re.compile(rb"[\w$]+(?:[.:#/]+[\w$]+)*\Z")
 _SEPARATOR = re.compile(r"\s*(?:\?\.|!!\.|!\.|&\.|\?->|->|::|\.|\\|:)\s*\Z")
 _REQUIRED = re.compile(r"""require\(\s*["']([^"'\s]+)["']\s*\)\Z""")
 _GLOBAL = re.compile(rb"\b(?:global|nonlocal)\b[ \t]+([\w, \t]+)")
-
-
-def _is_taken_out(node: tree_sitter.Node) -> bool:
-    """Whether it is the name of a member in `const { total } = cart` or `({ total: sum }) => …`."""
-    if node.type == "shorthand_property_identifier_pattern":
-        return True
-    parent = node.parent
-    return parent is not None and parent.type == "pair_pattern" and is_field(parent, node, ("key",))
-
-
-def _is_in_error(node: tree_sitter.Node) -> bool:
-    at: tree_sitter.Node | None = node
-    while at is not None and at.type != "ERROR":
-        at = at.parent
-    return at is not None
-
-
-def _names_no_value(source: bytes, tag: tree_sitter.Node, name: tree_sitter.Node) -> bool:
-    """Whether it is an attribute of a JSX element, or an element of the platform: `<label>`."""
-    if tag.type == "jsx_attribute":
-        return tag.named_child(0) == name
-    word = source[name.start_byte : name.end_byte]
-    return is_field(tag, name, ("name",)) and b"." not in word and word[:1].islower()
 
 
 class _File:
@@ -217,7 +197,7 @@ class _File:
         self._scopes = PythonScopes(source) if language.name == "python" else None
         scripts = ("javascript", "typescript", "tsx")
         self._script = ScriptScopes(source) if language.name in scripts else None
-        self._broken = self._script is not None and tree.root_node.has_error
+        self._unparsed = [] if self._script is None else error_ranges(tree.root_node)
 
     def mentions(self) -> tuple[Mention, ...]:
         if self._scopes is not None:
@@ -263,7 +243,7 @@ class _File:
         self._line += self._source.count(b"\n", self._at, start)
         self._at = start
         name = self._source[start:end].decode("utf-8", "replace")
-        self._unsure = self._broken and _is_in_error(node)
+        self._unsure = is_within(self._unparsed, start)
         self._before, self._last[name] = self._last.get(name, -1), start
         if _TEXT.search(node.type):
             self._in_text(node, name, start, end)
@@ -288,12 +268,12 @@ class _File:
             self._add(name, context, kind, start, keyed=True, short="key")
         elif self._script is not None and node.type == SHORT[0]:
             short = "" if is_exported(node, self._source) else "value"
-        elif self._script is not None and _is_taken_out(node):
+        elif self._script is not None and is_taken_out(node):
             self.taken.append(start)
         tail, receiver, called = self._expression(node)
         found = self._kind(node, tail, called)
         if found is not None:
-            module = found == "import" and self._is_module(node)
+            module = found == "import" and is_module(node)
             self._add(name, receiver, found, start, keyed=module, short=short)
             if self._scopes is not None and (not receiver or found == "import"):
                 self._scopes.note(node, start, name.encode())
@@ -397,7 +377,7 @@ class _File:
             return None
         if node.type == "statement_identifier":
             return None  # a label
-        if parent.type in _TAGS and _names_no_value(self._source, parent, top):
+        if parent.type in TAGS and names_no_value(self._source, parent, top):
             return None
         if parent.type == "keyword_pattern" and parent.named_child(0) == top:
             return None  # the attribute in `case Cart(total=n)`
@@ -407,23 +387,6 @@ class _File:
         if bound is not None:
             return bound
         return place(top)
-
-    def _is_module(self, node: tree_sitter.Node) -> bool:
-        """Whether it is a module in Python's `from cart import total` or `import shop.cart`."""
-        parent = node.parent
-        while parent is not None and parent.type in ("dotted_name", "relative_import"):
-            node, parent = parent, parent.parent
-        if (
-            parent is not None
-            and parent.type == "aliased_import"
-            and is_field(parent, node, ("name",))
-        ):
-            node, parent = parent, parent.parent
-        if parent is not None and parent.type == "import_statement":
-            return node.type in ("dotted_name", "aliased_import")
-        if parent is None or parent.type != "import_from_statement":
-            return False
-        return is_field(parent, node, ("module_name",))
 
     def _binding(self, node: tree_sitter.Node, top: tree_sitter.Node) -> Kind | None:
         """ "definition" or "write" if the name is bound or written here; else None."""
