@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import os
 import socket
@@ -346,3 +347,34 @@ def test_a_name_that_no_key_has_does_not_become_an_owner(
     error = capsys.readouterr().err
     assert "a principal is a did:key:… or * (got 'bob')\n" in error
     assert "hint: holdfast keys show prints the did:key of each key\n" in error
+
+
+def test_a_tree_that_is_not_indexed_is_suggested_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It suggested to index the directory of the file, and not its repository."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    for top, expected in (("shop", "shop"), ("person", "person/sub")):
+        folder = tmp_path.resolve() / top / "sub"
+        folder.mkdir(parents=True)
+        (folder / "pay.py").write_text("def charge(card): ...\n")
+        subprocess.run(["git", "init", "-q", str(folder.parent)], check=True)
+        monkeypatch.chdir(folder)
+        assert main(["outline", "pay.py"]) == 1
+        printed = "".join(capsys.readouterr())
+        assert f"run `holdfast index create {tmp_path.resolve() / expected}`" in printed
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_value_from_standard_input_may_be_plain_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The help says so, but it was refused as "not JSON"."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("tried again twice\n"))
+    assert main(["memory", "set", "note:card", "-"]) == 0
+    assert main(["memory", "get", "note:card"]) == 0
+    assert '"tried again twice"' in capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.StringIO("{tried"))
+    assert main(["memory", "set", "note:card", "-"]) == 2
+    assert "standard input is not JSON" in capsys.readouterr().err

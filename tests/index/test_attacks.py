@@ -320,7 +320,7 @@ def test_a_reindex_keeps_what_it_cannot_read_now(
     assert ("gone.py" in files, "other.py" in files, totals.files) == (False, True, len(files))
     status: Any = manage_index(ready.index, "status", ready.root)
     assert f"{len(files)} files" in status["humanText"]
-    assert "1 parts could not be read" in status["humanText"]
+    assert "1 part could not be read" in status["humanText"]
     if not alike:
         return
     listing_cache._trees.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.cli.console import absolute, columns, relative
@@ -24,6 +25,7 @@ _CALL = lazy_pattern(
     r"\b([Cc])all (?:manage_index with )?action='(\w+)'(?: \(or '\w+'\))?"
     r"(?: and (?:path='(.*?)'(?=[.\s]|$)|(its path)))?( or create with force=true)?"
 )
+_NOT_TRACKED = "is not indexed, and neither is any directory above it"
 _COMMENTS_APART = frozenset({
     "c", "cpp", "csharp", "go", "java", "javascript", "kotlin", "python", "rust", "scala", "swift",
     "tsx", "typescript", "zig",
@@ -43,12 +45,25 @@ def with_commands(text: str, path: str = "") -> str:
 
     def command(call: re.Match[str]) -> str:
         verb, action, typed, any_path, force = call.groups()
+        if typed and action == "create" and _NOT_TRACKED in text:
+            typed = project_of(typed)
         where = "PATH" if any_path else shlex.quote(typed or path) if typed or path else ""
         run = "Run" if verb == "C" else "run"
         line = f"{run} `{f'holdfast index {action} {where}'.strip()}`"
         return f"{line} or `{f'holdfast index create --force {where}'.strip()}`" if force else line
 
     return _CALL.sub(command, text)
+
+
+def project_of(path: str) -> str:
+    """The work tree around a path, which is what people index; the path itself without one.
+
+    Some people keep their home directory in git, and do not want all of it indexed.
+    """
+    from holdfast.files.git_directory import find_git
+
+    git = find_git(Path(path))
+    return path if git is None or git.top == Path("~").expanduser() else str(git.top)
 
 
 def terminal(*, several_trees: bool = False) -> Surface:

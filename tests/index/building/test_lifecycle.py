@@ -513,7 +513,7 @@ def test_what_a_run_could_not_take_in_is_said_by_every_tool_of_its_root(
     monkeypatch.setattr(disk, "read_file", refused)
     make_ready(world)
     read = "7 parts could not be read and may be missing from the index: locked/0.py, locked/1.py"
-    named = "2 names are not UTF-8 or contain a backslash; they are left out."
+    named = "2 names left out: not UTF-8, or with a backslash."
 
     def said(answer: Any) -> None:
         assert read in answer["humanText"]

@@ -15,17 +15,34 @@ from holdfast.errors import UsageError
 
 def json_argument(text: str) -> Any:
     """A JSON argument, from the command line, standard input (-) or a file (@FILE)."""
-    where = "the argument"
+    return _json(*_read(text))
+
+
+def json_or_text(text: str) -> Any:
+    """A value: JSON, or plain text that cannot be mistaken for JSON."""
+    text, where = _read(text)
+    if not text or not text[0].isalpha():
+        return _json(text, where)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.removesuffix("\n")
+
+
+def _read(text: str) -> tuple[str, str]:
+    """The text that an argument means, and where it is from."""
     if text == "-":
-        text, where = sys.stdin.read(), "standard input"
-    elif text.startswith("@"):
-        where = text[1:]
-        try:
-            text = read_user_file(where).decode("utf-8")
-        except UnicodeDecodeError:
-            raise UsageError(
-                f"{where} is not UTF-8 text", "a value must be JSON in UTF-8"
-            ) from None
+        return sys.stdin.read(), "standard input"
+    if not text.startswith("@"):
+        return text, "the argument"
+    where = text[1:]
+    try:
+        return read_user_file(where).decode("utf-8"), where
+    except UnicodeDecodeError:
+        raise UsageError(f"{where} is not UTF-8 text", "a value must be JSON in UTF-8") from None
+
+
+def _json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
@@ -35,16 +52,6 @@ def json_argument(text: str) -> Any:
             f"{where} is not JSON: {error}",
             hint="""quote strings for the shell too, e.g. '"text"'""",
         ) from None
-
-
-def json_or_text(text: str) -> Any:
-    """A value: JSON, or plain text that cannot be mistaken for JSON."""
-    if text == "-" or text.startswith("@") or not text or not text[0].isalpha():
-        return json_argument(text)
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def seq_or_date(text: str) -> int | str:

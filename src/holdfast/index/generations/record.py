@@ -103,12 +103,13 @@ class Unseen(msgspec.Struct, frozen=True):
         if self.unreadable:
             names = _names(self.examples, self.unreadable)
             sentences.append(
-                f"{self.unreadable} parts could not be read and may be missing from the index: "
+                f"{counted(self.unreadable, 'part')} could not be read and may be missing from the "
+                f"index: "
                 f"{names}"
             )
         if self.unnameable:
             sentences.append(
-                f"{self.unnameable} names are not UTF-8 or contain a backslash; they are left out."
+                f"{counted(self.unnameable, 'name')} left out: not UTF-8, or with a backslash."
             )
         if self.unparsed:
             count = len(self.unparsed) + self.unparsed_more
