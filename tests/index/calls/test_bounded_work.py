@@ -232,6 +232,11 @@ def returned_classes(n: int) -> str:
     )
 
 
+def unknown_keys(n: int) -> str:
+    members = "".join(f"  a{i}() {{}},\n" for i in range(n))
+    return f"const t = {{\n{members}}};\n" + "function run(key) { t[key](); }\n" * n
+
+
 CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "a grid of bases": ("a.py", grid),
     "diamonds": ("a.py", diamonds),
@@ -266,6 +271,7 @@ CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "literals with a method of one name": ("a.js", literals),
     "classes in a function that makes bases": ("a.js", inner_classes),
     "classes that functions return": ("a.js", returned_classes),
+    "an object that is asked by unknown keys": ("a.js", unknown_keys),
 }
 
 
@@ -412,3 +418,34 @@ def test_modules_that_export_each_other_whole_end() -> None:
         if isinstance(each, Edge) and each.confidence >= 0.9
     ]
     assert found == [("near.js", 2), ("near.js", 2)]
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "export * from './{0}';\nexport * from './{1}';\n",
+        "module.exports = {{ ...require('./{0}'), ...require('./{1}') }};\n",
+    ],
+)
+@pytest.mark.shows("CALLS-CALLERS-BOUNDED")
+def test_files_above_one_that_exports_itself_whole_are_asked_a_few_times(
+    whole: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file above a circle had the ones below it searched twice: minutes for 15 files."""
+    texts = {f"m{i}.js": whole.format(f"m{i - 1}", f"m{i - 2}") for i in range(2, 30)}
+    texts["m0.js"] = whole.format("m0", "m1") + "export function own() {}\n"
+    texts["m1.js"] = whole.format("m0", "m0")
+    texts["use.js"] = "import { no, own } from './m20';\nno();\nown();\n"
+    resolver = Resolver([extract(path, text.encode()) for path, text in texts.items()])
+    asked, find = 0, modules.find
+
+    def counted(program: Program, view: View, module: str) -> Thing:
+        nonlocal asked
+        asked += 1
+        assert asked < 3_000, "each file is searched again and again"
+        return find(program, view, module)
+
+    monkeypatch.setattr(modules, "find", counted)
+    view = resolver.program.files["use.js"]
+    found = [one for call in view.facts.calls for one in resolver.calls(view, call)]
+    assert len([one for one in found if isinstance(one, Edge)]) == 1

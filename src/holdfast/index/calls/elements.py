@@ -106,7 +106,7 @@ class Elements(Lookup):
             known = self.member(thing, key.strip("'"))  # an object with members
             return known or self._computed_members(thing)
         if key == "" and thing.kind in ("symbol", "instance") and self._is_script_object(thing):
-            return self._all_members(thing)
+            return self._computed_members(thing, "")
         if thing.kind == "symbol" and key == "*" and self.is_enumeration(thing):
             return [Found(thing._replace(kind="instance"), 0.97, "element")]
         if thing.kind == "symbol":
@@ -160,13 +160,16 @@ class Elements(Lookup):
         view = self.program.files[thing.path]
         return view.family == "js" and view.symbol(thing.at).kind == "object"
 
-    def _computed_members(self, thing: Thing) -> list[Found]:
+    def _computed_members(self, thing: Thing, start: str = "[") -> list[Found]:
         """The members of an object of a script whose keys are computed: `[name]: f`; cached."""
         if not self._is_script_object(thing):
             return []
-        known = self.members.get((thing, "["))
+        key, cuts = (thing, f"{start}]"), self.cuts
+        known = self.members.get(key)
         if known is None:
-            known = self.members[thing, "["] = self._all_members(thing, "[")
+            known = self._all_members(thing, start)
+            if cuts == self.cuts:  # an incomplete result is not cached
+                self.members[key] = known
         return known
 
     def _all_members(self, thing: Thing, start: str = "") -> list[Found]:

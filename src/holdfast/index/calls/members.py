@@ -46,12 +46,7 @@ class Members(Lookup):
         if kept is not None:
             return kept
         if thing.kind == "file":
-            cuts, found = self.cuts, self._member_of_file(thing, name)
-            if not found and name != "default" and self.program.files[thing.path].family == "js":
-                found = self._member_of_whole(thing, name)
-            if cuts == self.cuts:  # an incomplete result is not cached
-                self.members[thing, name] = found
-            return found
+            return self._member_of_module(thing, name)
         if thing.kind == "package":
             return self._member_of_package(thing, name)
         if thing.kind == "external":
@@ -93,6 +88,28 @@ class Members(Lookup):
             found = [Found(thing._replace(kind="symbol"), 0.97, "member")]  # without one written
         if cuts == self.cuts:  # an incomplete result is not cached
             self.members[thing, name] = found
+        return found
+
+    def _member_of_module(self, thing: Thing, name: str) -> list[Found]:
+        """A member of a file; one without it is not asked again while a name is looked for."""
+        depth = len(self.busy)
+        if self.without.get((thing, name), depth + 1) <= depth:
+            self.cuts += 1
+            return []
+        first, cuts, alone = not self.walked, self.cuts, not depth
+        self.walked = self.walked or name
+        try:
+            found = self._member_of_file(thing, name)
+            if not found and name != "default" and self.program.files[thing.path].family == "js":
+                found = self._member_of_whole(thing, name)
+            if cuts == self.cuts or alone:  # an incomplete result is not cached
+                self.members[thing, name] = found
+            elif not found and name == self.walked:
+                self.without[thing, name] = depth
+        finally:
+            if first:
+                self.walked = ""
+                self.without.clear()
         return found
 
     def _attribute(self, view: View, thing: Thing, name: str) -> list[Found]:
