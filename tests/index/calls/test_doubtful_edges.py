@@ -91,3 +91,60 @@ def test_the_text_of_an_open_call_is_as_it_was_written() -> None:
         if isinstance(one, OpenCall)
     ]
     assert "xs.map().zork" in texts
+
+
+def sure(sources: dict[str, str], name: str) -> set[str]:
+    return {
+        label for called, label, sure in resolved(sources) if called == name and sure >= CERTAIN
+    }
+
+
+_TWO = "function a() {}\nfunction b() {}\n"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given"),
+    [("[, x]", "[a, b]"), ("{ on: [, x] }", "{ on: [a, b] }"), ("[, , x]", "[a, a, b]")],
+)
+def test_a_parameter_that_leaves_places_out_takes_the_one_behind_them(
+    parameter: str, given: str
+) -> None:
+    text = f"{_TWO}function f({parameter}) {{ x(); }}\nf({given});\n"
+    assert sure({"a.js": text}, "x") == {"a.b"}
+
+
+def test_the_first_of_several_promises_is_not_certain() -> None:
+    text = f"""{_TWO}
+const one = new Promise((done) => setTimeout(() => done(a), 9));
+const two = new Promise((done) => done(b));
+Promise.race([one, two]).then((f) => f());
+"""
+    assert not sure({"a.js": text}, "f")
+    assert {label for name, label, _ in resolved({"a.js": text}) if name == "f"} == {"a.a", "a.b"}
+
+
+def test_the_last_of_the_modules_that_an_export_spreads_counts() -> None:
+    texts = {f"{n}.js": "module.exports = { go() {} };\n" for n in "bc"}
+    texts["i.js"] = "module.exports = { ...require('./b'), ...require('./c') };\n"
+    texts["a.js"] = "const { go } = require('./i');\ngo();\n"
+    assert sure(texts, "go") == {"c.default.go"}
+
+
+def test_a_method_beside_a_class_without_a_name_is_not_of_the_class() -> None:
+    text = """
+        class Base { go() {} }
+        function make(Above) {
+          const helper = { go() {} };
+          return class extends Above { stop() {} };
+        }
+        const Made = make(Base);
+        new Made().go();
+        function other(kind) {
+          if (kind) return class { run() {} };
+          return class { end() {} };
+        }
+        const Other = other(true);
+        new Other().run();
+        """
+    assert "a.make.go" not in sure({"a.js": text}, "go")
+    assert sure({"a.js": text}, "run") == {"a.other.run"}

@@ -122,8 +122,8 @@ def _pattern(part: str) -> tuple[str, str]:
 
 def _unpack(pattern: str, value: str, types: dict[str, str], depth: int = 0) -> None:
     named = pattern.startswith("{")
-    for place, part in enumerate(split_list(pattern.strip()[1:-1])):
-        if part.startswith("...") or depth > 3:
+    for place, part in enumerate(split_list(pattern.strip()[1:-1], holes=not named)):
+        if not part or part.startswith("...") or depth > 3:
             continue
         key, colon, inner = part.partition(":")
         target = inner.strip() if named and colon and "=" not in key else part
@@ -148,7 +148,7 @@ def place_in(pattern: str, name: str, depth: int = 0) -> tuple[list[str], str] |
     `{on: [first, ...rest]}` takes `rest` by `.on`, `1:`.
     """
     named = pattern.startswith("{")
-    for place, part in enumerate(split_list(pattern.strip()[1:-1])):
+    for place, part in enumerate(split_list(pattern.strip()[1:-1], holes=not named)):
         if part.startswith("..."):
             if part[3:].strip() == name and not named:
                 return [f"{place}:"], ""

@@ -33,7 +33,7 @@ def called(walk: WalkView, function: Node, arguments: Node, read: Read) -> str:
     if whole == "Promise":  # what it resolves to; `await` and `then` give the same
         if name in ("race", "any"):
             text = read(first)
-            return text if text == "?" else f"{text}[*]"
+            return text if text == "?" else f"{text}[]"
         return read(first) if name in ("resolve", "all") else ""
     if whole == "Array":
         return read(first) if name == "from" and arguments.named_child_count == 1 else ""

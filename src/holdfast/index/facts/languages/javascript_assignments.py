@@ -106,7 +106,8 @@ def _export_whole(walk: Walk, node: Node, right: Node) -> None:
     elif right.type == "object":
         named_values = specifiers(_BESIDE.sub(r"\1", walk.text(right, 4_000)))
         passed_on = {key for key, local in named_values if _passed_on(walk, node, key, local)}
-        for each in right.named_children[:40] if walk.symbol() == MODULE else ():
+        spreads = right.named_children[:40] if walk.symbol() == MODULE else []
+        for each in reversed(spreads):  # the last one counts where two have a name
             spread = each.type == "spread_element" and REQUIRE.fullmatch(walk.text(each, 200)[3:])
             if spread and not spread.group(2):  # `...require("./tools")`
                 walk.imported(node.start_point[0] + 1, spread.group(1), "*", "", reexport=True)

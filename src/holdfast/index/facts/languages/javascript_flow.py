@@ -54,12 +54,24 @@ def result_rule(walk: Walk, node: Node) -> None:
         return
     if value.type == "class" and name == RESULT:  # `return class extends Base {…}`
         class_heritage(walk, value, at)
-        walk.bind(node, name, expression=CLASS)
+        walk.bind(node, name, expression="?" if _has_methods(walk, at) else CLASS)
         return
     found = expressions.read_chain(walk, value)
     if name == YIELD and found != "?" and b"*" in walk.source[node.start_byte : value.start_byte]:
         found = f"*{found}"  # `yield* inner()`
     walk.bind(node, name, expression=found)
+
+
+def _has_methods(walk: Walk, at: int) -> bool:
+    """Whether an object without a name in a function has methods, which are not of its class."""
+    near = walk.symbols[at + 1 : at + 1 + _NEAR]
+    before = walk.bindings[-_NEAR:]
+    returned = any((b.scope, b.name, b.value) == (at, RESULT, CLASS) for b in before)
+    return not returned and any(s.parent == at and s.kind == "method" for s in near)
+
+
+_NEAR = 60
+"""How many symbols and bindings of a function are looked at for other methods."""
 
 
 def _define_named(walk: Walk, value: Node) -> None:

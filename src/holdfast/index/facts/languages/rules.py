@@ -123,10 +123,10 @@ def callee_value(walk: Walk, node: tree_sitter.Node, value: tuple[str, str]) -> 
 _BRACKET = re.compile(r"[(\[{<>}\])]")
 
 
-def split_list(text: str) -> list[str]:
-    """The parts of a list, split at commas outside brackets."""
+def split_list(text: str, holes: bool = False) -> list[str]:
+    """The parts of a list, split at commas outside brackets; empty ones only if there are holes."""
     if not _BRACKET.search(text):
-        return [part for part in map(str.strip, text.split(",")) if part]
+        return [part for part in map(str.strip, text.split(",")) if part or holes]
     parts, depth, start = [], 0, 0
     for i, char in enumerate(text):
         if char in "([{<":
@@ -137,7 +137,7 @@ def split_list(text: str) -> list[str]:
             parts.append(text[start:i].strip())
             start = i + 1
     parts.append(text[start:].strip())
-    return [part for part in parts if part]
+    return [part for part in parts if part or holes]
 
 
 _HERITAGE = re.compile(r"\b(extends|implements|with)\b")
