@@ -52,6 +52,16 @@ def test_what_something_points_at_is_open_and_the_rest_is_folded() -> None:
 
 
 @pytest.mark.shows("READ-FOCUS")
+def test_a_blank_line_that_something_points_at_is_open() -> None:
+    """The fold above it took it in. Found by a campaign."""
+    rows = ["import os", *(f"line {n}" for n in range(2, 101)), "", "", ""]
+    units = [Unit(2, 100, "quiet_one", "def quiet_one()", 2)]
+    found = focus.focus(rows, units, Signals(lines=frozenset({102})))
+    assert found is not None
+    assert [(part.first, part.last) for part in found.folds] == [(2, 101)]
+
+
+@pytest.mark.shows("READ-FOCUS")
 def test_a_long_unit_is_folded_inside() -> None:
     nothing = opened(Signals())
     named = opened(Signals(frozenset({"long_one"})))

@@ -163,11 +163,13 @@ class Notices:
     def watch(self, event: HookEvent) -> None:
         """Note the files of a turn that the log does not show yet, so that their next change is
         worth waiting for the log."""
-        key = context_of(event)
+        key, changing = context_of(event), _own_paths(event, CHANGING)
         with self._turn:
             known = {*self._notified.get(key, ()), *self._unlogged.get(key, ())}
+            read = self._read.pop(key, {})
         # All of them: one wait for each change, if the log does not come.
         states = {path: _state(path) for path in known | _own_paths(event)}
+        states |= {path: state for path, state in read.items() if path not in changing}
         with self._turn:
             _of_context(self._unlogged, event).update(states)
 
@@ -178,13 +180,21 @@ class Notices:
             states = _of_context(self._notified, event)
             read = self._read.pop(context_of(event), {})
             self._unlogged.pop(context_of(event), None)  # the log shows these turns now
+        # The log does not show yet how this turn read or changed its files. If another program
+        # changed one after it was read, the next turn says so, and waits for the log if it has to.
+        moved = {
+            path: state
+            for path, state in read.items()
+            if path not in changing and _state(path) != state
+        }
+        if moved:
+            with self._turn:
+                _of_context(self._unlogged, event).update(moved)
         out = []
         for path in list(ledger.seen_paths())[-PATHS_MAX:]:
             state = _state(path)
             if path in own:
-                # The log does not show yet how this turn read or changed it. If another program
-                # changed it after that, the next turn can say so.
-                if path in changing or read.get(path, state) == state:
+                if path not in moved:
                     states[path] = state
                 continue
             if states.get(path) == state:

@@ -150,8 +150,9 @@ def focus(rows: Sequence[str], units: Sequence[Unit], signals: Signals) -> Focus
         if length > LONG and (named or pointed):
             _open_inside(unit, pointed, titles)
     for n in range(2, total + 1):
-        # A blank line after a fold belongs to the fold.
-        if titles[n] is None and titles[n - 1] is not None and not rows[n - 1].strip():
+        # A blank line after a fold belongs to the fold, unless something points at it.
+        after = titles[n] is None and titles[n - 1] is not None and n not in signals.lines
+        if after and not rows[n - 1].strip():
             titles[n], inside[n] = titles[n - 1], inside[n - 1]
     parts = _parts(titles, inside, total)
     result = Focus(tuple(parts), total)
