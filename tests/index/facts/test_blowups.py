@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
@@ -113,6 +113,7 @@ _DECLARED_BACKTRACKING = re.compile(
 )
 def test_declared_names_are_those_of_one_pattern_that_is_slow(parts: list[str]) -> None:
     text = "".join(parts) + "("
+    assume("operator::" not in text)  # not C++; the slow pattern takes it for an operator's name
     one, other = _DECLARED_BACKTRACKING.match(text), c._DECLARED.match(text)
     assert (one and one.groups()) == (other and other.groups())
 

@@ -113,9 +113,9 @@ class Lookup(ABC):
         self.spent = 0
         """How many expressions were evaluated for the current one."""
         self.members: dict[tuple[Thing, str], list[Found]] = {}
+        """What names mean on classes and their instances."""
         self.walked, self.without = "", dict[tuple[Thing, str], int]()
         """The name that is looked for in files now, and the files without it, by nesting."""
-        """What names mean on classes and their instances."""
         self.classes: dict[tuple[str, int], Thing] = {}
         """The enclosing class of each scope."""
         self.owners: dict[str, set[str]] = {}
