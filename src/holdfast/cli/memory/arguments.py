@@ -15,14 +15,14 @@ from holdfast.errors import UsageError
 
 def json_argument(text: str) -> Any:
     """A JSON argument, from the command line, standard input (-) or a file (@FILE)."""
-    return _json(*_read(text))
+    return _parsed(*_read(text))
 
 
 def json_or_text(text: str) -> Any:
     """A value: JSON, or plain text that cannot be mistaken for JSON."""
     text, where = _read(text)
     if not text or not text[0].isalpha():
-        return _json(text, where)
+        return _parsed(text, where)
     try:
         return json.loads(text)
     except ValueError:
@@ -42,9 +42,10 @@ def _read(text: str) -> tuple[str, str]:
         raise UsageError(f"{where} is not UTF-8 text", "a value must be JSON in UTF-8") from None
 
 
-def _json(text: str, where: str) -> Any:
+def _parsed(text: str, where: str) -> object:
     try:
-        return json.loads(text)
+        value: object = json.loads(text)
+        return value
     except RecursionError:
         raise UsageError(f"{where} is nested too deeply") from None
     except ValueError as error:
