@@ -33,6 +33,13 @@ def graph(program: LinkedProgram, files: list[FileFacts]) -> dict[str, object]:
     return found
 
 
+def _named(program: Program, family: str, name: str) -> list[str]:
+    """The files with a symbol of this name; stored terms may name more, as hashes collide."""
+    views = [program.files[path] for path in program.naming(family, name)]
+    has = [view for view in views if any(one.name == name for one in view.facts.symbols)]
+    return [view.path for view in has if view.family == family]
+
+
 def tables(program: Program, files: list[FileFacts]) -> dict[object, object]:
     """What every table has of every name."""
     found: dict[object, object] = {
@@ -56,7 +63,7 @@ def tables(program: Program, files: list[FileFacts]) -> dict[object, object]:
             found[family, name, owner] = (
                 program.methods(family, name, MOST), program.macros(name),
                 program.only(family, name), program.has_inner(family, name),
-                program.naming(family, name), list(program.passing(family, name)),
+                _named(program, family, name), list(program.passing(family, name)),
                 program.apart(family, owner, name), program.bases_apart(family, name),
                 program.below(family, name, MOST),
             )  # fmt: skip
