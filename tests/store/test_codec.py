@@ -173,6 +173,7 @@ def test_any_value_survives_a_unified_round_trip(value: object) -> None:
 @pytest.mark.shows("CODEC-PROBLEMATIC", "CODEC-UNKNOWN")
 @given(strategies.json_values)
 @example([{"/hole": HOLES_MAX + 1}])
+@example([{"/hole": 1.0}])
 def test_whatever_a_peer_tags_is_read_and_written_again_the_same(wire: object) -> None:
     """A campaign drew a tag that stands for more holes than a value may have."""
     try:

@@ -324,7 +324,9 @@ def _sound(value: object, room: int, path: tuple[str | int, ...]) -> object:
 
 
 def _run(state: object) -> int:
-    """The length of a run of holes; 0 if the state is not one."""
+    """The length of a run of holes; 0 if the state is not one. In JSON 1.0 is the number 1."""
+    if type(state) is float and state.is_integer():
+        state = int(state)
     return state if type(state) is int and state > 0 else 0
 
 
