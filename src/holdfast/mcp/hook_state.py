@@ -163,30 +163,25 @@ class Notices:
     def watch(self, event: HookEvent) -> None:
         """Note the files of a turn that the log does not show yet, so that their next change is
         worth waiting for the log."""
-        key, changing = context_of(event), _own_paths(event, CHANGING)
+        key = context_of(event)
         with self._turn:
             known = {*self._notified.get(key, ()), *self._unlogged.get(key, ())}
-            read = self._read.pop(key, {})
+            read = self._only_read(event)
         # All of them: one wait for each change, if the log does not come.
         states = {path: _state(path) for path in known | _own_paths(event)}
-        states |= {path: state for path, state in read.items() if path not in changing}
         with self._turn:
-            _of_context(self._unlogged, event).update(states)
+            _of_context(self._unlogged, event).update(states | read)
 
     def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
         """One line for each held file that changed, unless the context was already notified."""
-        own, changing = _own_paths(event), _own_paths(event, CHANGING)
+        own = _own_paths(event)
         with self._turn:
             states = _of_context(self._notified, event)
-            read = self._read.pop(context_of(event), {})
+            read = self._only_read(event)
             self._unlogged.pop(context_of(event), None)  # the log shows these turns now
         # The log does not show yet how this turn read or changed its files. If another program
         # changed one after it was read, the next turn says so, and waits for the log if it has to.
-        moved = {
-            path: state
-            for path, state in read.items()
-            if path not in changing and _state(path) != state
-        }
+        moved = {path: state for path, state in read.items() if _state(path) != state}
         if moved:
             with self._turn:
                 _of_context(self._unlogged, event).update(moved)
@@ -209,6 +204,12 @@ class Notices:
             if line is not None:
                 out.append(line)
         return "\n".join(out) or None
+
+    def _only_read(self, event: HookEvent) -> dict[str, tuple[int, int, int]]:
+        """The files that this turn read and did not change, as they were just after the read."""
+        changing = _own_paths(event, CHANGING)
+        read = self._read.pop(context_of(event), {})
+        return {path: state for path, state in read.items() if path not in changing}
 
 
 def _of_context(

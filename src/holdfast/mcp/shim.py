@@ -1,7 +1,7 @@
 """`holdfast mcp`: forwards bytes between an agent and the background host.
 
 Importing the SDK takes most of a second, so only the background host imports it. The shim is a
-socket and two loops. It parses messages only to know which requests are unanswered. When the
+socket and three loops. It parses messages only to know which requests are unanswered. When the
 connection to the host is lost,
 
     a tool call       is answered with an error, because it may or may not have run

@@ -25,13 +25,16 @@ _WITHIN = frozenset({"tuple", "expression_list", "parenthesized_expression", "un
                      "unary_expression", "array", "sequence_expression"})  # fmt: skip
 _CONSTANT = re.compile(r"[A-Z]\w*(?:\.[\w.]+)?\Z|[A-Z][A-Z\d_]*\b")
 _PLACE = re.compile(r"-?\d{1,4}\Z")
-_AGAIN = frozenset({
-    "for_statement", "while_statement", "for_in_statement", "do_statement", "for_in_clause",
-    "list_comprehension", "set_comprehension", "dictionary_comprehension",
-    "generator_expression", "lambda", "arrow_function", "function_expression",
-    "function_declaration", "function_definition", "method_definition",
+_FUNCTIONS = frozenset({
+    "arrow_function", "function_expression", "function_declaration", "method_definition",
     "generator_function", "generator_function_declaration",
 })  # fmt: skip
+"""Those of scripts."""
+_AGAIN = _FUNCTIONS | {
+    "for_statement", "while_statement", "for_in_statement", "do_statement", "for_in_clause",
+    "list_comprehension", "set_comprehension", "dictionary_comprehension",
+    "generator_expression", "lambda", "function_definition",
+}  # fmt: skip
 _HOLDERS = frozenset({"identifier", "attribute", "member_expression"})
 _GIVEN = re.compile(
     rb"[ \t]{0,40}(?::[^=\n]{0,80})?=[ \t]{0,40}\(?"
@@ -96,20 +99,14 @@ def _is_above(walk: Walk, index: Node, place: int) -> bool:
     block = root.descendant_for_byte_range(place, place) if root is not None else None
     while block is not None and block.type not in ("statement_block", "program"):
         block = block.parent
-    at = index.parent
+    at = index.parent if block is not None else None
     for _ in range(CLIMBED_MAX):
-        if at is None or block is None or at.type in _FUNCTIONS:
+        if at is None or at.type in _FUNCTIONS or at.type == "class_body":
             return False
         if at == block:
             return True
         at = at.parent
     return False
-
-
-_FUNCTIONS = frozenset({
-    "arrow_function", "function_expression", "function_declaration", "method_definition",
-    "generator_function", "generator_function_declaration", "class_body",
-})  # fmt: skip
 
 
 def is_fixed(walk: Walk, node: Node) -> bool:

@@ -114,13 +114,15 @@ class PostgresShared:
 
     def _lent(self) -> psycopg.Connection[Any] | None:
         """An idle connection that still answers; a server restart leaves only dead ones."""
+        if not self._idle:
+            return None  # perhaps there is no driver either
+        import psycopg
+
         while True:
             with self._lock:
                 if not self._idle:
                     return None
                 connection = self._idle.pop()
-            import psycopg
-
             limit_ms = statement_ms(connection)
             try:
                 connection.execute("SELECT 1")
